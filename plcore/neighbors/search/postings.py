@@ -1,30 +1,68 @@
-"""Approximate search of sparse rows, such as texts: an inverted index, read from a query's rarest feature on.
+"""Approximate search among sparse rows: an inverted index, of which a query reads the lists that tell most.
 
-A query adds up products over its rarest features until it has read a certain number of postings. The rows with the
-largest sums so far are then measured in full, as in the exact search. How many postings are read is not a setting: the
-least power of two that finds `AIM` of the true neighbours of a seeded sample; the recall reported is measured on
-another. Reading the lists by what a posting contributes is the order of Anh and Moffat (SIGIR 2006, "Pruned query
-evaluation using pre-computed impacts").
+Texts share their common n-grams with half of all texts, so the products of all pairs are dense, and cells gain little.
+But rare features weigh more. A query adds up, for every row, the products of the features that weigh most for the
+length of their lists, up to a certain number of postings. The rows with the largest sums are then measured in full, as
+in the exact search. How many postings are read is not a setting: the least power of two that finds `AIM` of the true
+neighbours of a seeded sample; the recall reported is measured on another. Reading lists by what a posting contributes
+is the order of Anh and Moffat (SIGIR 2006, "Pruned query evaluation using pre-computed impacts"). If each row asks for
+its own neighbours, each pair is looked at once, for both rows (Bayardo et al., WWW 2007, "Scaling up all pairs
+similarity search"). See docs/decisions/0005-neighbour-search.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
-from plcore.kernels.postings import BLOCK_ROWS, count_postings, list_postings, search_postings
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
+from plcore.kernels.postings import BLOCK_ROWS, list_postings, measure_proposed, propose
 from plcore.neighbors.search.blocks import BlockSearch
 from plcore.neighbors.search.rows import ready
 
 AIM = 0.965  # recall aimed at on the first sample, so that 0.95 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
-FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**17  # read for a query, whatever the recall
+FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # read for a query, whatever the recall
 PROPOSED = 64  # rows that are measured for a query,
 PER_NEIGHBOR = 4  # or so many for each neighbour that is wanted
 BATCH = 8192  # queries treated at once
+
+
+class _Lists(NamedTuple):
+    """The postings of a block of rows, as `list_postings` fills them. first : number of its first row"""
+
+    first: int
+    ends: AnyArray
+    rows: AnyArray
+    listed: AnyArray
+
+
+class _Proposed(NamedTuple):
+    """What is proposed to some rows so far, as `propose` takes it."""
+
+    heights: AnyArray
+    keys: AnyArray
+    rows: AnyArray
+    sizes: IntArray
+    limits: AnyArray
+
+    def part(self, first: int, last: int) -> _Proposed:
+        return _Proposed(*(array[first:last] for array in self))
+
+
+def _nothing(heights: AnyArray, n_kept: int) -> _Proposed:
+    """Nothing proposed yet to rows with these squared lengths; nothing ever, if none are kept."""
+    shape = len(heights), 2 * n_kept
+    return _Proposed(
+        heights,
+        np.empty(shape, dtype=np.float32),
+        np.empty(shape, dtype=np.int32),
+        np.zeros(len(heights), dtype=np.int64),
+        np.full(len(heights), -np.inf if n_kept else np.inf, dtype=np.float32),
+    )
 
 
 class PostingSearch:
@@ -40,18 +78,9 @@ class PostingSearch:
     def __init__(self, X: sparse.csr_matrix, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         self.exact = BlockSearch(X, searched)
         self._X = X
+        self._rows = X if len(searched) == X.shape[0] else X[searched]  # those searched, numbered in this order
         self._scale = self.exact.frame(X).unit ** 0.5
-        self._squares = np.zeros(X.shape[0])
-        counts = np.zeros(X.shape[1], dtype=np.int64)
-        for first in range(0, X.shape[0], BATCH):
-            some = X[first : first + BATCH]
-            with np.errstate(over="ignore"):
-                self._squares[first : first + BATCH] = np.asarray(some.multiply(some).sum(axis=1)).ravel()
-            counts += np.bincount(some.indices, minlength=X.shape[1])
-        self._heights = np.full(X.shape[0], np.inf, dtype=np.float32)
-        with np.errstate(over="ignore"):
-            self._heights[searched] = self._squares[searched] * self._scale**2
-        self._list(counts, MOST_POSTINGS)
+        self._index()
         self.n_postings, self.recall = MOST_POSTINGS, 1.0
         if X.shape[0] < 4:
             return
@@ -64,35 +93,55 @@ class PostingSearch:
             self.n_postings < MOST_POSTINGS and self._share(sample[chosen], limits[chosen], n_nearest) < AIM
         ):
             self.n_postings *= 2
-        self._list(counts, self.n_postings)  # longer lists are never read
         self.recall = self._share(sample[other], limits[other], n_nearest)
 
-    def _list(self, counts: IntArray, longest: int) -> None:
-        """List the searched rows of each feature, the rarest first; none of features with more rows than this.
-
-        counts : (d,) rows that have each feature
-        """
-        X, n_blocks = self._X, -(-self._X.shape[0] // BLOCK_ROWS)
-        order = np.argsort(counts, kind="stable")
-        order = order[counts[order] <= longest]
-        self._places: AnyArray = np.full(X.shape[1], -1, dtype=np.int32)
+    def _index(self) -> None:
+        """List the searched rows of each feature, block by block; none of features with more rows than are read."""
+        R = self._rows
+        blocks = [slice(first, first + BLOCK_ROWS) for first in range(0, R.shape[0], BLOCK_ROWS)]
+        lengths, weights = np.zeros(R.shape[1], dtype=np.int64), np.zeros(R.shape[1])
+        self._squares = np.empty(R.shape[0])
+        with np.errstate(over="ignore"):
+            for block in blocks:
+                some = R[block]
+                self._squares[block] = _squares(some)
+                lengths += np.bincount(some.indices, minlength=R.shape[1])
+                weights += np.bincount(some.indices, (some.data * self._scale) ** 2, minlength=R.shape[1])
+        self._heights = self._scaled(self._squares)
+        # A posting tells by its square; and the longer its list is, the less it sets apart.
+        order = np.argsort(-weights / np.maximum(lengths, 1) ** 1.5, kind="stable")
+        order = order[lengths[order] <= MOST_POSTINGS]
+        self._lengths = lengths[order]
+        self._places: AnyArray = np.full(R.shape[1], -1, dtype=np.int32)
         self._places[order] = np.arange(len(order), dtype=np.int32)
-        lengths = np.zeros(len(order) * n_blocks, dtype=np.int64)
-        count_postings(X.indices, X.indptr, self.exact.searched, self._places, n_blocks, lengths)
-        self._ends = np.append(0, np.cumsum(lengths))
-        self._rows: AnyArray = np.empty(self._ends[-1], dtype=np.int32)
-        self._listed: AnyArray = np.empty(self._ends[-1], dtype=np.float32)
-        list_postings(
-            X.data,
-            X.indices,
-            X.indptr,
-            self.exact.searched,
-            self._scale,
-            self._places,
-            self._ends[:-1:n_blocks].copy(),
-            self._rows,
-            self._listed,
-        )
+        self._lists = []
+        for block in blocks:
+            some = self._listed(R[block], MOST_POSTINGS)
+            ends = np.empty(len(order) + 1, dtype=np.int32)
+            rows, listed = np.empty(some.nnz, dtype=np.uint16), np.empty(some.nnz, dtype=np.float32)
+            list_postings(some.data, some.indices, some.indptr, ends, rows, listed)
+            self._lists.append(_Lists(block.start, ends, rows, listed))
+
+    def _scaled(self, squares: FloatArray) -> AnyArray:
+        """Squared lengths as float32 of scaled rows, infinite if they are very large."""
+        with np.errstate(over="ignore"):
+            return np.asarray((squares * self._scale**2).astype(np.float32))
+
+    def _listed(self, rows: sparse.csr_matrix, longest: int) -> sparse.csr_matrix:
+        """The rows as float32, scaled, their columns the numbers of the lists up to this length, in any order."""
+        places = self._places[rows.indices]
+        held = places >= 0
+        held[held] = self._lengths[places[held]] <= longest
+        return _csr((rows.data[held] * self._scale).astype(np.float32), places[held], held, rows.indptr)
+
+    def _read(self, queries: sparse.csr_matrix) -> sparse.csr_matrix:
+        """The queries as `_listed`, with the lists that are read: from the first until there are too many postings."""
+        listed = self._listed(queries, self.n_postings)
+        listed.sort_indices()
+        postings = np.append(0, np.cumsum(self._lengths[listed.indices]))
+        before = np.repeat(postings[listed.indptr[:-1]], np.diff(listed.indptr))
+        read = postings[1:] - before <= self.n_postings
+        return _csr(listed.data[read], listed.indices[read], read, listed.indptr)
 
     def _share(self, rows: IntArray, limits: FloatArray, n_nearest: int) -> float:
         """Return the share of neighbours found of these rows, whose last true ones are at `limits` (r, 1)."""
@@ -104,62 +153,100 @@ class PostingSearch:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         asked: sparse.csr_matrix = ready(sparse.csr_matrix(queries))
         mine = np.full(asked.shape[0], -1) if own is None else own
+        searched = self.exact.searched
+        numbers = np.searchsorted(searched, mine)  # of the queries among the rows searched
+        numbers[searched[np.minimum(numbers, len(searched) - 1)] != mine] = -1
         rows = np.empty((asked.shape[0], n_nearest), dtype=np.int64)
         distances = np.empty(rows.shape)
+        until = np.full(BATCH, self._rows.shape[0])
         for first in range(0, len(rows), BATCH):
             some = slice(first, first + BATCH)
-            rows[some], distances[some] = self._nearest(asked[some], n_nearest, mine[some])
+            batch = asked[some]
+            proposed = _nothing(self._scaled(_squares(batch)), self._n_kept(n_nearest))
+            read = self._read(batch)
+            for lists in self._lists:
+                none = _nothing(self._heights[lists.first : lists.first + BLOCK_ROWS], 0)
+                self._propose(read, numbers[some], until, proposed, lists, none)
+            rows[some], distances[some] = self._measure(batch, mine[some], proposed, n_nearest)
         return rows, distances
 
     def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
-        X = self._X
-        for first in range(0, X.shape[0], BATCH):
-            own = np.arange(first, min(first + BATCH, X.shape[0]))
-            yield own, *self._nearest(X[first : first + BATCH], n_nearest, own)
+        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`.
 
-    def _nearest(
-        self, queries: sparse.csr_matrix, n_nearest: int, own: IntArray
+        Two rows are proposed to each other by the lists that the later one reads: as good as `nearest`, in half the time.
+        """
+        R, searched = self._rows, self.exact.searched
+        proposed = _nothing(self._heights, self._n_kept(n_nearest))
+        for first in range(0, R.shape[0], BLOCK_ROWS):
+            last = min(first + BLOCK_ROWS, R.shape[0])
+            read, own = self._read(R[first:last]), np.arange(first, last)
+            for lists in self._lists[: first // BLOCK_ROWS + 1]:
+                block = proposed.part(lists.first, lists.first + BLOCK_ROWS)
+                self._propose(read, own, own, proposed.part(first, last), lists, block)
+        for first in range(0, R.shape[0], BATCH):
+            last = min(first + BATCH, R.shape[0])
+            own = searched[first:last]
+            yield own, *self._measure(R[first:last], own, proposed.part(first, last), n_nearest)
+        others = np.setdiff1d(np.arange(self._X.shape[0]), searched)
+        for first in range(0, len(others), BATCH):
+            own = others[first : first + BATCH]
+            yield own, *self.nearest(self._X[own], n_nearest, own)
+
+    def _n_kept(self, n_nearest: int) -> int:
+        """How many rows are measured for a query that asks for this many neighbours."""
+        return min(self._rows.shape[0], max(PROPOSED, PER_NEIGHBOR * n_nearest))
+
+    def _propose(
+        self,
+        read: sparse.csr_matrix,
+        numbers: IntArray,
+        until: IntArray,
+        queries: _Proposed,
+        lists: _Lists,
+        block: _Proposed,
+    ) -> None:
+        """Propose rows of a block to queries, and these to them; arguments as those of the kernel."""
+        stored = read.data, read.indices, read.indptr
+        n_kept = queries.keys.shape[1] // 2
+        propose(*stored, numbers, until, *queries, *lists, *block, n_kept)
+
+    def _measure(
+        self, queries: sparse.csr_matrix, own: IntArray, proposed: _Proposed, n_nearest: int
     ) -> tuple[IntArray, FloatArray]:
-        """`nearest` of a batch."""
-        X, n = self._X, self._X.shape[0]
+        """The nearest of the rows proposed to queries, which are the rows `own` of X, or -1."""
+        R, n = self._rows, self._rows.shape[0]
         squared = np.full((queries.shape[0], n_nearest), np.inf)
-        rows = np.full(squared.shape, n)
-        places = self._places[queries.indices]
-        listed = sparse.csr_matrix(
-            (
-                (queries.data[places >= 0] * self._scale).astype(np.float32),
-                places[places >= 0],
-                np.append(0, np.cumsum(places >= 0))[queries.indptr].astype(np.int32),
-            ),
-            shape=(queries.shape[0], max(1, len(self._places))),
-        )
-        listed.sort_indices()
-        n_proposed = min(n, max(PROPOSED, PER_NEIGHBOR * n_nearest))
-        search_postings(
+        places = np.full(squared.shape, n)
+        measure_proposed(
             queries.data,
             queries.indices,
             queries.indptr,
-            listed.data,
-            listed.indices,
-            listed.indptr,
-            X.data,
-            X.indices,
-            X.indptr,
+            R.data,
+            R.indices,
+            R.indptr,
             self._squares,
-            self._heights,
-            self._ends,
-            self._rows,
-            self._listed,
-            own,
-            X.shape[1],
-            self.n_postings,
-            n_proposed,
+            R.shape[1],
+            proposed.keys,
+            proposed.rows,
+            proposed.sizes,
+            proposed.keys.shape[1] // 2,
             squared,
-            rows,
+            places,
         )
-        short = np.flatnonzero(rows[:, -1] == n)
-        distances = np.sqrt(squared)
+        rows, distances = np.append(self.exact.searched, self._X.shape[0])[places], np.sqrt(squared)
+        short = np.flatnonzero(places[:, -1] == n)
         if len(short):  # numbers so large that sums of them say nothing
             rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, own[short])
         return rows, distances
+
+
+def _squares(X: sparse.csr_matrix) -> FloatArray:
+    """Squared lengths of rows."""
+    with np.errstate(over="ignore"):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def _csr(values: AnyArray, columns: AnyArray, held: BoolArray, starts: AnyArray) -> sparse.csr_matrix:
+    """CSR rows of the entries that are held of those that begin at `starts`."""
+    ends = np.append(0, np.cumsum(held))[starts].astype(np.int32)
+    return sparse.csr_matrix((values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1))
