@@ -260,33 +260,47 @@ def rare_and_common(n, seed=0):
     return sparse.csr_matrix(X / np.linalg.norm(X, axis=1, keepdims=True))
 
 
-def plain_postings(X, n_postings, n_proposed, k):
-    """Rows nearest to each of X among those with the largest sums over its rarest features, by a scan of all."""
+def plain_postings(X, n_postings, n_proposed, k, asked, together):
+    """Distances to the rows nearest to each of `asked` among those with the largest sums over the features it reads.
+
+    together : features of the later of two rows; else of the asked row
+    """
     dense, frequent = X.toarray(), np.bincount(X.indices, minlength=X.shape[1])
-    order, found = np.argsort(frequent, kind="stable"), []
-    for place, query in enumerate(dense):
-        held = [feature for feature in order if query[feature] != 0]
-        read = [
-            one
-            for one, all_read in zip(held, np.cumsum(frequent[held]), strict=True)
-            if all_read <= n_postings
-        ]
-        sums = dense[:, read] @ query[read]
-        sums[place] = -np.inf
-        best = np.lexsort((np.arange(len(sums)), -sums))[:n_proposed]
-        squared = ((query - dense[best]) ** 2).sum(axis=1)
-        found.append(np.sort(squared)[:k] ** 0.5)
+    order = np.argsort(-(dense**2).sum(axis=0) / np.maximum(frequent, 1) ** 1.5, kind="stable")
+
+    def reads(query):
+        held = [one for one in order if query[one] != 0 and frequent[one] <= n_postings]
+        return np.array(held)[np.cumsum(frequent[held]) <= n_postings]
+
+    read = [reads(query) for query in dense]
+    found = []
+    for place in asked:
+        sums = np.array(
+            [
+                dense[other][of] @ dense[place][of]
+                for other in range(len(dense))
+                for of in [read[max(place, other) if together else place]]
+            ]
+        )
+        keys = 2 * sums - (dense**2).sum(axis=1)
+        keys[place] = -np.inf
+        best = np.lexsort((np.arange(len(keys)), -keys))[:n_proposed]
+        found.append(np.sort(((dense[place] - dense[best]) ** 2).sum(axis=1))[:k] ** 0.5)
     return np.array(found)
 
 
 @pytest.mark.parametrize("n_postings", [40, 200, 1000])
-def test_posting_search_measures_rows_with_largest_sums_over_rare_features(n_postings, monkeypatch):
-    X = ready(rare_and_common(500))
+def test_posting_search_measures_rows_with_largest_sums_over_features_that_tell(n_postings, monkeypatch):
+    X = ready(rare_and_common(200).multiply(np.linspace(0.5, 2, 200)[::-1, None]))
     for name in ("FEWEST_POSTINGS", "MOST_POSTINGS"):
         monkeypatch.setattr(postings, name, n_postings)
     monkeypatch.setattr(postings, "PROPOSED", 30)
-    found = make_search(X, 6, "approximate").nearest(X, 5, np.arange(500))[1]
-    np.testing.assert_allclose(found, plain_postings(X, n_postings, 30, 5), rtol=1e-6)
+    monkeypatch.setattr(postings, "BLOCK_ROWS", 64)  # the last block is smaller, and not a multiple of eight
+    own, found = np.arange(200), make_search(X, 6, "approximate")
+    alone = found.nearest(X, 5, own)[1]
+    np.testing.assert_allclose(alone, plain_postings(X, n_postings, 30, 5, own, together=False), rtol=1e-6)
+    pairs = np.concatenate([far for _, _, far in found.own_nearest(5)])
+    np.testing.assert_allclose(pairs, plain_postings(X, n_postings, 30, 5, own, together=True), rtol=1e-6)
 
 
 def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch):
@@ -295,9 +309,12 @@ def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch)
     quick, exact = make_search(X, 10, "approximate"), make_search(X, 10, "exact")
     own = np.arange(2000)
     assert 64 < quick.n_postings < postings.MOST_POSTINGS
-    share = share_found(quick.nearest(X, 9, own), exact.nearest(X, 9, own))
-    assert share >= 0.95
-    assert abs(share - quick.recall) < 0.02
+    right = exact.nearest(X, 9, own)
+    _, rows, far = (np.concatenate(part) for part in zip(*quick.own_nearest(9), strict=True))
+    for found in (quick.nearest(X, 9, own), (rows, far)):
+        share = share_found(found, right)
+        assert share >= 0.95
+        assert abs(share - quick.recall) < 0.02
     monkeypatch.setattr(postings, "MOST_POSTINGS", 64)
     limited = make_search(X, 10, "approximate")
     assert limited.recall < 0.9
