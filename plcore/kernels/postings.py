@@ -205,6 +205,7 @@ def measure_proposed(
     keys: AnyArray,
     proposed: AnyArray,
     sizes: IntArray,
+    limits: AnyArray,
     n_kept: int,
     best: FloatArray,
     who: IntArray,
@@ -212,7 +213,7 @@ def measure_proposed(
     """Measure the rows of X proposed to each query of Q, and keep the nearest.
 
     q_, x_ : float64 CSR arrays, indices sorted      squares float64 (n,) : squared lengths of the rows of X
-    keys, proposed, sizes, n_kept : as `propose` leaves them; cut once more
+    keys, proposed, sizes, limits, n_kept : as `propose` leaves them; cut once more
     best, who : (q, k) ascending by (squared distance, row), changed in place
     """
     squared, most = np.empty(n_kept), np.empty(n_kept)
@@ -220,7 +221,7 @@ def measure_proposed(
     for query in range(len(q_starts) - 1):
         size = sizes[query]
         if size > n_kept:
-            _cut(keys[query, :size], proposed[query, :size], n_kept)
+            limits[query] = _cut(keys[query, :size], proposed[query, :size], n_kept)
             size = n_kept
         mine = slice(q_starts[query], q_starts[query + 1])
         values, features = q_values[mine], q_features[mine]

@@ -18,7 +18,7 @@ from scipy import sparse
 from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
-from plcore.neighbors.search.postings import PostingSearch
+from plcore.neighbors.search.postings import PairSearch, PostingSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
 
@@ -74,7 +74,7 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     cells = SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
     work = float(X.shape[0]) * len(searched) * cells
     if search == "exact" or work <= (EXACT_WORK if is_sparse(X) else min(QUICK_WORK, EXACT_WORK)):
-        return BlockSearch(X, searched)
+        return (PairSearch if is_sparse(X) else BlockSearch)(X, searched)
     if is_sparse(X):
         return PostingSearch(X, searched, n_neighbors, seed)
     by_cells = CellSearch(X, searched, n_neighbors, seed)
