@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from inspect import getdoc, isclass, ismodule
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sklearn
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.harness import Table, benchmark, clocked, cpu, page, sized
+from benchmarks import homes
+from benchmarks.harness import (
+    Table,
+    benchmark,
+    clocked,
+    cpu,
+    folder,
+    in_process,
+    load_average,
+    only,
+    page,
+    sized,
+    trees,
+)
+from benchmarks.processes import Watch
 from plcore import PLSVC, PLKernelRidge, PLKNeighborsClassifier
 from plcore.neighbors import NeighborGraph
 from plcore.tables.features.text import TextFeatures
+from workflow import importing
 
 Texts = tuple[list[str], list[str]]
 """Texts and their labels."""
@@ -174,4 +193,78 @@ With endings: 6 to 14 generated words, stems of 2 or 3 syllables with one or two
 30 of one of 8 topics, the others from 150 that all share. Without spaces: generated in the same manner from signs as
 Chinese has them, words of 1 to 3. features: columns, of the largest set.""",
         cost,
+    )
+
+
+# Import of many texts
+
+SIZES = sized((10_000, 20_000, 100_000), tiny=(200,), full=(10_000, 20_000, 100_000, 1_000_000))
+VOCABULARY, LENGTH = 50_000, 20
+GOALS = {100_000: (20, 900), 1_000_000: (300, 3_000)}
+"""CPU seconds and MB, by number of texts."""
+
+
+def write_texts(path: Path, n: int) -> None:
+    """Write texts of words drawn by Zipf's law, with two or three of ten classes as candidates."""
+    draw, rng = random.Random(0), np.random.default_rng(0)
+    words = np.array(
+        [
+            "".join(
+                draw.choice("bcdfghjklmnprstvw") + draw.choice("aeiou") for _ in range(draw.randint(1, 5))
+            )
+            + draw.choice(["", "n", "s", "t", "r"])
+            for _ in range(VOCABULARY)
+        ]
+    )
+    share = 1.0 / np.arange(1, VOCABULARY + 1)
+    share /= share.sum()
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(("text", "candidates"))
+        for start in range(0, n, 10_000):
+            rows = min(10_000, n - start)
+            drawn = words[rng.choice(VOCABULARY, (rows, LENGTH), p=share)]
+            sets = (np.unique(one).tolist() for one in rng.integers(10, size=(rows, 3)))
+            out.writerows(
+                (" ".join(text), "|".join(f"class{k}" for k in one))
+                for text, one in zip(drawn.tolist(), sets, strict=True)
+            )
+
+
+def import_texts(path: str, home: str) -> dict[str, Any]:
+    """Import a file as the command line does and find the first question; what that costs, and its neighbours."""
+    started = time.process_time()
+    with Watch() as watch, homes.owner_of(home) as seat:
+        upload, table = importing.read_as_named(Path(path), {})
+        settings = importing.settings_for(table, {})
+        project = importing.create(seat, "texts", table, settings, "", upload)
+        with seat.at(project).learner() as opened:
+            question = opened.learner.next_question("somebody")
+            graph = opened.learner.graph
+    assert question is not None
+    return {
+        "cpu": started + watch.cpu, "wall": watch.wall, "memory": watch.mapped,
+        "search": graph.kind, "recall": graph.recall,
+    }  # fmt: skip
+
+
+@benchmark("Import of many texts")
+def text_import() -> str:
+    head = "texts | checkout | CPU s | s | MB | search | recall | goal"
+    table = Table(head)
+    for rows in only(SIZES):
+        with folder() as place:
+            write_texts(path := place / "texts.csv", rows)
+            for name, tree in trees().items():
+                got = in_process(import_texts, str(path), str(place / name), tree=tree)
+                goal = "{} CPU s, {:,} MB".format(*GOALS[rows]) if rows in GOALS else ""
+                costs = (f"{got['cpu']:.1f}", f"{got['wall']:.1f}", f"{got['memory']:,.0f}")
+                table.add(rows, name, *costs, got["search"], got["recall"], goal)
+    return page(
+        table,
+        f"""Texts of {LENGTH} words drawn by Zipf's law from {VOCABULARY:,} made of syllables, with candidates among ten
+classes. A process begins, reads and checks the CSV file, makes the project, finds neighbours, and asks its first
+question. CPU seconds of it and of all processes it starts, from its beginning; MB is the most that they have at a time,
+pages of mapped files included, looked at every 0.1 s; what they share counts once.""",
+        load_average(),
     )

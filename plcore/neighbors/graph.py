@@ -23,7 +23,7 @@ from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
 
 WEIGHTS = ("linear", "uniform")
 SCALINGS = ("minmax", "standard", None)
-VERSION = 6  # of what a stored graph means; raised when the same table and settings would give another
+VERSION = 7  # of what a stored graph means; raised when the same table and settings would give another
 
 
 def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:

@@ -1,4 +1,5 @@
-"""Nearest neighbours behind one small interface: exact by blocks, exact by kd-tree, approximate by cells.
+"""Nearest neighbours behind one small interface: exact by blocks or by kd-tree, approximate by cells or,
+for sparse rows, by postings.
 
 Every kind measures the distances it returns in the same way, as a sum of squared differences in float64 taken
 in feature order, and orders neighbours by (distance, row number). So the exact kinds agree to the last tie, for
@@ -17,6 +18,7 @@ from scipy import sparse
 from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
+from plcore.neighbors.search.postings import PairSearch, PostingSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import LARGEST_VALUE, TREE_FEATURES, TreeSearch
 
@@ -24,7 +26,7 @@ SEARCHES = ("auto", "exact", "approximate")
 # Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows of 64
 # features, about 2 s of one core, where cells cost from a quarter to twice as much. Beyond EXACT_WORK it never is.
 QUICK_WORK = 4e10
-# A number of a sparse row costs about eight times one of a dense row, and cells gain little there.
+# A number of a sparse row costs about eight times one of a dense row.
 SPARSE_COST = 8
 # A pair of dense rows costs about five times as much from cell to cell as in the exact search: where a query looks into
 # this share of the cells, or more, the exact search is the cheaper one, and finds all.
@@ -66,13 +68,15 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     # search, so that data with few distinct rows do not tie everybody with everybody.
     searched = first_of_equals(X, n_neighbors + 1)
     if search == "approximate":
-        return CellSearch(X, searched, n_neighbors, seed)
+        return (PostingSearch if is_sparse(X) else CellSearch)(X, searched, n_neighbors, seed)
     if not is_sparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
         return TreeSearch(X, searched)
     cells = SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
     work = float(X.shape[0]) * len(searched) * cells
     if search == "exact" or work <= (EXACT_WORK if is_sparse(X) else min(QUICK_WORK, EXACT_WORK)):
-        return BlockSearch(X, searched)
+        return (PairSearch if is_sparse(X) else BlockSearch)(X, searched)
+    if is_sparse(X):
+        return PostingSearch(X, searched, n_neighbors, seed)
     by_cells = CellSearch(X, searched, n_neighbors, seed)
     cheaper = work <= EXACT_WORK and by_cells.n_probed >= EXACT_SHARE * by_cells.n_cells
     return by_cells.exact if cheaper else by_cells
@@ -82,4 +86,5 @@ def compile_search() -> None:
     """Have every loop compiled, or loaded, before somebody waits for it."""
     few = np.arange(4 * (TREE_FEATURES + 1), dtype=np.float64).reshape(4, -1)
     for X in (few, sparse.csr_matrix(few), few[:, :2]):
-        make_search(X, 2, "exact").nearest(X, 1, np.arange(4))
+        for how in ("exact", "approximate") if is_sparse(X) else ("exact",):
+            make_search(X, 2, how).nearest(X, 1, np.arange(4))

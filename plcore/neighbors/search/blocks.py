@@ -11,6 +11,7 @@ from scipy import sparse
 
 from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, is_sparse
 from plcore.kernels.near import scan_dense, scan_sparse
+from plcore.kernels.postings import multiply_sparse
 from plcore.neighbors.search.rows import ready
 
 # Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of
@@ -249,12 +250,22 @@ class Found:
         """Offer the block's rows to these queries, of which `single` are the float32 rows."""
         for start in range(0, len(queries), QUERIES):
             asking = single[start : start + QUERIES]
-            if is_sparse(asking):
-                products = (asking @ block.columns).toarray(order="C")
+            columns = block.columns
+            if is_sparse(asking) and is_sparse(columns):
+                products = self._products(asking.shape[0], len(block.rows))
+                multiply_sparse(
+                    asking.data,
+                    asking.indices,
+                    asking.indptr,
+                    columns.data,
+                    columns.indices,
+                    columns.indptr,
+                    products,
+                )
             else:
                 products = self._products(len(asking), len(block.rows))
                 with np.errstate(over="ignore", invalid="ignore"):
-                    np.matmul(asking, block.columns, out=products)
+                    np.matmul(asking, columns, out=products)
             self._offer(products, queries[start : start + QUERIES], block)
 
     def _products(self, n_queries: int, n_rows: int) -> AnyArray:

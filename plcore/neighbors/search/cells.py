@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from plcore.arrays.array_files import large_array, let_go
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix
 from plcore.neighbors.search.blocks import (
     QUERIES,
     Block,
@@ -39,7 +39,7 @@ BATCH = 2**16  # queries treated at once
 
 
 class CellSearch:
-    """Most of the neighbours among the rows `searched` of X, float64 (n, d) C-contiguous or CSR with sorted indices.
+    """Most of the neighbours among the rows `searched` of X, float64 (n, d) C-contiguous.
 
     seed : of the centres and of the samples. The same data and seed give the same neighbours, in any batch.
     `recall` : share of the true neighbours found, on a seeded sample of rows; ties count as found.
@@ -48,7 +48,7 @@ class CellSearch:
 
     kind = "approximate"
 
-    def __init__(self, X: FeatureMatrix, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
+    def __init__(self, X: FloatArray, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
         self.exact = BlockSearch(X, searched)
         centres = _centres(X, searched, rng)
@@ -61,7 +61,7 @@ class CellSearch:
         self._order = np.argsort(2 * home + late, kind="stable").astype(np.int32)
         self._start = np.append(0, np.cumsum(np.bincount(home, minlength=self.n_cells)))
         self._end = self._start[:-1] + np.bincount(home[searched], minlength=self.n_cells)
-        self._listed = X if is_sparse(X) else _in_order(X, self._order)
+        self._listed = _in_order(X, self._order)
 
         self.n_probed, self.recall = 1, 1.0
         if X.shape[0] < 4:
@@ -100,7 +100,7 @@ class CellSearch:
         frame = self.exact.frame(self.exact.X)
         for first in range(0, len(self._order), BATCH):
             own = self._order[first : first + BATCH].astype(np.int64)
-            queries = self._rows(first, first + BATCH)
+            queries = self._listed[first : first + BATCH]
             yield own, *self._nearest(queries, n_nearest, own, frame)
 
     def _nearest(
@@ -130,19 +130,11 @@ class CellSearch:
             homes[first : first + BATCH] = self._centres.nearest(X[first : first + BATCH], 1)[0][:, 0]
         return homes
 
-    def _rows(self, first: int, end: int) -> FeatureMatrix:
-        """The rows that stand there in the order of cells."""
-        if is_sparse(self._listed):
-            return self._listed[self._order[first:end]]
-        return self._listed[first:end]
-
     def _block(self, frame: SinglePrecision | Marks, cell: int) -> Block | None:
         first, end = int(self._start[cell]), int(self._end[cell])
         if first == end:
             return None
-        rows, values = self._order[first:end].astype(np.int64), self._rows(first, end)
-        if is_sparse(values):
-            return make_block(frame, self._listed, rows, rows, values)
+        rows, values = self._order[first:end].astype(np.int64), self._listed[first:end]
         return make_block(frame, values, rows, np.arange(end - first), values)
 
 
@@ -184,11 +176,9 @@ def look(
             found.scan(found.take(single, asking), batch[asking], block)
 
 
-def _centres(X: Matrix, searched: IntArray, rng: np.random.Generator) -> FeatureMatrix:
-    """Centres of the cells (c, d): k-means of a sample; for sparse X rows drawn at random, which stay sparse."""
+def _centres(X: FloatArray, searched: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Centres of the cells (c, d): k-means of a sample."""
     n_cells = max(1, round((len(searched) / CELL_ROWS) ** 0.5))
-    if is_sparse(X):
-        return X[np.sort(rng.choice(searched, size=min(n_cells, len(searched)), replace=False))]
     n_cells = min(n_cells, -(-len(searched) // 2))
     size = min(len(searched), TRAINING_ROWS * n_cells)
     sample = rng.choice(searched, size=size, replace=False)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
@@ -193,12 +192,11 @@ class _Side:
         frequent = sorted(sorted(total, key=lambda part: (-total[part], part))[: self._most])
         self._places = {part: place for place, part in enumerate(frequent)}
         held = self._held(words, counts)
-        rare = np.bincount(held.indices, minlength=len(frequent)) <= max(
-            COMMON, self._common * counts.shape[0]
-        )
+        n, holding = counts.shape[0], np.bincount(held.indices, minlength=len(frequent))
+        rare = holding <= max(COMMON, self._common * n)
         kept = [part for part, is_rare in zip(frequent, rare.tolist(), strict=True) if is_rare]
         self._places = {part: place for place, part in enumerate(kept)}
-        self._idf = TfidfTransformer().fit(held[:, rare]).idf_ if kept else np.zeros(0)
+        self._idf = np.log((n + 1) / (holding[rare] + 1)) + 1
         return [self._named.format(part) for part in kept]
 
     def transform(self, words: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:

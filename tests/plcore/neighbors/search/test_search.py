@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from plcore.arrays import array_files
 from plcore.neighbors import search
-from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
+from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, postings, tree
 from plcore.neighbors.search.blocks import (
     QUERIES,
     BlockSearch,
@@ -212,10 +212,10 @@ def share_found(found, exact):
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 def test_approximate_search_finds_what_it_says(stored):
-    X = clusters(6000)
+    X, queries = clusters(6000), clusters(6000, seed=0, spread=0.7)[:700]
     if stored is not np.asarray:
-        X = np.where(np.abs(X) > 0.8, X, 0.0)
-    own, queries = np.arange(6000), clusters(6000, seed=0, spread=0.7)[:700]
+        X, queries = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (X, queries))
+    own = np.arange(6000)
     quick, exact = make_search(stored(X), 10, "approximate"), make_search(stored(X), 10, "exact")
     assert (quick.kind, exact.kind) == ("approximate", "exact")
     found, right = quick.nearest(stored(X), 9, own), exact.nearest(stored(X), 9, own)
@@ -250,6 +250,87 @@ def test_approximate_search_is_seeded_and_batches_do_not_show(monkeypatch):
     assert not np.array_equal(other._order, first._order)
 
 
+def rare_and_common(n, seed=0):
+    """CSR rows of length 1 with 12 of 400 features, which are less and less common; signs differ."""
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, 401)
+    picked = np.array([rng.choice(400, 12, replace=False, p=share / share.sum()) for _ in range(n)])
+    X = np.zeros((n, 400))
+    np.put_along_axis(X, picked, rng.normal(1, 0.5, (n, 12)) * np.log(2 + picked), axis=1)
+    return sparse.csr_matrix(X / np.linalg.norm(X, axis=1, keepdims=True))
+
+
+def plain_postings(X, n_postings, n_proposed, k, asked, together):
+    """Distances to the rows nearest to each of `asked` among those with the largest sums over the features it reads.
+
+    together : features of the later of two rows; else of the asked row
+    """
+    dense, frequent = X.toarray(), np.bincount(X.indices, minlength=X.shape[1])
+    order = np.argsort(-(dense**2).sum(axis=0) / np.maximum(frequent, 1) ** 1.5, kind="stable")
+
+    def reads(query):
+        held = [one for one in order if query[one] != 0 and frequent[one] <= n_postings]
+        return np.array(held)[np.cumsum(frequent[held]) <= n_postings]
+
+    read = [reads(query) for query in dense]
+    found = []
+    for place in asked:
+        sums = np.array(
+            [
+                dense[other][of] @ dense[place][of]
+                for other in range(len(dense))
+                for of in [read[max(place, other) if together else place]]
+            ]
+        )
+        keys = 2 * sums - (dense**2).sum(axis=1)
+        keys[place] = -np.inf
+        best = np.lexsort((np.arange(len(keys)), -keys))[:n_proposed]
+        found.append(np.sort(((dense[place] - dense[best]) ** 2).sum(axis=1))[:k] ** 0.5)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("n_postings", [40, 200, 1000])
+def test_posting_search_measures_rows_with_largest_sums_over_features_that_tell(n_postings, monkeypatch):
+    X = ready(rare_and_common(200).multiply(np.linspace(0.5, 2, 200)[::-1, None]))
+    for name in ("FEWEST_POSTINGS", "MOST_POSTINGS"):
+        monkeypatch.setattr(postings, name, n_postings)
+    monkeypatch.setattr(postings, "PROPOSED", 30)
+    monkeypatch.setattr(postings, "BLOCK_ROWS", 64)  # the last block is smaller, and not a multiple of eight
+    own, found = np.arange(200), make_search(X, 6, "approximate")
+    alone = found.nearest(X, 5, own)[1]
+    np.testing.assert_allclose(alone, plain_postings(X, n_postings, 30, 5, own, together=False), rtol=1e-6)
+    pairs = np.concatenate([far for _, _, far in found.own_nearest(5)])
+    np.testing.assert_allclose(pairs, plain_postings(X, n_postings, 30, 5, own, together=True), rtol=1e-6)
+
+
+def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch):
+    X = ready(rare_and_common(2000))
+    monkeypatch.setattr(postings, "FEWEST_POSTINGS", 64)
+    quick, exact = make_search(X, 10, "approximate"), make_search(X, 10, "exact")
+    own = np.arange(2000)
+    assert 64 < quick.n_postings < postings.MOST_POSTINGS
+    right = exact.nearest(X, 9, own)
+    _, rows, far = (np.concatenate(part) for part in zip(*quick.own_nearest(9), strict=True))
+    for found in (quick.nearest(X, 9, own), (rows, far)):
+        share = share_found(found, right)
+        assert share >= 0.95
+        assert abs(share - quick.recall) < 0.02
+    monkeypatch.setattr(postings, "MOST_POSTINGS", 64)
+    limited = make_search(X, 10, "approximate")
+    assert limited.recall < 0.9
+    assert abs(limited.recall - share_found(limited.nearest(X, 9, own), exact.nearest(X, 9, own))) < 0.05
+
+
+def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
+    X = ready(rare_and_common(300))
+    expected = make_search(X, 6, "approximate").nearest(X, 5, np.arange(300))
+    monkeypatch.setattr(postings, "BATCH", 70)
+    for part, right in zip(
+        make_search(X, 6, "approximate").nearest(X, 5, np.arange(300)), expected, strict=True
+    ):
+        np.testing.assert_array_equal(part, right)
+
+
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
@@ -261,7 +342,7 @@ def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapp
     own = np.arange(150)
     rows, distances = make_search(stored(X), 6, how, seed=2).nearest(stored(X), 5, own)
     monkeypatch.setattr(array_files, "IN_MEMORY", 0 if mapped else array_files.IN_MEMORY)
-    for module in (blocks, cells, tree):
+    for module in (blocks, cells, postings, tree):
         monkeypatch.setattr(module, "BATCH", 16)
     found = make_search(stored(X), 6, how, seed=2)
     seen = []
@@ -308,7 +389,7 @@ def test_cells_are_taken_only_where_they_are_the_cheaper_search(monkeypatch):
     for share, kind in ((few, "exact"), (few + 0.01, "approximate")):
         monkeypatch.setattr(search, "EXACT_SHARE", share)
         assert make_search(X, 5).kind == kind
-    assert make_search(sparse.csr_matrix(X), 5).kind == "exact", "cells gain little on sparse rows"
+    assert make_search(sparse.csr_matrix(X), 5).kind == "exact", "sparse rows have no cells"
     monkeypatch.setattr(search, "EXACT_SHARE", 0)
     found = make_search(X, 5).nearest(X, 5)
     for one, other in zip(found, make_search(X, 5, "exact").nearest(X, 5), strict=True):
