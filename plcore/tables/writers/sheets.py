@@ -100,8 +100,8 @@ class CellForm:
 
 
 def _cell_form(classes: Sequence[str]) -> CellForm:
-    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart; or if
-    it is a number that a table would spell otherwise, as 1.0 is 1 there."""
+    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart; or
+    if a table would spell it otherwise, as 1 for 1.0."""
     respelt = any(name != spelt for name, spelt in one_spelling(classes).items())
     return CellForm(respelt or any(BAR in name or "\n" in name or name.startswith("[") for name in classes))
 
