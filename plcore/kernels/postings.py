@@ -1,9 +1,9 @@
 """Compiled loops over sparse rows by feature: products of a block, and an inverted index that is read in part.
 
-Why it is fast: the rows are in blocks. The sums of one block stay in the first-level cache while the lists of a query are
-added up, which makes three of four additions free of waiting (blocks of 32,768 rows take twice the time). Which
-sums are large enough is asked of the whole block with vector instructions; the few that are go into a list of twice the
-length that is wanted, which is cut to its best half each time it is full: cheaper than a heap, with the same result.
+Why it is fast: sums of a block of rows stay in the first-level cache while the lists of a query are added up (blocks
+of 32,768 rows take twice the time). Vector instructions find the sums that are large enough. These few go into an
+array of twice the length that is wanted, which is cut to its best half each time it is full: cheaper than a heap, with
+the same result.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def list_postings(
 
 
 @kernel
-def _cut(keys: AnyArray, rows: AnyArray, n_kept: int) -> float:
+def _cut(keys: AnyArray, rows: AnyArray, n_kept: int) -> np.float32:
     """Bring the `n_kept` largest keys to the front, of equal ones those of lower rows; return the least of them."""
     low, high = 0, len(keys) - 1
     while low < high:
@@ -84,7 +84,8 @@ def _cut(keys: AnyArray, rows: AnyArray, n_kept: int) -> float:
             low = left
         else:
             break
-    return keys[n_kept - 1]
+    least: np.float32 = keys[n_kept - 1]
+    return least
 
 
 @kernel
@@ -131,8 +132,8 @@ def propose(
     numbers (q,) : the row that each query is, or -1      until (q,) : only rows before this one are looked at
     ends, rows, listed : as `list_postings` fills them      first : number of the block's first row
     q_heights, heights float32 : squared lengths of queries, of the rows of the block
-    q_keys, keys float32, q_rows, own int32, (q, 2 n_kept), (b, 2 n_kept) : proposed to each query, and to each row of the
-        block: 2 sum - height, and the number of the row; q_sizes, sizes : how many; cut to the best when full
+    q_keys, keys float32, q_rows, own int32, (q, 2 n_kept), (b, 2 n_kept) : proposed to each query, and to each row of
+        the block: 2 sum - height, and the number of the row; q_sizes, sizes : how many; cut to the best when full
     q_limits, limits float32 : keys are larger than this, infinite: nothing is proposed
     """
     n_rows, capacity = len(heights), q_keys.shape[1]

@@ -1,4 +1,4 @@
-"""Search among sparse rows: an inverted index, of which a query of the approximate search reads the lists that tell most.
+"""Search among sparse rows by an inverted index, of which the approximate search reads the lists that tell most.
 
 Texts share their common n-grams with half of all texts, so the products of all pairs are dense, and cells gain little.
 But rare features weigh more. A query adds up, for every row, the products of the features that weigh most for the
@@ -145,10 +145,23 @@ class _Index:
         R = self._R
         squared = np.full((queries.shape[0], n_nearest), np.inf)
         rows = np.full(squared.shape, R.shape[0])
-        stored = queries.data, queries.indices, queries.indptr, R.data, R.indices, R.indptr
-        _, *found = proposed
-        n_kept = proposed.keys.shape[1] // 2
-        measure_proposed(*stored, self._squares, R.shape[1], *found, n_kept, squared, rows)
+        measure_proposed(
+            queries.data,
+            queries.indices,
+            queries.indptr,
+            R.data,
+            R.indices,
+            R.indptr,
+            self._squares,
+            R.shape[1],
+            proposed.keys,
+            proposed.rows,
+            proposed.sizes,
+            proposed.limits,
+            proposed.keys.shape[1] // 2,
+            squared,
+            rows,
+        )
         return rows, squared
 
 
@@ -161,7 +174,8 @@ class PairSearch(BlockSearch):
 
     def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
-        X, frame, searched = self.X, self.frame(self.X), self.searched
+        frame, searched = self.frame(self.X), self.searched
+        X = sparse.csr_matrix(self.X)
         if isinstance(frame, Marks):  # ties everywhere
             yield from super().own_nearest(n_nearest)
             return
@@ -177,14 +191,11 @@ class PairSearch(BlockSearch):
             some, own = proposed.part(first, last), searched[first:last]
             places, squared = index.measured(R[first:last], some, n_nearest)
             rows, distances = numbers[places], np.sqrt(squared)
-            others = frame.depths(heights[first:last]) - some.limits  # squared, of rows that are not proposed
-            unsure = np.flatnonzero(~(squared[:, -1] * frame.unit < others))
+            least = frame.depths(heights[first:last]) - some.limits  # squared, of rows that are not proposed
+            unsure = np.flatnonzero(~(squared[:, -1] * frame.unit < least))
             rows[unsure], distances[unsure] = self.nearest(X[own[unsure]], n_nearest, own[unsure])
             yield own, rows, distances
-        others = np.setdiff1d(np.arange(X.shape[0]), searched)
-        for first in range(0, len(others), BATCH):
-            own = others[first : first + BATCH]
-            yield own, *self.nearest(X[own], n_nearest, own)
+        yield from _left_out(self, X, searched, n_nearest)
 
 
 class PostingSearch:
@@ -200,7 +211,9 @@ class PostingSearch:
     def __init__(self, X: sparse.csr_matrix, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         self.exact = PairSearch(X, searched)
         self._X = X
-        self._rows = X if len(searched) == X.shape[0] else X[searched]  # those searched, numbered in this order
+        self._rows = (
+            X if len(searched) == X.shape[0] else X[searched]
+        )  # those searched, numbered in this order
         self._scale = self.exact.frame(X).unit ** 0.5
         self._index = _Index(self._rows, self._scale, self._heights(self._rows), MOST_POSTINGS)
         self.n_postings, self.recall = MOST_POSTINGS, 1.0
@@ -258,14 +271,11 @@ class PostingSearch:
             last = min(first + BATCH, R.shape[0])
             own = searched[first:last]
             yield own, *self._nearest_of(R[first:last], own, proposed.part(first, last), n_nearest)
-        others = np.setdiff1d(np.arange(self._X.shape[0]), searched)
-        for first in range(0, len(others), BATCH):
-            own = others[first : first + BATCH]
-            yield own, *self.nearest(self._X[own], n_nearest, own)
+        yield from _left_out(self, self._X, searched, n_nearest)
 
     def _n_kept(self, n_nearest: int) -> int:
         """How many rows are measured for a query that asks for this many neighbours."""
-        return min(self._rows.shape[0], max(PROPOSED, PER_NEIGHBOR * n_nearest))
+        return min(len(self.exact.searched), max(PROPOSED, PER_NEIGHBOR * n_nearest))
 
     def _nearest_of(
         self, queries: sparse.csr_matrix, own: IntArray, proposed: _Proposed, n_nearest: int
@@ -279,6 +289,16 @@ class PostingSearch:
         return rows, distances
 
 
+def _left_out(
+    search: PairSearch | PostingSearch, X: sparse.csr_matrix, searched: IntArray, n_nearest: int
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """As `own_nearest`, of the rows of X that are not searched: they equal others, and ask alone."""
+    others = np.setdiff1d(np.arange(X.shape[0]), searched)
+    for first in range(0, len(others), BATCH):
+        own = others[first : first + BATCH]
+        yield own, *search.nearest(X[own], n_nearest, own)
+
+
 def _propose(
     read: sparse.csr_matrix,
     numbers: IntArray,
@@ -288,7 +308,7 @@ def _propose(
     block: _Proposed,
 ) -> None:
     """Propose rows of a block to queries, and these to them; arguments as those of the kernel."""
-    n_kept = queries.keys.shape[1] // 2
+    n_kept: int = queries.keys.shape[1] // 2
     propose(read.data, read.indices, read.indptr, numbers, until, *queries, *lists, *block, n_kept)
 
 
@@ -301,4 +321,6 @@ def squares(X: sparse.csr_matrix) -> FloatArray:
 def _csr(values: AnyArray, columns: AnyArray, held: BoolArray, starts: AnyArray) -> sparse.csr_matrix:
     """CSR rows of the entries that are held of those that begin at `starts`."""
     ends = np.append(0, np.cumsum(held))[starts].astype(np.int32)
-    return sparse.csr_matrix((values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1))
+    return sparse.csr_matrix(
+        (values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1)
+    )

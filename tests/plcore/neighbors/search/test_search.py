@@ -321,6 +321,23 @@ def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch)
     assert abs(limited.recall - share_found(limited.nearest(X, 9, own), exact.nearest(X, 9, own))) < 0.05
 
 
+def test_exact_search_of_all_sparse_rows_asks_blocks_about_doubtful_rows_only(monkeypatch):
+    X, asked = rare_and_common(300), []
+    # Six rows are away from row 0 by lengths that float32 cannot tell apart, and five are its nearest.
+    X = ready(sparse.vstack([X, *(X[0] * (1.1 + 1e-9 * turn) for turn in (3, 5, 1, 0, 4, 2))]))
+    own = np.arange(306)
+    right = BlockSearch(X, own).nearest(X, 5, own)
+    plain = BlockSearch.nearest
+    monkeypatch.setattr(BlockSearch, "nearest", lambda *given: asked.append(len(given[3])) or plain(*given))
+    monkeypatch.setattr(postings, "SPARE", 1)
+    _, rows, far = (
+        np.concatenate(part) for part in zip(*make_search(X, 6, "exact").own_nearest(5), strict=True)
+    )
+    np.testing.assert_array_equal(rows, right[0])
+    np.testing.assert_array_equal(far, right[1])
+    assert 0 < sum(asked) < 30
+
+
 def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
     X = ready(rare_and_common(300))
     expected = make_search(X, 6, "approximate").nearest(X, 5, np.arange(300))
