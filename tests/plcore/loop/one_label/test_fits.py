@@ -248,7 +248,9 @@ def test_shares_are_those_of_the_estimator_s_update(world_of_first_update):
     scores = estimator.rounds_.class_scores(estimator.label_distributions_, prior)
     shares = softmax_inside(scores, 1.0, prior)
     np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
-    assert np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.4  # half a round further, of at most 2
+    assert (
+        np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.4
+    )  # half a round further, of at most 2
     open_rows, effects = learner.ranking()
     u = 1 - margins(shares)
     expected = estimator.rounds_.effects(scores, pool.candidates[pool.train])
