@@ -19,6 +19,7 @@ from plcore.tables.problems import TableError
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
 from plcore.tables.readers.tools.votes import vote_columns
+from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
 """Of the sheets together. Reader and text take about 200 bytes a cell."""
@@ -328,9 +329,10 @@ def _of_sheets(
     several = len(same) > 1 and chosen in same
     votes = several and vote_columns(found[chosen].cells) is not None
     again = rows_again(same, votes=votes) if several else ""
+    people = _people(same) if again and not found[chosen].suggest_roles().has_candidates else None
     together = several and not again
-    reading = stacked(same, SHEET, "sheets", votes=votes) if together else found[chosen]
-    read = list(same) if together else [chosen]
+    reading = stacked(same, SHEET, "sheets", votes=votes) if together else people or found[chosen]
+    read = list(same) if together or people else [chosen]
     if others := [name for name in sheets if name not in read]:
         with_rows = [
             f"{quoted(name)} ({counted(len(found[name].cells), 'row')})" if name in found else quoted(name)
@@ -339,7 +341,7 @@ def _of_sheets(
         sheet = "the sheet" if len(read) == 1 else "the sheets"
         said = f"Only {sheet} {listed(read)} {'was' if len(read) == 1 else 'were'} read, not {', '.join(with_rows)}."
         reading = replace(reading, notes=(said, *reading.notes))
-    if again:
+    if again and people is None:
         left = [name for name in same if name != chosen]
         count = sum(len(same[name].cells) for name in left)
         message = (
@@ -351,6 +353,33 @@ def _of_sheets(
         reading = replace(reading, asks=(("more-sheets", message, fix),))
     what = f"workbook, {'sheet' if len(read) == 1 else 'sheets'} {listed(read, 3)}"
     return replace(reading, format=what)
+
+
+def _people(same: Mapping[str, TableReading]) -> TableReading | None:
+    """The rows of sheets that differ in one column alone, with a vote of each sheet; None of other sheets."""
+    first = next(iter(same.values())).cells
+    others = [one.cells for one in same.values()]
+    key = suggest_roles(first).id
+    if key is not None and all(one[key].is_unique and set(one[key]) == set(first[key]) for one in others):
+        others = [one.set_index(key, drop=False).loc[first[key].to_list()] for one in others]
+    if any(len(one) != len(first) for one in others):
+        return None
+    differ = [
+        name
+        for name in first.columns
+        if any((one[name].to_numpy() != first[name].to_numpy()).any() for one in others)
+    ]
+    kept = first.drop(columns=differ)
+    if len(differ) != 1 or not {*kept.columns}.isdisjoint(same):
+        return None
+    cells = kept.assign(**{name: one[differ[0]].to_numpy() for name, one in zip(same, others, strict=True)})
+    message = (
+        f"Sheets {listed(list(same))} have the same rows and differ in column {quoted(differ[0])} alone: read here as "
+        "the votes of one person each, but they may be one person's at other times."
+    )
+    roles = replace(suggest_roles(kept), annotators=tuple(same))
+    asks = (("more-sheets", message, "If they are, import the last of the sheets alone."),)
+    return TableReading(cells.astype("str"), "workbook", roles, asks=asks)
 
 
 def _with_oddities(reading: TableReading, oddities: Oddities) -> TableReading:

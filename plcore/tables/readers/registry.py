@@ -25,7 +25,19 @@ from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_fea
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import megadetector, monitoring
-from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
+from plcore.tables.readers.tools.annotation_tools import (
+    GROUND_TRUTH,
+    LABELBOX,
+    LABELBOX_OLD,
+    NO_CANDIDATES,
+    PEOPLE_BY_LABEL,
+    PEOPLE_IN_RECORDS,
+    ZOONIVERSE,
+    looks_like_brat,
+    looks_like_webanno,
+    refuse_spans,
+)
+from plcore.tables.readers.tools.argilla_prodigy import ARGILLA, ARGILLA_NESTED, PRODIGY
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE
 from plcore.tables.readers.tools.crowds import (
     APPEN,
@@ -78,7 +90,6 @@ from plcore.tables.readers.tools.plain_records import (
     TOLOKA_AGGREGATED,
     ZERO_SHOT,
 )
-from plcore.tables.readers.tools.prodigy import PRODIGY
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
     DetectionTable,
@@ -193,6 +204,12 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
         lambda data, name: looks_like_libsvm(data) and not _is_csv_name(name),
         lambda data, _name, _xml: read_libsvm(data),
     ),
+    TextFormat(
+        lambda data, _name: looks_like_brat(data), refuse_spans("a file of brat (standoff annotation)")
+    ),
+    TextFormat(
+        lambda data, _name: looks_like_webanno(data), refuse_spans("a file of WebAnno or INCEpTION (TSV)")
+    ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     OWN_SHEET,
     OWN_WIDE,
@@ -214,6 +231,12 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     ZERO_SHOT,
     BIRDNET_GO,
     WRENCH,
+    GROUND_TRUTH,
+    LABELBOX,
+    LABELBOX_OLD,
+    PEOPLE_IN_RECORDS,
+    PEOPLE_BY_LABEL,
+    *NO_CANDIDATES,
     LABEL_STUDIO_CSV,
     TIMELAPSE,
     ADDAXAI,
@@ -234,6 +257,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     APPEN_AGGREGATED,
     QUALTRICS,
     GORILLA,
+    ZOONIVERSE,
     DOCCANO_CSV,
     *DETECTION_TABLES,
     LONG_VOTES,

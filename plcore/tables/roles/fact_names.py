@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 _WHO = (
-    "annotator|annotation|worker|participant|rater|coder|labell?er|user|turker|respondent|subject|assignment"
+    "annotator|annotation|worker|participant|rater|coder|labell?er|reader|radiologist|pathologist|grader|judge|user"
+    "|turker|respondent|subject|assignment"
     "|hit|task|session|submission|prolific"
 )
 _COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
@@ -17,7 +18,7 @@ _ALWAYS = re.compile(
     "|".join(
         (
             rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)_?(?:ids?|pid)",
-            rf"(?:{_WHO}|prolific_p?id)",
+            rf"(?:{_WHO}|prolific_p?id|rad_?id)",
             rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
             r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
             rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
@@ -30,6 +31,7 @@ _ALWAYS = re.compile(
             rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
             r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
+            r"(?:labell?ing_|annotation_|label_)?method_?label|(?:label|annotation)_(?:method|source)",
             r"trusted_judgments|kappa|(?:\w+_)?ip(?:_address)?",
             r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
         )
@@ -78,7 +80,11 @@ _ABOUT_WORKER = {
     "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
     "confidence", "certainty",
 }  # fmt: skip
-_WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|p?id_(?:{_WHO})")
+_WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
+_REFERENCE = re.compile(
+    r"(?:reference|ref|adjudicat(?:ed|ion|or)|final|arbiter|tie_?breaker|biopsy|histo(?:logy|pathology)|outcome)"
+    r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result))?"
+)
 _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
 
 
@@ -110,6 +116,11 @@ def is_from_votes(key: str) -> bool:
     return _FROM_VOTES.fullmatch(key) is not None
 
 
+def is_reference(key: str) -> bool:
+    """Whether a column of this key holds what was decided after the votes, by somebody who knows: a true label."""
+    return _REFERENCE.fullmatch(key) is not None
+
+
 def is_from_model(key: str) -> bool:
     """Whether a column of this key holds the answer of a model, or an earlier label: no true label."""
     return _FROM_MODEL.fullmatch(key) is not None
@@ -122,7 +133,7 @@ def is_about_answer(key: str) -> bool:
 
 def never_learnt(key: str) -> bool:
     """Whether a column of this key tells the label, or nothing of the item: no model may learn from it."""
-    facts = (is_fact, is_from_votes, is_from_model, is_about_answer)
+    facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
     return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
 
 

@@ -12,7 +12,7 @@ from plcore.tables.roles.fact_names import is_fact, is_from_model, is_from_votes
 from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
 
 _SCORES = re.compile(
-    r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob)\)?"
+    r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob|votes?|fraction)\)?"
     r"|(?:logits?|log_?probs?)[_ .].+",
     re.I,
 )

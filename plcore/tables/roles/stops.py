@@ -14,15 +14,13 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.fact_names import is_from_model, is_from_votes
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import scores_of_classes
+from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import labels_of_cell, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
-
-Odd = tuple[str, str, str]
-"""Name, message and fix of a doubt."""
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
 _SHOWN = 3
@@ -60,14 +58,7 @@ _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
-_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
-_ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
-_AS_VOTES = (
-    "are read here as votes of people on one question, but each may be a question, or an item, of its own."
-)
-_RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _FEW_ROWS = 500
-_FEWEST_ROWS = 8
 _DEEP = 3
 _SUMS = {"total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count"}
 
@@ -494,62 +485,24 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
         yield "paths-as-lists", message, fix
 
 
-def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
-    """Columns with the same answers that agree no more often than by chance: people would. And rows that are people."""
-    columns = table.roles.annotators
-    people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
-    if len(columns) > 1 and people and table.cells[people[0]].is_unique:
+def _weightless(table: LabelTable) -> Iterator[Odd]:
+    """Labels with the weight 0 in every cell that names them, where cells name some labels only."""
+    column = table.roles.candidates
+    if column is None or table.candidate_weights is None or table.roles.form != "json":
+        return
+    cells = table.cells[column].head(_ROWS).str.strip().unique()
+    weights: dict[str, float] = {}
+    for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
+        weights[name] = max(weights.get(name, 0.0), weight or 0.0)
+    empty = [name for name, most in weights.items() if most == 0]
+    if empty and not all(
+        weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell
+    ):
         message = (
-            f"Each row is somebody, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+            f"{_classes(empty)} named in column {quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: "
+            "read here as no candidate, but 0 may mean that the weight is not known."
         )
-        yield (
-            "questions-as-voters",
-            message,
-            "If they are, write a row for each item and a column for each person.",
-        )
-        return
-    if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
-        return
-    some = table.cells[list(columns)].head(_FEW_ROWS)
-    answers = [
-        [cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()
-    ]
-    answers = [row for row in answers if len(row) > 1]
-    total = Counter(cell for row in answers for cell in row)
-    count = total.total()
-    if len(answers) < _FEWEST_ROWS or len(total) < 2:
-        return
-    agreed = sum(sum(n * (n - 1) for n in Counter(row).values()) / (len(row) - 1) for row in answers) / count
-    by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
-    if agreed <= by_chance:
-        message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
-        yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
-
-
-def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
-    """One label a row, next to who gave it, and items that come again."""
-    if table.label_vectors is not None or (table.roles.id is not None and table.roles.annotators):
-        return
-    if len(pairs_of(table.candidates)[0]) > table.n_rows:
-        return
-    labels = {name for role, name in table.roles.used() if role in ("candidates", "annotators", "choices")}
-    some = table.cells.head(_FEW_ROWS)
-    again = [str(name) for name in some.columns if name not in labels and some[name].duplicated().any()]
-    people = [name for name in again if names_worker(key_of(name)) and some[name].nunique() > 1]
-    items = [
-        name for name in again
-        if name not in people and _ITEM.search(key_of(name)) and 1 < some[name].nunique() > len(some) / 10
-    ]  # fmt: skip
-    if people and items:
-        message = (
-            f"Every row names one label, {quoted(people[0])} names who gave it, and {quoted(items[0])} comes again: "
-            "read here as items that are decided, but each row may be a vote."
-        )
-        yield (
-            "votes-in-rows",
-            message,
-            f"If it is, call the columns task ({items[0]}), worker ({people[0]}) and label.",
-        )
+        yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
 
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
@@ -590,7 +543,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _votes_in_cells,
     _scores_elsewhere,
     _paths,
-    _questions_as_voters,
     _missing_codes,
-    _votes_in_rows,
+    _weightless,
+    *STOPPING_VOTES,
 )

@@ -19,6 +19,7 @@ from plcore.tables.roles.fact_names import (
     is_fact,
     is_from_model,
     is_from_votes,
+    is_reference,
     never_labels,
     never_learnt,
 )
@@ -84,6 +85,7 @@ _MAYBE_ID_NAMES = {
     "row",
     "key",
     "item",
+    "case",
     "file",
     "filename",
     "file_name",
@@ -92,7 +94,8 @@ _MAYBE_ID_NAMES = {
     "code",
 }
 _ANNOTATOR = re.compile(
-    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*|anno?_?\d+"
+    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
+    r"_?\w*|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _PEOPLE = {
     "annotators",
@@ -198,6 +201,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     labels = given.labels
     # They tell the label, in the words of a model or of a person: no feature.
     for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
+        free.pop(name)
+    for name in _codes_of(cells, given, list(free.values())):
         free.pop(name)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
@@ -318,6 +323,8 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
     annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
+    # Facts of the file, the same in all rows, are no answers: people would share a label.
+    annotators = [one for one in annotators if not one.is_constant or _shares(one, annotators)]
     if len(annotators) < 2:
         annotators = _models(columns)
     if len(annotators) < 2 and (ranked := guess_ranked(columns)) is not None:
@@ -328,6 +335,11 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
             return _Labels(Roles(label_columns=names), tuple(bits), frozenset(name.strip() for name in names))
         annotators = _voters(columns)
     return _Labels(Roles(annotators=_names(annotators)), tuple(annotators), _cells(annotators))
+
+
+def _shares(column: ColumnSample, others: Iterable[ColumnSample]) -> bool:
+    """Whether another column has one of its cells."""
+    return any(not set(column.cells).isdisjoint(one.cells) for one in others if one is not column)
 
 
 def _names(columns: Iterable[ColumnSample]) -> tuple[str, ...]:
@@ -345,6 +357,23 @@ def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
 
 def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
     return [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+
+
+def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) -> list[str]:
+    """The columns that say the same as the lists of candidates in other words, as their codes: one value for each list
+    that occurs, of three or more."""
+    if given.roles.candidates is None:
+        return []
+    lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
+    n_lists = lists.nunique()
+    found = []
+    for column in (one for one in columns if not one.is_numbers):
+        own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
+        if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(
+            set(zip(lists, own, strict=True))
+        ):
+            found.append(column.name)
+    return found
 
 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
@@ -398,7 +427,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
         and not column.is_numbers
         and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
         and not never_labels(column.key)
-        and not is_from_votes(column.key)
+        and not (is_from_votes(column.key) or is_reference(column.key))
     }
     if len(words) > MOST_VOTERS:
         return []

@@ -17,7 +17,7 @@ from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, lines_of, own_roles
-from plcore.tables.readers.tools.prodigy import prodigy_vectors
+from plcore.tables.readers.tools.argilla_prodigy import prodigy_vectors
 from plcore.tables.readers.tools.votes import long_votes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import csv_header, csv_rows

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, OWN_WEIGHTS, json_text
-from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_AGENT, OWN_PEOPLE, QUESTION
+from plcore.tables.readers.tools.argilla_prodigy import NOT_QUESTION, OWN_AGENT, OWN_PEOPLE, QUESTION
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
     OWN_TRUTH,

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Generic, TypeVar
 import pandas as pd
 
 from plcore.tables.readers.candidate_rows import json_text
-from plcore.tables.readers.tools.prodigy import prodigy_tasks
+from plcore.tables.readers.tools.argilla_prodigy import prodigy_tasks
 from plcore.tables.readers.tools.votes import long_votes
 from plcore.tables.writers.disambiguated import Disambiguated, Tell, silent
 from plcore.tables.writers.label_studio import label_studio_tasks, write_label_studio_config

@@ -72,6 +72,27 @@ RECORDS: dict[str, dict[str, Any]] = {
         "time": "06:00:00",
     },
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
+    "SageMaker Ground Truth answers of workers": {
+        "datasetObjectId": "0",
+        "dataObject": {"content": "a"},
+        "annotations": [{"workerId": "w", "annotationData": {"content": '{"q": {"label": "x"}}'}}],
+    },
+    "Labelbox export": {"data_row": {"id": "1", "row_data": "a"}, "projects": {}},
+    "Labelbox export of version 1": {"ID": "1", "Labeled Data": "a", "Label": {}, "Created By": "u"},
+    "records with the label of each annotator": {
+        "post_id": "1",
+        "annotators": [{"label": "x", "annotator_id": 1}],
+        "post_tokens": ["a"],
+    },
+    "records with the annotators of each label": {"id": "1", "label_distribution": {"x": ["w"], "y": []}},
+    "Ground Truth boxes": {"b-metadata": {"job-name": "j", "type": "groundtruth/object-detection"}},
+    "Ground Truth labels": {"b-metadata": {"job-name": "j", "type": "groundtruth/text-classification"}},
+    "V7 Darwin": {"version": "2.0", "item": {"name": "a.jpg"}, "annotations": []},
+    "SuperAnnotate": {"metadata": {"name": "a.jpg"}, "instances": [], "tags": []},
+    "Datumaro": {"info": {}, "categories": {}, "items": []},
+    "Encord": {"label_hash": "h", "data_title": "a.jpg", "data_units": {}},
+    "tagtog": {"annotatable": {}, "metas": {}, "entities": []},
+    "UIMA CAS": {"%TYPES": {}, "%FEATURE_STRUCTURES": []},
 }
 TABLES = {
     "table that Winnow exported": (
@@ -113,6 +134,9 @@ TABLES = {
     "Qualtrics responses": b"StartDate,Finished,RecordedDate,ResponseId,Q1,Q2\n1,True,2,R,x,y\n",
     "Gorilla task data": (
         b"Event Index,Participant Private ID,Zone Type,Response,Spreadsheet: a\n1,2,response,x,b.jpg\n"
+    ),
+    "Zooniverse classifications": (
+        b"classification_id,user_name,annotations,subject_data,subject_ids\n1,ann,[],{},5\n"
     ),
     "doccano CSV": b"id,text,label\n1,a,x#y\n2,b,x\n3,c,y\n",
     "BirdNET table of detections": BIRDNET.replace(b"Wald, ", b""),

@@ -20,9 +20,8 @@ from plcore import TableError, read_cells
 from plcore.tables import read_table
 from plcore.tables.readers.hugging_face import read_features
 from plcore.tables.readers.registry import joined
-from plcore.tables.readers.tools.argilla import ARGILLA_NESTED
+from plcore.tables.readers.tools.argilla_prodigy import ARGILLA_NESTED, PRODIGY, prodigy_vectors
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
-from plcore.tables.readers.tools.prodigy import PRODIGY, prodigy_vectors
 from plcore.tables.writers.disambiguated import CELLS_AT_ONCE, PIECE_ROWS, LabelVectorTable
 from plcore.tables.writers.label_studio import label_studio_vectors
 from plcore.tables.writers.label_vectors import (

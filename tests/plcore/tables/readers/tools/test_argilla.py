@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.argilla import ARGILLA
+from plcore.tables.readers.tools.argilla_prodigy import ARGILLA
 from tests.plcore.tables.writers.tables import HOSTILE, candidates, noted, read_or_refuse, sources
 
 ANN, BOB = "3f6b1c1e-0000-0000-0000-000000000001", "3f6b1c1e-0000-0000-0000-000000000002"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plcore import TableError
 from plcore.tables import read_table
-from plcore.tables.readers.tools.prodigy import PRODIGY, prodigy_tasks
+from plcore.tables.readers.tools.argilla_prodigy import PRODIGY, prodigy_tasks
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.writers.tables import (
     HOSTILE,

@@ -1,0 +1,392 @@
+"""Exports of annotation tools with answers of several people: Zooniverse, Labelbox and SageMaker Ground Truth; and
+those of tools whose files hold no candidates, which are refused by their name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import (
+    Cells,
+    Json,
+    JsonObject,
+    Records,
+    Row,
+    a_name,
+    a_name_or_none,
+    an_object,
+    first_of,
+    objects_in,
+    read_each,
+    refuse,
+    rows_reading,
+)
+from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, texts_of
+from plcore.tables.readers.tools.votes import VoteColumns, votes_reading
+
+_ITEM, _VOTER, _LABEL, _TIME = "subject_id", "user", "label", "time"
+_ONE_QUESTION = "Keep the answers to one question, and import that."
+
+
+def _parsed(text: str, row: int, column: str) -> Json:
+    try:
+        return json.loads(text)  # type: ignore[no-any-return]  # JSON is of any type
+    except (ValueError, RecursionError):
+        raise refuse(row, column, "this is no JSON.", "Import the file as the tool wrote it.") from None
+
+
+def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each subject, in the order in which they first occur; a classification is a vote for what its only
+    task names. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    lines: list[dict[str, str]] = []
+    facts = (columns["subject_ids"], columns["user_name"], columns["annotations"], columns["subject_data"])
+    times = texts_of(cells, columns.get("created_at"))
+    tasks: Counter[str] = Counter()
+    for place, (item, user, said, about) in enumerate(
+        zip(*(texts_of(cells, one) for one in facts), strict=True)
+    ):
+        row = place + 1
+        found = {
+            str(task.get("task_label") or task.get("task")): _chosen(task.get("value"))
+            for task in objects_in(_parsed(said, row, "annotations"))
+        }
+        named = {task: labels for task, labels in found.items() if labels}
+        tasks.update(named.keys())
+        subject = an_object(_parsed(about, row, "subject_data"), row, "subject_data").get(item)
+        known = (
+            {str(name): str(value) for name, value in subject.items()} if isinstance(subject, dict) else {}
+        )
+        plain = {name: value for name, value in known.items() if name != "retired"}
+        for label in next(iter(named.values()), [""]):
+            lines.append({**plain, _ITEM: item, _VOTER: user, _LABEL: label, _TIME: times[place]})
+    if len(tasks) != 1:
+        asked = listed(sorted(tasks), 5) if tasks else "none with a choice"
+        raise refusal(f"The classifications answer several tasks, or none: {asked}.", _ONE_QUESTION)
+    table = pd.DataFrame(lines, dtype="str").fillna("")
+    return votes_reading(table, VoteColumns(_ITEM, (), _VOTER, _LABEL, time=_TIME), called)
+
+
+def _chosen(value: Json) -> list[str]:
+    """The answers to a question, or the choices of a survey; none of drawings and texts of several parts."""
+    values = value if isinstance(value, list) else [value]
+    choices = [one.get("choice") if isinstance(one, dict) else one for one in values]
+    return [one.strip() for one in choices if isinstance(one, str) and one.strip()]
+
+
+ZOONIVERSE = TableTool(
+    "Zooniverse classifications",
+    _read_zooniverse,
+    Fingerprint(names("classification_id", "user_name", "annotations", "subject_data", "subject_ids")),
+)
+
+
+def _only(question: Counter[str]) -> None:
+    """Raise TableError for answers to several questions."""
+    if len(question) > 1:
+        raise refusal(f"Several questions were answered: {listed(sorted(question), 5)}.", _ONE_QUESTION)
+
+
+def _labelbox(records: Records, name: str) -> TableReading:
+    """One row for each data row: every label is somebody's vote for what a classification of the whole row answers.
+    Raises TableError."""
+    questions: Counter[str] = Counter()
+
+    def read(record: JsonObject, row: int) -> Row:
+        about = an_object(record.get("data_row"), row, "data_row")
+        found = Row(
+            {key: about.get(key) for key in ("id", "external_id", "row_data") if about.get(key) is not None}
+        )
+        projects = an_object(record.get("projects") or {}, row, "projects")
+        for project, value in projects.items():
+            where = f"projects.{project}.labels"
+            for label in objects_in(an_object(value, row, where).get("labels")):
+                details = label.get("label_details")
+                by = details.get("created_by") if isinstance(details, dict) else None
+                answers = an_object(label.get("annotations") or {}, row, where).get("classifications")
+                _name_answers(found, answers, a_name_or_none(by, row, where, "a user"), questions, row)
+        return found
+
+    rows = read_each(records, read)
+    _only(questions)
+    return rows_reading(rows, name, row_id="id")
+
+
+def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[str], row: int) -> None:
+    """Name what somebody answered in Labelbox's classifications: one choice, or several."""
+    for one in objects_in(value):
+        chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
+        answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
+        if answers:
+            questions[
+                a_name(first_of(one, ("name", "title")), row, "classifications.name", "a question")
+            ] += 1
+        for answer in answers:
+            found.name(a_name(first_of(answer, ("name", "title")), row, "classifications.answer"), 1.0, by)
+
+
+def _labelbox_old(records: Records, name: str) -> TableReading:
+    """One row for each data row of the older form, whose records are one label of one person. Raises TableError."""
+    questions: Counter[str] = Counter()
+    rows: dict[str, Row] = {}
+    for place, record in enumerate(records, start=1):
+        one = an_object(record, place, None)
+        item = a_name(first_of(one, ("DataRow ID", "External ID", "ID")), place, "DataRow ID", "an id")
+        kept = ("Labeled Data", "External ID")
+        found = rows.setdefault(
+            item, Row({"id": item, **{key: one.get(key) for key in kept if one.get(key)}})
+        )
+        label = one.get("Label")
+        by = a_name_or_none(one.get("Created By"), place, "Created By", "a user")
+        answers = label.get("classifications") if isinstance(label, dict) else None
+        _name_answers(found, answers, by, questions, place)
+    _only(questions)
+    return rows_reading(list(rows.values()), name, row_id="id")
+
+
+LABELBOX = RecordTool(
+    "Labelbox export",
+    (Fields({"data_row": dict, "projects": dict}, inside={"data_row": ("id",)}),),
+    _labelbox,
+)
+LABELBOX_OLD = RecordTool(
+    "Labelbox export of version 1", (Fields({"ID": str, "Labeled Data": str, "Label": dict, "Created By": str}),),
+    _labelbox_old,
+)  # fmt: skip
+
+_ALL_WORKERS = "annotationsFromAllWorkers"
+
+
+def _workers_of(record: JsonObject) -> Json:
+    """What the workers of Ground Truth answered about a record: in a job of its own making, or before consolidation."""
+    inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
+    return (
+        record.get("annotations")
+        if "datasetObjectId" in record
+        else next((one for one in inner if one), None)
+    )
+
+
+def _ground_truth(records: Records, name: str) -> TableReading:
+    """One row for each object, with the vote of each worker. Raises TableError."""
+    questions: Counter[str] = Counter()
+
+    def read(record: JsonObject, row: int) -> Row:
+        about = record.get("dataObject")
+        told = about if isinstance(about, dict) else record
+        wanted = ("datasetObjectId", "source", "source-ref", "content", "s3Uri")
+        cells: Cells = {
+            key: value for key, value in {**record, **told}.items() if key in wanted and value is not None
+        }
+        found = Row(cells)
+        for one in objects_in(_workers_of(record)):
+            by = a_name_or_none(one.get("workerId"), row, "workerId", "a worker")
+            content = an_object(one.get("annotationData") or {}, row, "annotationData").get("content")
+            given = _parsed(content, row, "content") if isinstance(content, str) else content
+            for question, value in an_object(given, row, "content").items():
+                questions[question] += 1
+                answer = value.get("label", value.get("labels")) if isinstance(value, dict) else value
+                for label in answer if isinstance(answer, list) else [answer]:
+                    found.name(a_name(label, row, question), 1.0, by)
+        return found
+
+    rows = read_each(records, read)
+    _only(questions)
+    return rows_reading(rows, name, row_id="datasetObjectId")
+
+
+GROUND_TRUTH = RecordTool(
+    "SageMaker Ground Truth answers of workers",
+    lambda records: (
+        bool(records)
+        and all(
+            isinstance(one, dict)
+            and bool(workers := objects_in(_workers_of(one)))
+            and "workerId" in workers[0]
+            for one in records[:LOOK]
+        )
+    ),
+    _ground_truth,
+)
+
+
+def _people(records: Records, name: str) -> TableReading:
+    """One row for each post, with the vote of each annotator. Raises TableError."""
+
+    def read(record: JsonObject, row: int) -> Row:
+        cells: Cells = {
+            key: value for key, value in record.items() if key not in ("annotators", "post_tokens")
+        }
+        tokens = record.get("post_tokens")
+        if isinstance(tokens, list):
+            cells["text"] = " ".join(map(str, tokens))
+        found = Row(cells)
+        for one in objects_in(record.get("annotators")):
+            by = a_name_or_none(one.get("annotator_id"), row, "annotators.annotator_id", "an annotator")
+            found.name(a_name(one.get("label"), row, "annotators.label"), 1.0, by)
+        return found
+
+    return rows_reading(read_each(records, read), name, row_id="post_id", text="text")
+
+
+PEOPLE_IN_RECORDS = RecordTool(
+    "records with the label of each annotator",
+    (Fields({"annotators": list}, inside={"annotators": ("label", "annotator_id")}),),
+    _people,
+)
+
+
+_BY_LABEL = re.compile(r"label_(?:distribution|votes|annotators)|(?:votes|annotators|workers)_by_label")
+
+
+def _distribution(record: Json) -> str | None:
+    """The field with the people who named each label, `{"pos": ["w1", "w2"], "neg": []}`; None if there is none."""
+    for name, value in record.items() if isinstance(record, dict) else ():
+        if _BY_LABEL.fullmatch(name) and isinstance(value, dict) and len(value) > 1:
+            lists = [one for one in value.values() if isinstance(one, list)]
+            if len(lists) == len(value) and all(isinstance(one, str) for people in lists for one in people):
+                return name
+    return None
+
+
+def _people_by_label(records: Records, name: str) -> TableReading:
+    """One row for each record, with the vote of everybody who is listed at a label. Raises TableError."""
+
+    def read(record: JsonObject, row: int) -> Row:
+        field = _distribution(record)
+        if field is None:
+            raise refuse(
+                row, None, "no field lists who named each label.", "Write the field in every record."
+            )
+        cells: Cells = {key: value for key, value in record.items() if key not in (field, "gold_label")}
+        found = Row(cells)
+        for label, people in an_object(record[field], row, field).items():
+            for one in people if isinstance(people, list) else ():
+                found.name(a_name(label, row, field), 1.0, a_name(one, row, field, "an annotator"))
+        found.truth = a_name_or_none(record.get("gold_label"), row, "gold_label", "a label")
+        return found
+
+    rows = read_each(records, read)
+    ids = [key for one in rows[:1] for key in one.cells if key == "id" or key.endswith("_id")]
+    return rows_reading(rows, name, row_id=next(iter(ids), None))
+
+
+PEOPLE_BY_LABEL = RecordTool(
+    "records with the annotators of each label",
+    lambda records: bool(records) and all(_distribution(one) is not None for one in records[:LOOK]),
+    _people_by_label,
+)
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """A tool whose files hold no candidates. what : its file      fix : what to import in its place"""
+
+    what: str
+    fix: str
+
+    def __call__(self, _records: Records, _name: str) -> TableReading:
+        raise refusal(f"This is {self.what}.", self.fix)
+
+
+_ONE_CLASS = "in which the answers of workers are joined to one class"
+_ONE_LABEL = "with what one person said of each item, which is decided"
+_AS_TABLE = (
+    "If several people labelled, write a table with a row for each answer and the columns task, worker and label; if a "
+    "row may be several classes, write them in a column 'labels', as in wren|robin."
+)
+_SPANS = "Winnow asks for the label of a row: write a table with a row for each text or mention, and its candidates."
+_BOXES = "Winnow asks for the label of a row: write a table with a row for each picture or box, and its candidates."
+
+
+def _refused(name: str, what: str, fix: str, known_by: Fields | Callable[[Records], bool]) -> RecordTool:
+    return RecordTool(name, (known_by,) if isinstance(known_by, Fields) else known_by, _Refusal(what, fix))
+
+
+def _metadata(record: JsonObject) -> Iterator[JsonObject]:
+    """What Ground Truth says of its labels."""
+    for name, value in record.items():
+        if name.endswith("-metadata") and isinstance(value, dict) and "job-name" in value:
+            yield value
+
+
+def _is_ground_truth(*kinds: str) -> Callable[[Records], bool]:
+    return lambda records: any(
+        one.get("type") in kinds
+        for record in records[:1]
+        if isinstance(record, dict)
+        for one in _metadata(record)
+    )
+
+
+NO_CANDIDATES = (
+    _refused(
+        "Ground Truth boxes", "a manifest of SageMaker Ground Truth with boxes", _BOXES,
+        _is_ground_truth("groundtruth/object-detection"),
+    ),
+    _refused(
+        "Ground Truth labels",
+        f"a manifest of SageMaker Ground Truth {_ONE_CLASS}",
+        "Import the answers of the workers (annotations/worker-response), or write a table with the columns task, "
+        "worker and label.",
+        _is_ground_truth("groundtruth/text-classification", "groundtruth/image-classification"),
+    ),
+    _refused(
+        "V7 Darwin", "a file of V7 (Darwin JSON), which describes one item", _AS_TABLE,
+        Fields({"version": str, "item": dict, "annotations": list}, inside={"item": ("name",)}),
+    ),
+    _refused(
+        "SuperAnnotate", f"a file of SuperAnnotate {_ONE_LABEL}", _AS_TABLE,
+        Fields({"metadata": dict, "instances": list}, inside={"metadata": ("name",)}),
+    ),
+    _refused(
+        "Datumaro", "a file of Datumaro, as CVAT exports it, whose labels are numbers in a list of names",
+        _AS_TABLE, Fields({"info": dict, "categories": dict, "items": list}),
+    ),
+    _refused(
+        "Encord", f"an export of Encord {_ONE_LABEL}", _AS_TABLE,
+        Fields({"label_hash": str, "data_units": dict}),
+    ),
+    _refused("tagtog", "a file of tagtog, which describes one document", _SPANS,
+             Fields({"annotatable": dict, "metas": dict, "entities": list})),
+    _refused(
+        "UIMA CAS", "a document of INCEpTION (UIMA CAS JSON)", _SPANS,
+        Fields(one_of=(("%FEATURE_STRUCTURES", "_referenced_fss"),)),
+    ),
+)  # fmt: skip
+"""JSON of tools without candidates."""
+
+
+def looks_like_brat(data: bytes) -> bool:
+    """Whether a text is brat's standoff annotation: `T1<tab>Drug 0 7<tab>aspirin`."""
+    kind, _, rest = data.partition(b"\t")
+    parts = rest.split(b"\t")[0].split(b" ")
+    return (
+        kind[:1] == b"T"
+        and kind[1:].isdigit()
+        and len(parts) > 2
+        and parts[1].isdigit()
+        and parts[2][:1].isdigit()
+    )
+
+
+def looks_like_webanno(data: bytes) -> bool:
+    """Whether a text is a TSV of WebAnno or INCEpTION."""
+    return data.startswith(b"#FORMAT=WebAnno TSV")
+
+
+def refuse_spans(what: str) -> Callable[[bytes, str, str | None], TableReading]:
+    """Return a reader that refuses a file of marked words. what : the file, in words"""
+
+    def read(_data: bytes, _name: str, _xml: str | None) -> TableReading:
+        raise refusal(f"This is {what}, which marks words of one text.", _SPANS)
+
+    return read

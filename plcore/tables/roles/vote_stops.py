@@ -1,0 +1,114 @@
+"""What stops an import because answers of people, or to several questions, may have been taken for something else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from plcore.arrays.candidate_sets import pairs_of
+from plcore.arrays.words import either, listed, quoted
+from plcore.tables.roles.fact_names import names_worker
+from plcore.tables.roles.sample import key_of
+from plcore.tables.table import LabelTable
+
+Odd = tuple[str, str, str]
+"""Name, message and fix of a doubt."""
+
+_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
+_ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
+_AS_VOTES = (
+    "are read here as votes of people on one question, but each may be a question, or an item, of its own."
+)
+_CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # as REDCap calls them
+_RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
+_FEWEST_ROWS = 8
+_SHOWN = 3
+_FEW_ROWS = 500
+
+
+def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
+    """Columns with the same answers that agree no more often than by chance: people would. And rows that are people."""
+    columns = table.roles.annotators
+    people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
+    if len(columns) > 1 and people and table.cells[people[0]].is_unique:
+        message = (
+            f"Each row is somebody, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        )
+        yield (
+            "questions-as-voters",
+            message,
+            "If they are, write a row for each item and a column for each person.",
+        )
+        return
+    if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
+        return
+    some = table.cells[list(columns)].head(_FEW_ROWS)
+    answers = [
+        [cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()
+    ]
+    answers = [row for row in answers if len(row) > 1]
+    total = Counter(cell for row in answers for cell in row)
+    count = total.total()
+    if len(answers) < _FEWEST_ROWS or len(total) < 2:
+        return
+    agreed = sum(sum(n * (n - 1) for n in Counter(row).values()) / (len(row) - 1) for row in answers) / count
+    by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
+    if agreed <= by_chance:
+        message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
+        yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+
+
+def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
+    """What one person said in each row, next to who it was, and items that come again."""
+    if table.roles.id is not None and table.roles.annotators:
+        return
+    named = table.label_vectors is None and len(pairs_of(table.candidates)[0]) == table.n_rows
+    if not (named or table.roles.label_columns):
+        return
+    roles = ("candidates", "annotators", "choices", "label_columns")
+    labels = {name for role, name in table.roles.used() if role in roles}
+    some = table.cells.head(_FEW_ROWS)
+    again = [str(name) for name in some.columns if name not in labels and some[name].duplicated().any()]
+    people = [name for name in again if names_worker(key_of(name)) and some[name].nunique() > 1]
+    items = [
+        name for name in again
+        if name not in people and _ITEM.search(key_of(name)) and 1 < some[name].nunique() > len(some) / 10
+    ]  # fmt: skip
+    if people and items:
+        said = "one label" if named else "labels"
+        message = (
+            f"Every row names {said}, {quoted(people[0])} names who gave {either(named, 'it', 'them')}, and "
+            f"{quoted(items[0])} comes again: read here as items that differ, but each row may be a vote."
+        )
+        fix = (
+            f"If it is, call the columns task ({items[0]}), worker ({people[0]}) and label."
+            if named
+            else f"If it is, write a row for each {items[0]} and label that was named, with the columns task, worker "
+            "and label."
+        )
+        yield "votes-in-rows", message, fix
+
+
+def _several_questions(table: LabelTable) -> Iterator[Odd]:
+    """Checkboxes of several questions of a form, read as labels of one."""
+    asked = [
+        match[1] or match[2]
+        for one in table.roles.label_columns
+        if (match := _CHECKBOX.fullmatch(one.strip()))
+    ]
+    questions = list(dict.fromkeys(asked))
+    if len(questions) > 1 and len(asked) == len(table.roles.label_columns):
+        message = (
+            f"The columns are checkboxes of {len(questions)} questions, {listed(questions, _SHOWN)}: read here as "
+            "labels of one question."
+        )
+        fix = "Choose the columns of one question (--label-column), and import the others as projects of their own."
+        yield "several-questions", message, fix
+
+
+STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
+    _questions_as_voters,
+    _votes_in_rows,
+    _several_questions,
+)
