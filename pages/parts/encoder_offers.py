@@ -69,7 +69,7 @@ def warn_of_language(one: offers.EncoderOffer) -> None:
     if not one.knows_language:
         st.warning(
             f"The texts seem to be in {one.language}, and {escape(one.entry.title)} knows English only: it may "
-            "not help. Fix: take an encoder of many languages, or stay with words.",
+            "not help. Fix: stay with words, or take an encoder of many languages if one is verified.",
             icon=":material/translate:",
         )
 
