@@ -30,6 +30,7 @@ SET_MASSES = (1.0, 0.5, 0.0)  # the first where nothing speaks against it
 DOUBT = 2.0  # paired standard errors
 FOLDS = 3
 NOT_LEFT_OUT = -1
+MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
 # Of more rows so many are drawn for it, with so many points and rounds: .3 s instead of 3. In five draws what is chosen
@@ -99,21 +100,20 @@ class Rows:
             None if self.sources is None else self.sources[rows],
         )
 
-    @property
-    def kept(self) -> IntArray:
-        """The rows with weight, and those without of their sources, ascending: nothing is learnt of these, but they
-        count as rows that a candidate may belong to."""
+    def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
+        """So many of these rows, ascending; about so many where there are sources, which are drawn whole."""
         if self.sources is None:
-            return np.flatnonzero(self.weights > 0)
-        return np.flatnonzero(np.isin(self.sources, self.sources[self.weights > 0]))
+            return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
+        return take_whole(self.sources, rows, count, random)
 
-    def draw(self, count: int, random: np.random.RandomState) -> IntArray:
-        """So many rows with weight, ascending; about so many where there are sources, which are drawn whole."""
-        present = np.flatnonzero(self.weights > 0)
+    def with_members(self, rows: IntArray) -> IntArray:
+        """These rows and those of weight 0 in their sources, ascending: nothing is learnt of the latter, but a
+        candidate may belong to them. More than MOST_MEMBERS to a row are left out: they cost as much as rows."""
         if self.sources is None:
-            return np.sort(random.choice(present, min(count, len(present)), replace=False))
-        kept = self.kept
-        return take_whole(self.sources, kept, count * len(kept) // len(present), random)
+            return rows
+        absent = np.flatnonzero(self.weights == 0)
+        members = absent[np.isin(self.sources[absent], self.sources[rows])]
+        return np.union1d(rows, members) if len(members) <= MOST_MEMBERS * len(rows) else rows
 
     @property
     def set_masses(self) -> SetMasses | None:
@@ -191,16 +191,16 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     grid = grid if rows.sources is not None else replace(grid, set_mass=0.0)
     if grid.single or len(present) < 2 * FOLDS:
         return grid.middle
-    kept = rows.kept
     if len(present) > MOST_ROWS:
-        kept = rows.draw(DRAWN_ROWS, random)
+        present = rows.draw(present, DRAWN_ROWS, random)
         grid = replace(
             grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
-    part = rows.take(kept[by_content(rows.take(kept))])
+    part = rows.take(rows.with_members(present))
+    part = part.take(by_content(part))
     learnt = np.flatnonzero(part.weights > 0)
     sources = None if part.sources is None else part.sources[learnt]
-    fold = np.full(len(kept), NOT_LEFT_OUT)
+    fold = np.full(len(part.weights), NOT_LEFT_OUT)
     fold[learnt] = deal_whole(part.candidates[learnt], sources, FOLDS, random)
     start = grid.middle.mass
     start_set = grid.set_mass

@@ -65,12 +65,12 @@ def draw(rows: Rows, seed: int) -> IntArray | None:
     if len(candidates) <= MOST_RESIDENT:
         return None
     present = np.flatnonzero(rows.weights > 0)
-    drawn = rows.draw(DRAWN, np.random.RandomState(seed))
+    drawn = rows.draw(present, DRAWN, np.random.RandomState(seed))
     rare = candidates.sum(axis=0) <= FEW
     needed = present[candidates[np.ix_(present, np.flatnonzero(rare))].any(axis=1)]
     if rows.sources is not None:
-        needed = np.flatnonzero(np.isin(rows.sources, rows.sources[needed]))
-    return np.union1d(drawn, needed)
+        needed = present[np.isin(rows.sources[present], rows.sources[needed])]
+    return rows.with_members(np.union1d(drawn, needed))
 
 
 def follow(

@@ -48,6 +48,17 @@ def test_sources_are_drawn_whole(few):
     assert set(np.bincount(sources[rows])) == {0, 5}
 
 
+def test_rows_without_weight_come_with_their_sources_unless_they_are_most(few):
+    sources = np.random.default_rng(0).permutation(np.repeat(np.arange(100), 5))
+    absent = np.arange(500) % 4 == 0
+    candidates = np.ones((500, 2), dtype=bool)
+    rows = draw(rows_of(candidates, 1.0 - absent, sources), 0)
+    assert (~absent[rows]).sum() <= 150
+    assert set(np.bincount(sources[rows])) == {0, 5}
+    rows = draw(rows_of(candidates, (np.arange(500) < 10).astype(float), np.arange(500) // 100), 0)
+    assert rows.tolist() == list(range(10)), "members would be nine times as many"
+
+
 def test_rows_of_rare_classes_bring_their_sources(few):
     candidates, sources = np.ones((500, 3), dtype=bool), np.repeat(np.arange(100), 5)
     candidates[:, 1] = False

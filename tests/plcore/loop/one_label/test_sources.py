@@ -12,7 +12,7 @@ from plcore import LearnerSettings, PLKernelRidge
 from plcore.blocks import Blocks, Inline
 from plcore.evaluation import compare_learners
 from plcore.loop import Entry
-from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer
+from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer, comparing
 from plcore.loop.one_label.comparing import Comparer
 from plcore.loop.one_label.training import standardized_features
 from tests.plcore.loop.fake_table import FakeTable, blobs, pictures
@@ -258,3 +258,22 @@ def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(t
             compare_learners(table.X, table.candidates, names, **{**given, "members_only": wrong})
     with pytest.raises(ValueError, match="Fix: pass groups"):
         compare_learners(table.X, table.candidates, names, cv=3, members_only=members)
+
+
+def test_comparison_finds_sources_that_the_order_of_rows_shows_as_a_version_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def noted(X: Any, candidates: Any, learners: Any, **given: Any) -> Any:
+        asked.update(given, n=len(candidates))
+        return compare_learners(X, candidates, ["plknn"], cv=2, groups=given["groups"])
+
+    monkeypatch.setattr(comparing, "compare_learners", noted)
+    pool = OneLabelPool(pictures(named=False)[0], LearnerSettings(model="kernelridge", control_share=0.3))
+    trainer = Trainer(pool)
+    Comparer(pool).compare()
+    assert pool.named_sources is None
+    assert asked["n"] == len(pool.original)
+    np.testing.assert_array_equal(asked["groups"], trainer._fits._sources)
+    np.testing.assert_array_equal(asked["members_only"], np.arange(asked["n"]) >= len(pool.train))
