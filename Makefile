@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Each process has a share of the tests, so that what a folder shares is made once. One that is done takes from the others.
-TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
+# Four are right for two cores: about half of what a test does is waiting for a browser, a server or a disk.
+TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check proofs lint bench screenshots access browser postgres wheels audit docs clean

@@ -316,6 +316,12 @@ def open_counts(session: Session, at: datetime) -> dict[int, int]:
     return {row[0]: row[1] for row in session.execute(query)}
 
 
+def latest_invitations(session: Session) -> dict[int, Link]:
+    """{person's id: the latest link that an owner made for them}, used and expired ones too."""
+    query = select(*_LINKS_COLUMNS).where(LinkRow.created_by.is_not(None)).order_by(LinkRow.id)
+    return {one.person_id: one for one in (Link(*row) for row in session.execute(query))}
+
+
 # Tokens by which programs act as a person, found by the SHA-256 of their secret through its unique index.
 
 _TOKENS_PEOPLE, _TOKENS = Base.metadata.tables["people"], Base.metadata.tables["tokens"]

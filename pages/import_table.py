@@ -11,8 +11,8 @@ from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
 from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
-from pages.parts.role_form import role_form
-from pages.parts.uploads import (
+from pages.parts.importing.role_form import role_form
+from pages.parts.importing.uploads import (
     CHECKING,
     READING,
     ask_doubts,

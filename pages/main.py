@@ -10,11 +10,13 @@ from streamlit.navigation.page import StreamlitPage
 from pages.parts import frame, state
 from pages.parts.components import component
 from workflow.access import Right
+from workflow.files import limited
 from workflow.projects import managing
 
 st.set_page_config(page_title="Winnow", page_icon=frame.ICON, layout="wide")
 frame.apply()
 
+limited.start()  # it loads what reads files while people look at their page
 page = frame.begin()
 person = page.person
 frame.say_where_nothing_is_saved(page)

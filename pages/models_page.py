@@ -1,22 +1,26 @@
-"""Models: which one answers, how all of them compare on this project's own rows, one press to take another."""
+"""Models: which one answers, how all of them compare on this project's own rows, one click to use another."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 import streamlit as st
 
 from pages.parts import frame, state
+from pages.parts.encoder_offers import minutes_words
 from pages.parts.frame import escape
-from pages.parts.learner_form import OPTIMISM, adoption_line, say_running, say_story, seconds
-from pages.parts.words import counted
+from pages.parts.learner_form import OPTIMISM, say_running, say_story
+from pages.parts.measured import model_table
+from pages.parts.project_parts import offer_part, say_encoding
+from pages.parts.words import counted, span
 from workflow.access import Right
+from workflow.importing import encoding_requests
 from workflow.models import choosing, showing
-from workflow.models.showing import Done, ModelLine, ModelsView
+from workflow.models.encoders import offers
+from workflow.models.showing import Done, ModelsView
 
 KEY = "winnow_models"
-HINT = (
-    "Each row is held out once and predicted by a model that has not seen it. Consistency is how much more often than "
-    "by chance the predictions are among the row's candidates: 0 % is chance, 100 % is always. It needs no true label."
-)
+READS = {"text": "texts", "image": "images", "sound": "recordings"}
 
 page = frame.begin_project("Models", Right.OWN)
 frame.toast_from_last_page()
@@ -24,27 +28,64 @@ frame.project_title("Models", page)
 frame.say_refusal()
 
 
-def done_saying(words: str) -> None:
-    st.session_state[state.FLASH] = words
-    st.rerun()
-
-
 def lead(view: ModelsView) -> None:
-    """Which model answers now, and who chooses it."""
+    """Whether Winnow chooses the model, in one sentence; when they were compared, and comparing them again."""
     story = view.story
     name = escape(showing.short(story.models, story.model))
-    who = "Winnow chooses the model." if story.automatic else "The model is chosen by hand."
-    st.markdown(f"{who} Now **{name}** answers.")
-    if story.automatic and story.adoptions and story.adoptions[-1].by_comparison:
-        st.markdown(adoption_line(story, story.adoptions[-1]))
-    elif story.automatic and view.done is None and view.failed is None and not story.adoptions:
-        st.caption(
-            "It answers at once. The first comparison begins by itself in the background; its best then takes over."
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}_lead"):
+        st.toggle(
+            "Automatic",
+            story.automatic,
+            key=f"{KEY}-automatic-{page.project.id}-{story.automatic}",
+            on_change=switch,
+            args=(story.automatic, story.model),
+            label_visibility="collapsed",
+            width="content",
         )
-    elif story.automatic:
-        st.caption("It stays until a comparison brings a better one.")
-    if story.gain is not None:
-        st.markdown(escape(story.gain))
+        st.markdown(
+            "**Automatic is on**  \nWinnow uses the model that does best on held-out rows, and switches only if the "
+            f"gain is larger than chance. Now **{name}** answers."
+            if story.automatic
+            else f"**Automatic is off**  \n**{name}** answers until you choose another model."
+        )
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            if view.done is not None:
+                st.caption(compared(view.done), width="content")
+            if view.running is not None:
+                st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel", on_click=cancel)
+            else:
+                again = "Compare now" if view.done is None else "Compare again"
+                st.button(again, key=f"{KEY}-compare", on_click=compare)
+    why_it_stays(view)
+    if view.done is None and view.running is None and view.failed is None:
+        starts = " The first comparison starts by itself, in the background." if story.automatic else ""
+        st.caption(
+            f"Nothing is compared yet.{starts} A comparison fits every model on parts of the table and measures it on "
+            "the rest. It takes seconds for a thousand rows."
+        )
+
+
+def compared(done: Done) -> str:
+    return f"Compared {span(datetime.now(UTC) - done.at)} ago, after {counted(done.answers, 'answer')}"
+
+
+def switch(was_automatic: bool, model: str) -> None:
+    """Let comparisons choose the model again, or fix the one in use."""
+    with frame.refusals_said_later(ValueError):
+        if was_automatic:
+            choosing.adopt(page.seat, model)
+        else:
+            choosing.back_to_automatic(page.seat)
+
+
+def compare() -> None:
+    with frame.refusals_said_later(ValueError):
+        choosing.compare_now(page.seat)
+
+
+def cancel() -> None:
+    with frame.refusals_said_later():
+        choosing.cancel(page.seat)
 
 
 def why_it_stays(view: ModelsView) -> None:
@@ -57,24 +98,6 @@ def why_it_stays(view: ModelsView) -> None:
         stays = escape(showing.short(view.story.models, view.story.model))
         ahead = escape(showing.short(view.story.models, best.name))
         st.markdown(f"{ahead} came out best, but by no more than chance: {stays} stays.")
-
-
-def actions(view: ModelsView) -> None:
-    with st.container(horizontal=True):
-        if not view.story.automatic and st.button(
-            "Let Winnow choose", type="primary", icon=":material/autorenew:", key=f"{KEY}-automatic"
-        ):
-            with frame.refusals(ValueError):
-                choosing.back_to_automatic(page.seat)
-                done_saying("Winnow chooses the model from now on")
-        if view.running is None and st.button("Compare now", icon=":material/balance:", key=f"{KEY}-compare"):
-            with frame.refusals(ValueError):
-                choosing.compare_now(page.seat)
-                st.rerun()
-        if view.running is not None and st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel"):
-            with frame.refusals():
-                choosing.cancel(page.seat)
-                done_saying("The comparison is cancelled")
 
 
 @st.fragment(run_every=1.0)
@@ -98,61 +121,41 @@ def how_it_ended(view: ModelsView) -> None:
         st.warning(escape(view.done.fault), icon=":material/warning:")
 
 
-def table(view: ModelsView) -> None:
-    done = view.done
-    if done is None and view.running is None:
-        st.info(
-            "Nothing is compared yet. A comparison fits every model on parts of the table and measures it on the rest; "
-            "it takes seconds for a thousand rows, minutes for many thousands, and nobody waits for it.",
-            icon=":material/balance:",
-        )
-    elif done is not None:
-        st.caption(measured_on(done), help=HINT)
-    for line in view.lines:
-        row(line, done)
-    if done is not None and done.checks:
-        st.caption(OPTIMISM)
+def meaning() -> model_table.MeaningOffer | None:
+    """The encoder of meaning that is in use, or the one that is recommended; None if there is none for these rows."""
+    found, offered = encoding_requests.encoders(page.seat), offers.offers(page.seat)
+    used = {one.encoder for one in found.columns}
+    one = next((one for one in offered if one.entry.key in used), offered[0] if offered else None)
+    if one is None:
+        return None
+    entry, on = one.entry, one.entry.key in used
+    size = f"{entry.bytes / 1e6:,.0f} MB"
+    facts = [
+        entry.title,
+        f"{size} download" if one.state == "download" else size,
+        entry.licence,
+        "Your rows stay on this server",
+    ]
+    time = "" if one.minutes is None else f"about {minutes_words(one.minutes)}"
+    action = "Change" if on else "Learn from meaning"
+    about = f"Compares {READS[entry.kind]} by what they mean, not only by built-in features."
+    return model_table.MeaningOffer(about, on, time, facts, "" if found.running is not None else action)
 
 
-def measured_on(done: Done) -> str:
-    by = f", the right ones by {counted(done.checks, 'blind check')}" if done.checks else ""
-    return (
-        f"Compared after {counted(done.answers, 'answer')} on {counted(done.rows, 'row')}, in {seconds(done.seconds)}: "
-        f"consistency{by}."
-    )
+def on_act(what: str, model: str) -> None:
+    """What was pressed in the table."""
+    if what == "meaning":
+        st.session_state[state.MEANING] = True
+    else:
+        with frame.refusals_said_later(ValueError):
+            choosing.adopt(page.seat, model)
+            words = showing.short(showing.model_story(page.seat).models, model)
+            st.session_state[state.FLASH] = f"{words} answers from now on"
 
 
-def row(line: ModelLine, done: Done | None) -> None:
-    """One model: its name, its figures, the button that takes it."""
-    short, _, about = line.words.partition(":")
-    figures = line.figures
-    with st.container(border=True, key=f"{KEY}-{line.name}"):
-        name, consistency, accuracy, use = st.columns([4.6, 2, 2, 1.8], vertical_alignment="center")
-        badges = " :green-badge[in use]" if line.in_force else ""
-        badges += " :gray-badge[best]" if line.best else ""
-        name.markdown(f"**{escape(short)}**{badges}  \n:small[{escape(about.strip() or short)}]")
-        if figures.kappa is not None and figures.consistency is not None:
-            consistency.markdown(
-                f"{per_cent(figures.kappa)} consistent  \n:small[computed in {figures.seconds:.1f} s]",
-                help=f"{per_cent(figures.consistency)} of its predictions are among the row's candidates.",
-            )
-        elif done is not None:
-            consistency.markdown("not compared")
-        if figures.accuracy is not None and line.interval is not None:
-            low, high = line.interval
-            accuracy.markdown(
-                f"{per_cent(figures.accuracy)} right  \n:small[{per_cent(low)} to {per_cent(high)}]"
-            )
-        if figures.note:
-            name.caption(escape(figures.note))
-        if not line.in_force and use.button(f"Use {short}", key=f"{KEY}-use-{line.name}"):
-            with frame.refusals(ValueError):
-                choosing.adopt(page.seat, line.name)
-                done_saying(f"{short} answers from now on")
-
-
-def per_cent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+@st.dialog("Learn from meaning")
+def ask_for_meaning() -> None:
+    offer_part(page, encoding_requests.encoders(page.seat))
 
 
 view = showing.models_view(page.seat)
@@ -165,11 +168,17 @@ if not view.story.models:
     st.stop()
 st.session_state[state.MODELS] = showing.watched(page.seat)
 lead(view)
-why_it_stays(view)
-actions(view)
 progress()
 how_it_ended(view)
-table(view)
+learnt = meaning()
+model_table.show_models(f"{KEY}-table-{page.project.id}", view, learnt, on_act=on_act)
+say_encoding(page)
+if st.session_state.pop(state.MEANING, False):
+    if learnt is not None and learnt.on:
+        st.switch_page("project_page.py", query_params={"project": str(page.project.id)})
+    ask_for_meaning()
+if view.done is not None and view.done.checks:
+    st.caption(OPTIMISM)
 if view.story.adoptions:
     st.markdown("###### Changes of the model")
     say_story(view.story)

@@ -137,10 +137,6 @@ def invite_again(person_id: int, name: str) -> None:
         st.session_state[state.LINK] = name, team.make_link_for(page.seat, person_id)
 
 
-def dismiss() -> None:
-    st.session_state.pop(state.LINK, None)
-
-
 def act(use_case: Callable[..., None], *arguments: object) -> None:
     with frame.refusals_said_later(team.PersonNameError):
         use_case(page.seat, *arguments)
@@ -250,16 +246,7 @@ with st.form("invite", border=True):
     st.form_submit_button(
         "Make a sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
     )
-if made := st.session_state.get(state.LINK):
-    invited, secret = made
-    with st.container(border=True):
-        st.success(
-            f"Send this to {frame.escape(invited)}. It is shown until you dismiss it, and never again."
-        )
-        st.code(frame.link_address(secret), language=None)
-        if why := team.why_out_of_reach(page.seat.home.settings, frame.host()):
-            st.warning(frame.escape(why), icon=":material/link_off:")
-        st.button("Dismiss", key="dismiss-link", on_click=dismiss)
+account_parts.made_link(page)
 
 for view in team.overview(page.seat):
     with st.container(border=True):

@@ -88,7 +88,11 @@ def answering_part() -> None:
 
 def learner_part() -> None:
     encoders = encoding_requests.encoders(page.seat)
-    settings = [one for one in parts.LEARNING if encoders.columns or not one.encoded]
+    settings = [
+        one
+        for one in parts.LEARNING
+        if (encoders.columns or not one.encoded) and (page.project.sourced or not one.sourced)
+    ]
     now = settings_form("learner", settings, "Save how it learns", "how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(

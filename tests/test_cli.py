@@ -28,6 +28,7 @@ from tests.plcore.tables.media.test_pictures import FILES
 from tests.plcore.tables.test_wording import WRONG as WRONG_COUNT
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
+from tests.workflow.photos import photos_csv
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
 from workflow import importing
@@ -749,3 +750,27 @@ def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: 
 def test_every_role_that_the_page_gives_has_an_option() -> None:
     options = {option.name for option in cli.main.commands["import"].params}
     assert {one.name for one in fields(Roles)} - {"scored_by"} <= options, "which comes after the table"
+
+
+def test_import_takes_the_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "faces.csv"
+    file.write_bytes(photos_csv())
+    chosen = ("--source", "shot", "--candidates", "names")
+    told = ("--setting", "by_source=true", "--setting", "truth_role=hidden", "--setting", "test_share=0")
+    said = shell.done("import", file, *chosen, "--dry-run")
+    assert "source 'shot' (8 sources of several rows)" in said
+    assert "source 'shot'" not in shell.done("import", file, "--dry-run"), "shuffled rows show none"
+    shell.done("import", file, *chosen, *told)
+    shell.done("simulate", 1, "--answers", 6)
+    rows = [line.split(",") for line in shell.done("export", 1, "--log").splitlines()]
+    asked = [line[rows[0].index("row_id")] for line in rows[1:] if line[rows[0].index("kind")] == "is"]
+    of = dict(line.split(",")[:2] for line in file.read_text().splitlines()[1:])
+    assert (
+        [of[row] for row in asked[::3]]
+        == [of[row] for row in asked[1::3]]
+        == [of[row] for row in asked[2::3]]
+    )
+    assert "by_source must be True or False" in shell.refused(
+        "import", file, "--name", "b", "--setting", "by_source=3"
+    )
+    assert "Column 'nowhere'" in shell.refused("import", file, "--name", "c", "--source", "nowhere")

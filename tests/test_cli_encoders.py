@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -10,11 +12,13 @@ import pytest
 
 from plcore.tables.encoders import read_catalogue
 from plcore.tables.encoders.references import TEXTS
+from tests.fake_hub import FakeHub
 from tests.plcore.tables.encoders.small_catalogue import WORDS, small_catalogue, words_entry
 from tests.test_cli import Shell, shell
+from tests.workflow.models.encoders.conftest import hub, known
 from workflow.models.encoders import installed
 
-__all__ = ["shell"]
+__all__ = ["hub", "known", "shell"]
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, 
     assert "Fix: pip download --no-deps wordllama==1.0, then winnow encoders add FILE.whl." in err
     status, _, err = shell("encoders", "add", package)
     assert (status, "--non-commercial" in err) == (2, True)
-    status, out, _ = shell("encoders", "add", package, "--non-commercial")
+    status, out, _ = shell("encoders", "add", package, "--non-commercial", "--yes")
     assert (status, out.startswith("words: checked.")) == (0, True)
     table = tmp_path / "t.csv"
     table.write_text(f"id,candidates,text\na,x|y,{TEXTS[0]}\nb,x,other\n")
@@ -55,6 +59,43 @@ def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, 
     assert shell("encoders", "remove", "words")[:2] == (0, "words: removed.\n")
     status, _, err = shell("encoders", "check", "words")
     assert (status, "No encoder is called 'words'" in err) == (2, True)
+
+
+class Terminal(io.StringIO):
+    """Standard input of a person who types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_consent_is_asked_for_and_stored(
+    shell: Shell, package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = ("encoders", "add", package, "--non-commercial")
+    status, _, err = shell(*command)
+    assert (status, "Words, from" in err, "0 MB, CC-BY-NC-SA-4.0, Copyright (c) Ada." in err) == (
+        2,
+        True,
+        True,
+    )
+    assert "words needs your consent to its size and licence. Fix: add --yes to the command." in err
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    assert shell(*command)[0] != 0
+    assert list((tmp_path / "home" / "encoders").iterdir()) == []
+    assert "asked for by" not in shell.done("encoders", "list"), "what was refused is no consent"
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert "Add it to this server?" in shell(*command)[2]
+    assert "asked for by owner" in shell.done("encoders", "list")
+    assert "(CC-BY-NC-SA-4.0, for no commercial purpose)" in shell.done("encoders", "list")
+
+
+def test_download_needs_consent_and_stores_it(shell: Shell, hub: FakeHub, tmp_path: Path) -> None:
+    status, _, err = shell("encoders", "get", "words")
+    assert (status, "add --yes" in err, hub.asked) == (2, True, [])
+    shell.done("encoders", "get", "words", "--yes")
+    shell.done("encoders", "remove", "words")
+    (one,) = json.loads(shell.done("encoders", "list", "--json"))
+    assert (one["asked_by"], one["state"]) == ("owner", "can be downloaded")
 
 
 def test_switched_off_the_command_says_so(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,7 @@ def test_a_project_gets_embeddings_and_its_log_still_holds(
     found = [LabelTable.read(path).encoded for path in (tmp_path / "home" / "tables").glob("*.parquet")]
     ((vectors,),) = [one for one in found if one]
     np.testing.assert_array_equal(vectors.values, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])
+    assert "asked for by owner" in shell.done("encoders", "list"), "consent is stored as by the page"
     assert "hold" in shell.done("verify", 1)
     assert "has these very vectors already" in shell.refused("encode", 1, "--encoder", "words")
     assert len(shell.done("rank", 1).splitlines()) == 3

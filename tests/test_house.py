@@ -41,7 +41,7 @@ OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
 CROWDED = {
     "db": 19,
     "pages": 19,
-    "pages/parts": 40,
+    "pages/parts": 38,
     "pages/parts/one_label": 22,
     "plcore": 20,
     "plcore/loop/one_label": 17,

@@ -20,7 +20,6 @@ from web.guard import SIGN_IN_HEADER
 from web.server import answer_at_once
 from workflow.backups import worker as backup_worker
 from workflow.exporting import files
-from workflow.files import limited
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
@@ -140,7 +139,6 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         warm_up(terminal.say)
         team.ensure_owner(here)
         ensure_demo(here)
-        limited.start()  # it loads what reads files while nobody waits for it
         address = here.settings.public_url or base_url()
         notes.enter_context(noted(here.servers_dir, address))
         terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")

@@ -267,6 +267,7 @@ def encode(
     """
     from workflow.importing import encoding
     from workflow.importing.vector_memory import minutes_for
+    from workflow.models.encoders import offers
 
     is_project = re.fullmatch("[0-9]+", what) is not None
     told = any(files.values()) or any(value is not None for value in columns.values())
@@ -297,7 +298,10 @@ def encode(
 
         progress = tell if sys.stderr.isatty() else None
         if target is None:
-            notes = encoding.encode_project(owner(here).at(int(what)), encoder, progress)
+            seat = owner(here).at(int(what))
+            notes = encoding.encode_project(seat, encoder, progress)
+            if folder.parent == here.encoders_dir:
+                offers.note_asked(seat, folder.name)
             done = f"Project {what} learns from vectors of its rows."
         else:
             notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)

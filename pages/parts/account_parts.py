@@ -1,4 +1,4 @@
-"""Tokens for programs, as their person sees them on My account: made, shown once, ended."""
+"""Accounts: sign-in links that were just made, tokens for programs, and the goals of one's day."""
 
 from __future__ import annotations
 
@@ -10,9 +10,32 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.frame import ProjectPage
 from pages.parts.words import counted
-from workflow.people import goals, tokens
+from workflow.people import goals, team, tokens
 from workflow.people.browsers import SignIn
 from workflow.people.goals import Day, Goal
+
+# A sign-in link that was made on the People or Team page.
+
+
+def made_link(page: frame.Page) -> None:
+    """The link made last, until it is dismissed; nothing without one."""
+    made = st.session_state.get(state.LINK)
+    if made is None:
+        return
+    invited, secret = made
+    with st.container(border=True):
+        st.success(f"Send this link to {frame.escape(invited)}. Once dismissed, it is never shown again.")
+        st.code(frame.link_address(secret), language=None)
+        if why := team.why_out_of_reach(page.seat.home.settings, frame.host()):
+            st.warning(frame.escape(why), icon=":material/link_off:")
+        st.button("Dismiss", key="dismiss-link", on_click=_dismiss)
+
+
+def _dismiss() -> None:
+    st.session_state.pop(state.LINK, None)
+
+
+# Tokens for programs, as their person sees them on My account: made, shown once, ended.
 
 PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
 LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I end it": None}

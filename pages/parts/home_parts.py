@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts import frame, role_choices, state
 from pages.parts.components import component
 from pages.parts.frame import escape
-from pages.parts.uploads import await_job
+from pages.parts.importing.uploads import await_job
 from pages.parts.words import about, ago, between, counted, percent, span
 from workflow import demos
 from workflow.access import Right, Role

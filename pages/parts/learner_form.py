@@ -24,6 +24,7 @@ class Setting:
     models : for which it means something; empty: for all      whole : an integer
     unset : the words for None, where it may be None
     encoded : whether it means something only if an encoder has made vectors of the rows
+    sourced : whether it means something only if the table names the source of its rows
     """
 
     name: str
@@ -37,6 +38,7 @@ class Setting:
     whole: bool = False
     unset: str | None = None
     encoded: bool = False
+    sourced: bool = False
 
 
 OVERLAP_SHARE = Setting(

@@ -17,7 +17,7 @@ from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import loop, oracle
 from workflow.people.figures import CountedShare, Figure, PersonFigures
 from workflow.projects import progress
-from workflow.projects.progress import LabelCount, StopRules, StopView
+from workflow.projects.progress import FEWEST_MEASURED, LabelCount, StopRules, StopView
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
@@ -167,9 +167,9 @@ KINDS = {
 
 
 def share(found: CountedShare) -> str:
-    """A measured share with its interval, or why there is none yet."""
+    """A measured share with its interval; a dash and the count so far while it is unknown."""
     if not found.enough:
-        return f"too few yet ({found.of:,})"
+        return f"– ({found.of:,} of {FEWEST_MEASURED})"
     low, high = found.interval
     return f"{percent(found.value)} ({between(low, high)})"
 

@@ -20,7 +20,7 @@ from pages.parts.encoder_offers import (
     warn_of_language,
 )
 from pages.parts.frame import ProjectPage, escape, refusals
-from pages.parts.uploads import (
+from pages.parts.importing.uploads import (
     CHECKING,
     READING,
     ask_doubts,
@@ -255,7 +255,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     offered = offers.offers(page.seat)
     if offered:
         st.markdown("###### Learn from meaning")
-        _say_ended(found)
+        _say_ended(page, found)
         _say_columns(page, found)
         read = {(one.column, one.encoder) for one in found.columns}
         left = [one for one in offered if (one.column, one.entry.key) not in read]
@@ -267,7 +267,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:
-        _say_ended(found)
+        _say_ended(page, found)
         _say_columns(page, found)
     own = tuple(name for name in found.names if name not in {one.entry.key for one in offered})
     if own:
@@ -279,17 +279,40 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         )
 
 
-def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str]) -> None:
-    """One encoder, the recommended one unless another was chosen, with all that one consents to. Where every column is
-    `encoded`, others are shown only when asked for."""
+def offer_part(page: frame.ProjectPage, found: Encoders) -> None:
+    """The encoders that can read the rows, with all that one consents to; for a dialog."""
+    read = {(one.column, one.encoder) for one in found.columns}
+    left = [one for one in offers.offers(page.seat) if (one.column, one.entry.key) not in read]
+    if left:
+        _offer(page, left, {one.column for one in found.columns}, dismiss=False)
+
+
+def say_encoding(page: frame.ProjectPage) -> None:
+    """How far an encoding is, while one runs."""
+    if encoding_requests.encoders(page.seat).running is not None:
+        _watch(page)
+
+
+def _offer(
+    page: frame.ProjectPage,
+    offered: Sequence[offers.EncoderOffer],
+    encoded: set[str],
+    *,
+    dismiss: bool = True,
+) -> None:
+    """One encoder, the recommended one unless another was chosen, with all that one consents to. Others, those that are
+    not verified, and those of columns that are `encoded` are shown only when asked for. dismiss : with a button that
+    hides the offer"""
     key = f"{ENCODER_KEY}-offer-{page.project.id}"
-    if st.session_state.get(f"{key}-not-now"):
+    if dismiss and st.session_state.get(f"{key}-not-now"):
         return
-    offered = sorted(offered, key=lambda one: one.column in encoded)
+    offered = sorted(offered, key=lambda one: (one.column in encoded, not one.is_verified))
     one = offered[0]
     if st.session_state.get(f"{key}-others"):
         one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
-    elif one.column in encoded:
+    elif one.column in encoded or not one.is_verified:
+        if not one.is_verified:
+            st.caption(f"Winnow's authors have verified no encoder for **{escape(one.column)}** yet.")
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
     entry, replaces = one.entry, one.column in encoded
@@ -303,13 +326,19 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], enco
             icon=":material/neurology:",
             disabled=not accepted,
             key=f"{key}-ask-{entry.key}",
+            on_click=_ask,
+            args=(page, entry),
         ):
-            with frame.refusals(EncoderError):
-                offers.ask(page.seat, entry.key, non_commercial=not entry.commercial)
-                st.rerun()
+            st.rerun()  # in a dialog, the click reruns nothing else
         if len(offered) > 1 and not st.session_state.get(f"{key}-others"):
             st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
-        st.button("Not now", key=f"{key}-later", on_click=_note, args=(f"{key}-not-now",))
+        if dismiss:
+            st.button("Not now", key=f"{key}-later", on_click=_note, args=(f"{key}-not-now",))
+
+
+def _ask(page: frame.ProjectPage, entry: offers.EncoderEntry) -> None:
+    with frame.refusals_said_later(EncoderError):
+        offers.ask(page.seat, entry.key, non_commercial=not entry.commercial)
 
 
 def _note(key: str) -> None:
@@ -389,7 +418,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
             st.rerun()
 
 
-def _say_ended(found: Encoders) -> None:
+def _say_ended(page: frame.ProjectPage, found: Encoders) -> None:
     """The embeddings that the rows have by now, and why there are no others."""
     if found.stored is not None:
         when = span(datetime.now(UTC) - found.stored.at)
@@ -407,3 +436,7 @@ def _say_ended(found: Encoders) -> None:
         )
     elif found.cancelled:
         st.info("The latest encoding was cancelled.", icon=":material/info:")
+        if st.button("Resume", icon=":material/resume:", key=f"{ENCODER_KEY}-resume-{page.project.id}"):
+            with refusals():
+                encoding_requests.resume(page.seat)
+                st.rerun()

@@ -256,7 +256,7 @@ def view_of(view: RowView) -> dict[str, object]:
         "segment": view.segment,
         "text": view.text,
         "features": list(view.features),
-        "caption": list(view.caption),
+        "caption": [*view.caption, *view.source],
     }
 
 

@@ -161,6 +161,9 @@ REFUSED = "winnow_refused"
 MODELS = "winnow_models_seen"
 """What `workflow.models.showing.watched` gave when the Models page was drawn."""
 
+MEANING = "winnow_meaning"
+"""Whether the Models page is to open what it says of learning from meaning."""
+
 EXPORT = "winnow_export"
 """Beginning of the widget keys on the Export page."""
 
@@ -181,6 +184,12 @@ MY_FIGURES = "winnow_my_figures"
 
 TEAM = "winnow_team"
 """The figures of everybody, with the project and the log's latest entry that they are of."""
+
+TEAM_TABLE = "winnow_team_table"
+"""Beginning of the widget key of the table on the Team page, with the project behind it."""
+
+TEAM_ACT = "winnow_team_act"
+"""What was pressed in that table, and the person it is about, until the page has done it."""
 
 FIND_PROJECT = "winnow_find_project"
 """Widget key of the box on Home that searches projects."""

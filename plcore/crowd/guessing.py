@@ -60,8 +60,8 @@ class GuessCheck:
     def sentence(self) -> str:
         """The evidence in words."""
         return (
-            f"Right on {self.right:.3g} of {self.answers} answers that could be held against others'; guessing gives "
-            f"{self.chance:.3g}."
+            f"Agrees with the others on about {self.right:.0f} of {self.answers} answers. Random guessing would give "
+            f"about {self.chance:.0f}."
         )
 
 
@@ -80,8 +80,8 @@ class PaceCheck:
     def sentence(self) -> str:
         """The evidence in words."""
         return (
-            f"Half of {self.answers} answers took less than {self.seconds:.1f} s, of the others' "
-            f"{self.others_seconds:.1f} s; {100 * self.faster:.0f} % of them were faster than 95 % of the others'."
+            f"Half of the {self.answers} answers took less than {self.seconds:.1f} s, half of the others' "
+            f"{self.others_seconds:.1f} s. {100 * self.faster:.0f}% were faster than 95% of the others' answers."
         )
 
 

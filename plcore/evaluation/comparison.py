@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, check_cv
-from sklearn.utils import check_consistent_length
+from sklearn.utils import _safe_indexing, check_consistent_length
 
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
@@ -122,8 +122,8 @@ found only after a minute."""
 class FitJob(BlockJob):
     """Writes what a learner predicts for one fold, fitted on the others.
 
-    setting : its number among those of the learner, whose values are `parameters`, in words
-    candidates, weights, sources, train, test : names of parts; '' without weights or sources      n_folds : of all
+    setting : its number among those of the learner      parameters : its values, as JSON
+    candidates, weights, sources, members_only, train, test : names of parts; '' without      n_folds : of all
     """
 
     learner: str
@@ -135,12 +135,14 @@ class FitJob(BlockJob):
     candidates: str
     weights: str
     sources: str
+    members_only: str
     train: str
     test: str
     keep_scales: bool
 
     def __str__(self) -> str:
-        setting = f" with {self.parameters}" if self.parameters else ""
+        words = setting_words(json.loads(self.parameters))
+        setting = f" with {words}" if words else ""
         return f"The fit of {self.learner}{setting} on fold {self.fold + 1} of {self.n_folds}"
 
 
@@ -166,8 +168,10 @@ def make_fit(asked: AskedFit) -> Fit:
         [fold],
         job.keep_scales,
         np.array(job.read(job.sources)) if job.sources else None,
+        np.array(job.read(job.members_only)) if job.members_only else None,
     )
-    made = rows.fit(LEARNER_ENTRIES[job.learner], job.setting, 0, Budget(asked.seconds))
+    entry = replace(LEARNER_ENTRIES[job.learner], settings=(json.loads(job.parameters),))
+    made = rows.fit(entry, 0, 0, Budget(asked.seconds))
     if made.predicted is None:
         return made
     words = json.dumps(made.warned)
@@ -207,7 +211,11 @@ def try_in_blocks(
     budget, progress : as `compare_learners`
     Raises ValueError for another learner, and BlockError, RunnerError.
     """
-    unknown = [entry.name for entry, _ in asked if LEARNER_ENTRIES.get(entry.name) is not entry]
+    unknown = [
+        entry.name
+        for entry, _ in asked
+        if entry.name not in LEARNER_ENTRIES or LEARNER_ENTRIES[entry.name].estimator is not entry.estimator
+    ]
     if unknown:
         raise ValueError(
             f"Others can make fits only of learners that the library has by name, not of {', '.join(unknown)}. Fix: "
@@ -256,19 +264,21 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     candidates = keep_array(folder, rows.candidates)
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     sources = "" if rows.sources is None else keep_array(folder, rows.sources)
+    members_only = "" if rows.members_only is None else keep_array(folder, rows.members_only)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
     return [
         FitJob(
             folder,
             learner=entry.name,
             setting=setting,
-            parameters=setting_words(parameters),
+            parameters=json.dumps(dict(parameters)),
             fold=fold,
             n_folds=len(folds),
             features=features,
             candidates=candidates,
             weights=weights,
             sources=sources,
+            members_only=members_only,
             train=train,
             test=test,
             keep_scales=rows.keep_scales,
@@ -296,7 +306,9 @@ def compare_learners(
     blocks: Blocks | None = None,
     keep_scales: bool = False,
     own_features: Mapping[str, FeatureMatrix] | None = None,
+    own_parameters: Mapping[str, Mapping[str, object]] | None = None,
     groups: ArrayLike | None = None,
+    members_only: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -330,8 +342,12 @@ def compare_learners(
     keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
         scaled features scale them column by column
     own_features : (n, d) features of learners by name that do not work on X; they have the scales that they should have
+    own_parameters : parameters of learners by name, the same in all settings that are tried; plain values
     groups : (n,) the source of each row, such as a photo, by name or number; None or NaN for a row that has none. Folds
         are then of whole sources, and learners that take `groups` get those of their training rows
+    members_only : bool (n,) rows that no learner learns from and none is tried on, such as test rows, and that are
+        members of a source: learners that take `groups` and `sample_weight` get those of their training sources with
+        weight 0, so that these are whole. Their candidates are the file's; no label of theirs is looked at
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -344,7 +360,8 @@ def compare_learners(
     Figures are NaN where there are none. Raises CandidateError for candidates or weights that break the convention,
     ValueError for other arguments that are wrong; errors of a learner are in its note.
     """
-    entries = read_learners(learners)
+    given_parameters = own_parameters or {}
+    entries = [one.fixing(given_parameters.get(one.name, {})) for one in read_learners(learners)]
     mask, classes = check_candidates(candidates)
     check_consistent_length(X, mask)
     if budget is not None and not (is_real(budget) and budget > 0):
@@ -353,8 +370,14 @@ def compare_learners(
     given = check_candidate_weights(candidate_weights, mask.shape, classes)
     weights = None if given is None else prior_labels(mask, given)
     sources = None if groups is None else read_sources(groups, len(mask))
-    folds = _held_out_folds(cv, X, mask, random_state, sources)
-    rows = TrialRows(X, mask, weights, folds, keep_scales, sources)
+    apart = _members(members_only, sources, len(mask))
+    own = np.flatnonzero(~apart)
+    own_sources = None if sources is None else sources[own]
+    folds = [
+        (own[train], own[test])
+        for train, test in _held_out_folds(cv, _safe_indexing(X, own), mask[own], random_state, own_sources)
+    ]
+    rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if own_features:
@@ -369,6 +392,20 @@ def compare_learners(
     else:
         trials = _try_here(list(zip(entries, tried_on, strict=True)), budget, progress)
     return _table(trials, truth, (truth != UNKNOWN) & rows.held_out)
+
+
+def _members(members_only: ArrayLike | None, sources: IntArray | None, n: int) -> BoolArray:
+    """bool (n,) `members_only`. Raises ValueError where it is another shape, or there are no sources."""
+    if members_only is None:
+        return np.zeros(n, dtype=bool)
+    found = np.asarray(members_only)
+    if found.dtype != bool or found.shape != (n,):
+        raise ValueError(
+            f"members_only must be bool of shape ({n},). Got {found.dtype} of shape {found.shape}."
+        )
+    if sources is None and found.any():
+        raise ValueError("members_only marks members of sources, but no two rows have one. Fix: pass groups.")
+    return found
 
 
 def _try_here(

@@ -7,7 +7,7 @@ those compared by default only where its entry says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -68,6 +68,10 @@ class LearnerEntry:
     settings: Sequence[Mapping[str, object]] = ({},)
     scaled: bool = False
     by_default: bool = True
+
+    def fixing(self, parameters: Mapping[str, object]) -> LearnerEntry:
+        """The same learner with these parameters in each of its settings."""
+        return replace(self, settings=tuple({**one, **parameters} for one in self.settings))
 
     def make(
         self, parameters: Mapping[str, object], X: MatrixLike, *, keep_scales: bool = False

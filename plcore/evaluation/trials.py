@@ -6,10 +6,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import thread_time
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
 
 from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
 from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa, last_step
@@ -81,8 +83,8 @@ class Trial:
 @dataclass(frozen=True)
 class TrialRows:
     """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
-    None, the folds, whether the features have the scales that they should have, and the source (n,) of each row or
-    None."""
+    None, the folds, whether the features have the scales that they should have, the source (n,) of each row or None,
+    and bool (n,) the rows that are there as members of their source alone, which no fold has, or None."""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -90,6 +92,7 @@ class TrialRows:
     folds: list[Fold]
     keep_scales: bool = False
     sources: IntArray | None = None
+    members_only: BoolArray | None = None
 
     @property
     def held_out(self) -> BoolArray:
@@ -155,19 +158,16 @@ class TrialRows:
         inside : called by fits that tell how far they are; what it raises ends the fit
         """
         begun = thread_time()
-        train, test = self.folds[fold]
-        weights = None if self.candidate_weights is None else self.candidate_weights[train]
-        groups = None if self.sources is None else self.sources[train]
+        test = self.folds[fold][1]
         predicted, failed = None, ""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
                 budget.look()
                 model = entry.make(entry.settings[setting], self.X, keep_scales=self.keep_scales)
-                rows = _safe_indexing(self.X, train)
-                told = _inside(budget, inside)
-                wanted = {"candidate_weights": weights, "groups": groups, "progress": told}
-                fit_learner(model, rows, self.candidates[train], **wanted)
+                train, wanted = self._training(model, fold)
+                wanted["progress"] = _inside(budget, inside)
+                fit_learner(model, _safe_indexing(self.X, train), self.candidates[train], **wanted)
                 predicted = np.asarray(model.predict(_safe_indexing(self.X, test)))
             except _Ended as ended:
                 raise ended.cause from None
@@ -178,7 +178,7 @@ class TrialRows:
         heard: tuple[str, ...] = ()
         if predicted is not None:
             heard = tuple(dict.fromkeys(f"warned: {one.message}" for one in warned))
-            heard += () if groups is None else _source_words(last_step(model))
+            heard += () if self.sources is None else _source_words(last_step(model))
         if predicted is not None and not self._are_columns(predicted, test):
             failed = (
                 f"predict must give the number of a column of the candidates for each of {len(test)} rows. "
@@ -186,6 +186,23 @@ class TrialRows:
             )
             predicted = None
         return Fit(predicted, thread_time() - begun, heard, failed)
+
+    def _training(self, model: BaseEstimator, fold: int) -> tuple[IntArray, dict[str, Any]]:
+        """The rows that a model is fitted on, and what it may be told of them.
+
+        A model that learns by sources gets their other members, too, with weight 0.
+        """
+        train = self.folds[fold][0]
+        told: dict[str, Any] = {}
+        takes = [has_fit_parameter(last_step(model), name) for name in ("groups", "sample_weight")]
+        if self.sources is not None and self.members_only is not None and all(takes):
+            others = np.flatnonzero(self.members_only)
+            others = others[np.isin(self.sources[others], self.sources[train])]
+            told["sample_weight"] = np.repeat([1.0, 0.0], [len(train), len(others)])
+            train = np.concatenate([train, others])
+        told["groups"] = None if self.sources is None else self.sources[train]
+        told["candidate_weights"] = None if self.candidate_weights is None else self.candidate_weights[train]
+        return train, told
 
     def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:
         m = self.candidates.shape[1]

@@ -1,10 +1,10 @@
 """Kernel, ridge, set mass and class mass, chosen by held-out candidate accuracy: no clean label is seen.
 
-Three folds, of whole sources where rows have these. Kernel and alpha by the highest share of held-out predictions
-inside their sets, at class mass .5, and set mass 1 where rows come from sources; then set mass .5 or 0 instead only
-where that is better by more than two paired standard errors, and class mass 0 or 1 where by more than one. What is
-clearly worse on the first fold is not tried on the others. Leave-one-out consistency, which is free, chooses worse: it
-prefers too small an alpha.
+Three folds, of whole sources where rows have these, the same in whatever order the rows come. Kernel and alpha by the
+highest share of held-out predictions inside their sets, at class mass .5, and set mass 1 where rows come from
+sources; then set mass .5 or 0 instead only where that is better by more than two paired standard errors, and class
+mass 0 or 1 where by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
+consistency, which is free, chooses worse: it prefers too small an alpha.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ SET_MASSES = (1.0, 0.5, 0.0)  # the first where nothing speaks against it
 # of MSRCv2, which cost .03. Where sets follow from labels it falls by more than that.
 DOUBT = 2.0  # paired standard errors
 FOLDS = 3
+NOT_LEFT_OUT = -1
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
 # Of more rows so many are drawn for it, with so many points and rounds: .3 s instead of 3. In five draws what is chosen
@@ -98,11 +99,21 @@ class Rows:
             None if self.sources is None else self.sources[rows],
         )
 
-    def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """So many of these rows, ascending; about so many where there are sources, which are drawn whole."""
+    @property
+    def kept(self) -> IntArray:
+        """The rows with weight, and those without of their sources, ascending: nothing is learnt of these, but they
+        count as rows that a candidate may belong to."""
         if self.sources is None:
-            return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
-        return take_whole(self.sources, rows, count, random)
+            return np.flatnonzero(self.weights > 0)
+        return np.flatnonzero(np.isin(self.sources, self.sources[self.weights > 0]))
+
+    def draw(self, count: int, random: np.random.RandomState) -> IntArray:
+        """So many rows with weight, ascending; about so many where there are sources, which are drawn whole."""
+        present = np.flatnonzero(self.weights > 0)
+        if self.sources is None:
+            return np.sort(random.choice(present, min(count, len(present)), replace=False))
+        kept = self.kept
+        return take_whole(self.sources, kept, count * len(kept) // len(present), random)
 
     @property
     def set_masses(self) -> SetMasses | None:
@@ -153,12 +164,13 @@ class _Folds:
     def _make(self, number: int) -> _Fold:
         others, left = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
         rows = self.rows.take(others)
+        learnt = rows.prior[rows.weights > 0]
         return _Fold(
             Smoother(self.Z[others], rows.weights),
             rows.prior,
             ClassMasses.of(rows.imported, rows.weights),
             rows.set_masses,
-            np.asarray(~(rows.prior > 0).any(axis=0)),
+            np.asarray(~(learnt > 0).any(axis=0)),
             self.Z[left],
             self.rows.candidates[left],
         )
@@ -171,20 +183,25 @@ Setting = tuple[_Folds, float, float, float]
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
     """The best of the grid; its middle where there is nothing to choose, or fewer than two rows of weight a fold.
 
-    The same seed gives the same folds and the same choice. progress : as for `Rounds.settle`, after every round
+    Rows of weight 0 are never left out: they stay in their sources, whatever fold these are in. The same seed gives the
+    same folds and the same choice. progress : as for `Rounds.settle`, after every round
     """
     random = np.random.RandomState(seed)
     present = np.flatnonzero(rows.weights > 0)
     grid = grid if rows.sources is not None else replace(grid, set_mass=0.0)
     if grid.single or len(present) < 2 * FOLDS:
         return grid.middle
+    kept = rows.kept
     if len(present) > MOST_ROWS:
-        present = rows.draw(present, DRAWN_ROWS, random)
+        kept = rows.draw(DRAWN_ROWS, random)
         grid = replace(
             grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
-    part = rows.take(present)
-    fold = deal_whole(part.candidates, part.sources, FOLDS, random)
+    part = rows.take(kept[by_content(rows.take(kept))])
+    learnt = np.flatnonzero(part.weights > 0)
+    sources = None if part.sources is None else part.sources[learnt]
+    fold = np.full(len(kept), NOT_LEFT_OUT)
+    fold[learnt] = deal_whole(part.candidates[learnt], sources, FOLDS, random)
     start = grid.middle.mass
     start_set = grid.set_mass
     if start_set is None:
@@ -206,6 +223,18 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         settings = [(best, alpha, one, chosen.set_mass) for one in masses]
         chosen, _ = _challenge(chosen, found, settings, weights)
     return chosen
+
+
+def by_content(rows: Rows) -> IntArray:
+    """(n,) an order of the rows that is the same in whatever order they come, so that these get the same folds; rows
+    that are alike stand in any order among themselves."""
+    random = np.random.RandomState(0)
+    places, sets = (
+        values @ random.standard_normal(values.shape[1]) for values in (rows.X, rows.candidates.astype(float))
+    )
+    largest = np.abs(places).max() or 1.0
+    # To nine digits: scaling and products round otherwise in another order of the rows.
+    return np.lexsort((sets.round(9), (places / largest).round(9)))
 
 
 def _firsts(settings: list[Setting]) -> list[FloatArray]:

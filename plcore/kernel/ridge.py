@@ -60,16 +60,16 @@ BLOCK = 4096  # rows whose scores are made at a time
 
 def draw(rows: Rows, seed: int) -> IntArray | None:
     """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes,
-    these with the other rows of their sources."""
+    each with the other rows of its source."""
     candidates = rows.candidates
     if len(candidates) <= MOST_RESIDENT:
         return None
     present = np.flatnonzero(rows.weights > 0)
-    drawn = rows.draw(present, DRAWN, np.random.RandomState(seed))
+    drawn = rows.draw(DRAWN, np.random.RandomState(seed))
     rare = candidates.sum(axis=0) <= FEW
     needed = present[candidates[np.ix_(present, np.flatnonzero(rare))].any(axis=1)]
     if rows.sources is not None:
-        needed = present[np.isin(rows.sources[present], rows.sources[needed])]
+        needed = np.flatnonzero(np.isin(rows.sources, rows.sources[needed]))
     return np.union1d(drawn, needed)
 
 

@@ -177,7 +177,7 @@ def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | No
     n, m = candidates.shape
     soft = candidates / candidates.sum(axis=1, keepdims=True)
     order = _rare_first(
-        candidates, soft.sum(axis=0), np.arange(n) if random is None else random.permutation(n)
+        candidates, soft.sum(axis=0).round(9), np.arange(n) if random is None else random.permutation(n)
     )
     sums = np.zeros((n_folds, m))
     fold: IntArray = np.empty(n, dtype=np.int64)

@@ -47,6 +47,7 @@ class ModelEntry:
     leaves_out : whether what it says of a row that trains comes from the other rows alone, as what any model says of
         a held-out row does: what these tell of it holds for that row too
     strategy : what the strategy "automatic" stands for under this model
+    plain : what it does in two words, for people who do not know the method; "": no such words
     """
 
     name: str
@@ -63,6 +64,7 @@ class ModelEntry:
     uses_sources: bool = False
     leaves_out: bool = False
     strategy: str = "margin"
+    plain: str = ""
 
     @property
     def weighs_candidates(self) -> bool:
@@ -88,6 +90,7 @@ def _perceptron(loss: str) -> ModelEntry:
     return ModelEntry(
         name=f"perceptron-{loss}",
         words=f"Perceptron ({loss}): learns from each answer at once",
+        plain="Fast linear",
         estimator=PLPerceptron,
         upkeep=Upkeep.ONLINE,
         options={"loss": loss, "average": True, "eta0": "auto"},
@@ -100,6 +103,7 @@ def _pegasos(loss: str) -> ModelEntry:
     return ModelEntry(
         name=f"pegasos-{loss}",
         words=f"Pegasos ({loss}): largest margin, learns from each answer at once",
+        plain="Fast margin",
         estimator=PLPegasos,
         upkeep=Upkeep.ONLINE,
         options={"loss": loss},
@@ -115,6 +119,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="plknn",
             words="PL-KNN: votes of the nearest rows, learns from each answer at once",
+            plain="Nearest rows",
             estimator=PLKNeighborsClassifier,
             upkeep=Upkeep.VOTES,
             proves_done=True,
@@ -125,6 +130,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="plsvc",
             words="PL-SVM: largest margin, trained in the background",
+            plain="Largest margin",
             estimator=PLSVC,
             upkeep=Upkeep.TRAINED,
             options={"tol": 1e-2},
@@ -133,6 +139,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="lmplane",
             words="LM-PLANE: largest margin with label weights, trained in the background",
+            plain="Weighted margin",
             estimator=LMPlaneClassifier,
             upkeep=Upkeep.TRAINED,
             options={"solver": "mm", "tol": 1e-2},
@@ -142,6 +149,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="m3pl",
             words="M3PL: maximum margin with class sizes, trained in the background",
+            plain="Balanced margin",
             estimator=M3PLClassifier,
             upkeep=Upkeep.TRAINED,
             options={"tol": 5e-2},
@@ -150,6 +158,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="clpl",
             words="CLPL: convex loss, trained in the background",
+            plain="Average loss",
             estimator=CLPLClassifier,
             upkeep=Upkeep.TRAINED,
             c_option="C",
@@ -157,6 +166,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="kernelridge",
             words="Kernel ridge: soft labels by a kernel regression, trained in the background",
+            plain="Kernel regression",
             estimator=PLKernelRidge,
             upkeep=Upkeep.TRAINED,
             seeded=True,
@@ -168,6 +178,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ModelEntry(
             name="forest",
             words="Forest: trees on soft labels, trained in the background",
+            plain="Decision trees",
             estimator=PLForest,
             upkeep=Upkeep.TRAINED,
             options={"n_estimators": 100},

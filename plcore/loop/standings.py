@@ -41,12 +41,15 @@ class Standings:
         self._in_vain: dict[str, set[Place]] = {}
         self._unsure: dict[str, set[Place]] = {}
         self._resting: dict[str, dict[Place, int]] = {}  # annotator -> place -> seq of the entry
+        self._latest: dict[str, int] = {}  # annotator -> row
 
     def record(self, entry: Entry) -> None:
         """Take note of an entry that the fold has already taken in."""
         self._count[entry.annotator] = self._number[entry.seq] = self._count.get(entry.annotator, 0) + 1
         touched = entry if entry.target is None else self._fold.entry(entry.target)
         annotator, row = touched.annotator, touched.row
+        if annotator == entry.annotator:
+            self._latest[annotator] = int(row)
         unsure = self._unsure.setdefault(annotator, set())
         resting = self._resting.setdefault(annotator, {})
         in_vain = self._in_vain.setdefault(annotator, set())
@@ -76,11 +79,12 @@ class Standings:
             "in_vain": packed({who: sorted(places, key=_named) for who, places in self._in_vain.items()}),
             "unsure": packed({who: sorted(places, key=_named) for who, places in self._unsure.items()}),
             "resting": packed({who: list(places.items()) for who, places in self._resting.items()}),
+            "latest": packed(self._latest),
         }
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
         """Take in what `to_arrays` gave, in place of every entry so far."""
-        self._count = unpacked(arrays["counts"])
+        self._count, self._latest = unpacked(arrays["counts"]), unpacked(arrays["latest"])
         self._number = dict(zip(*arrays["numbers"].tolist(), strict=True))
         in_vain, unsure, resting = (unpacked(arrays[name]) for name in ("in_vain", "unsure", "resting"))
         self._in_vain = {who: {Place(*one) for one in places} for who, places in in_vain.items()}
@@ -90,6 +94,10 @@ class Standings:
     def count(self, annotator: str) -> int:
         """How many entries this annotator has made, those that they took back among them."""
         return self._count.get(annotator, 0)
+
+    def latest(self, annotator: str) -> int | None:
+        """The row of the last entry that this annotator has made or taken back; None before the first."""
+        return self._latest.get(annotator)
 
     def unsure(self, annotator: str) -> set[Place]:
         """Places that this annotator is never asked about again: they are unsure, or what they said does not count."""

@@ -98,6 +98,7 @@ class PLForest(SoftLabelClassifier):
         self,
         X: MatrixLike,
         y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
@@ -105,38 +106,43 @@ class PLForest(SoftLabelClassifier):
     ) -> PLForest:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
+        sample_weight : (n,) s_i >= 0. Rows of weight 0 are in no tree, but stay in their sources
         groups, candidate_weights : as for `PLKernelRidge.fit`, whose soft labels take them in
         progress : called with (round, mean change) after every round of the kernel ridge and
             of the forest; what it raises ends the fit
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
-        their weights that break the convention, ValueError for wrong features, groups or parameters.
+        their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
-        X, candidates, classes, _ = check_training(self, X, y, None)
+        X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
         seed = draw_seed(self.random_state)
         ridge = PLKernelRidge(random_state=seed)
-        ridge.fit(X, candidates, groups=groups, candidate_weights=given, progress=progress)
+        ridge.fit(X, candidates, weights, groups=groups, candidate_weights=given, progress=progress)
         start, X = ridge.label_distributions_, X.astype(np.float32)
-        self._possible = np.asarray(candidates.any(axis=0))
+        learnt: IntArray = np.flatnonzero(weights > 0)
+        self._possible = np.asarray(candidates[learnt].any(axis=0))
         labels, converged = start, False
         objective: list[float] = []
         while len(objective) < self.max_iter and not converged:
-            forest = self._grow(X, labels, seed)
-            shares = self._out_of_bag(forest, X)
+            forest = self._grow(X[learnt], labels[learnt], weights[learnt], seed)
+            shares = self._out_of_bag(forest, X, learnt)
             new = np.maximum(shares, LEAST_SHARE) * start
             new /= new.sum(axis=1, keepdims=True)
-            objective.append(float(np.abs(new - labels).sum(axis=1).mean()))
+            objective.append(float(np.average(np.abs(new - labels).sum(axis=1), weights=weights)))
             labels, converged = new, objective[-1] < TOLERANCE
             if progress is not None:
                 progress(len(objective), objective[-1])
-        self.candidate_accuracy_ = float(candidates[np.arange(len(candidates)), shares.argmax(axis=1)].mean())
-        self._forest = self._grow(X, labels, seed)
-        self.out_of_bag_ = self._out_of_bag(self._forest, X)
+        inside = candidates[np.arange(len(candidates)), shares.argmax(axis=1)]
+        self.candidate_accuracy_ = float(np.average(inside, weights=weights))
+        self._forest = self._grow(X[learnt], labels[learnt], weights[learnt], seed)
+        self.out_of_bag_ = self._out_of_bag(self._forest, X, learnt)
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 
-    def _grow(self, X: FeatureMatrix, labels: FloatArray, seed: int) -> RandomForestClassifier:
-        """A forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m)."""
+    def _grow(
+        self, X: FeatureMatrix, labels: FloatArray, weights: FloatArray, seed: int
+    ) -> RandomForestClassifier:
+        """A forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m), by weights (n,)."""
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators,
             max_features=self.max_features,
@@ -146,16 +152,17 @@ class PLForest(SoftLabelClassifier):
             n_jobs=1,
             random_state=seed,
         )
-        return forest.fit(X, labels.argmax(axis=1))
+        # Samples are drawn by weights if there are any: other random numbers, for equal weights too.
+        return forest.fit(X, labels.argmax(axis=1), None if (weights == 1).all() else weights)
 
-    def _out_of_bag(self, forest: RandomForestClassifier, X: FeatureMatrix) -> FloatArray:
+    def _out_of_bag(self, forest: RandomForestClassifier, X: FeatureMatrix, learnt: IntArray) -> FloatArray:
         """(n, m) the shares of the classes in each training row's leaves, over the trees that have not seen it; even
-        shares of the possible classes where every tree has."""
+        shares of the possible classes where every tree has. learnt : the rows that the forest was grown on"""
         n = X.shape[0]
         shares, trees = np.zeros((n, len(self._possible))), np.zeros(n)
         for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
             left = np.ones(n, dtype=bool)
-            left[drawn] = False
+            left[learnt[drawn]] = False
             rows: IntArray = np.flatnonzero(left)
             if len(rows):
                 shares[np.ix_(rows, forest.classes_)] += tree.predict_proba(X[rows], check_input=False)

@@ -29,7 +29,7 @@ SIZES = {"": {"width": 1280, "height": 800}, "-phone": {"width": 390, "height": 
 PAGES = {
     "home": ("Projects", ""),
     "annotate": ("", room.CARD),
-    "models": ("", "[class*=st-key-winnow_models]"),
+    "models": ("", ".models"),
     "queue": ("", ".list"),
     "progress": ("", ".js-plotly-plot .main-svg"),
     "map": ("", ".js-plotly-plot .main-svg"),
@@ -40,7 +40,7 @@ PAGES = {
     "audit": ("Audit", ""),
     "backups": ("Backups", ""),
     "disputes": ("", room.CARD),
-    "team": ("", "[data-testid=stDataFrame]"),
+    "team": ("", ".team"),
     "review": ("", ".list"),
     "settings": ("", "[data-testid=stTabs]"),
 }

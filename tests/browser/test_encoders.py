@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import room
 from tests.browser.server import START, Server
 from tests.conftest import ROOT
 from tests.fake_hub import FakeHub, serving
@@ -19,7 +20,7 @@ from tests.plcore.tables.encoders.small_catalogue import (
     small_catalogue,
     words_entry,
 )
-from tests.workflow.text_world import text_project
+from tests.workflow.text_world import text_frame, text_project
 from workflow.people import team
 from workflow.server.home import Home
 
@@ -73,6 +74,7 @@ def choose(page: Page, title: str) -> None:
     page.get_by_role("button", name="Other encoders").click()
     page.get_by_role("combobox", name="Other encoders").click()
     page.get_by_role("option", name=f"{title}: for tests").click()
+    expect(page.get_by_text(f"{title} also reads what it means")).to_be_visible()
 
 
 def learn(page: Page) -> None:
@@ -103,6 +105,36 @@ def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
     expect(button).to_be_visible()
 
 
+def test_press_on_the_import_page_downloads_and_encodes(
+    page: Page, server: Server, home: Home, hub: FakeHub
+) -> None:
+    team.ensure_owner(home)
+    page.goto(f"{server.base}/import")
+    page.locator(room.TABLE_BOX).set_input_files(
+        {"name": "texts.csv", "mimeType": "text/csv", "buffer": text_frame().to_csv(index=False).encode()}
+    )
+    create = page.get_by_role("button", name="Create project")
+    expect(create).to_be_enabled()
+    expect(page.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
+    assert hub.asked == [], "nothing is downloaded unasked"
+    page.get_by_text("Learn from meaning").click()
+    page.get_by_role("combobox", name="Encoder").click()
+    page.get_by_role("option", name="Limited: for tests").click()
+    expect(create).to_be_disabled()
+    page.get_by_text("I use this for no commercial purpose").click()
+    expect(create).to_be_enabled()
+    page.get_by_role("combobox", name="Encoder").click()
+    page.get_by_role("option", name="Words: for tests").click()
+    create.click()
+    expect(page.get_by_text("Its rows are being encoded")).to_be_visible()
+    page.locator(room.CARD).wait_for()
+    page.goto(page.url.replace("/annotate", "/settings"))
+    page.get_by_role("tab", name="Model").click()
+    expect(page.get_by_text("encoded the rows")).to_be_visible()
+    assert left(server) == ["words"]
+    expect(page.get_by_role("button", name="Back to words")).to_be_visible()
+
+
 def test_what_does_not_end_well_is_said_in_words_and_leaves_nothing(
     learning: Page, server: Server, hub: FakeHub
 ) -> None:
@@ -112,6 +144,7 @@ def test_what_does_not_end_well_is_said_in_words_and_leaves_nothing(
     expect(learning.get_by_text("large is downloaded: 1.0 of 2.0 MB")).to_be_visible()
     learning.get_by_role("button", name="Cancel").click()
     expect(learning.get_by_text("The latest encoding was cancelled.")).to_be_visible()
+    expect(learning.get_by_role("button", name="Resume")).to_be_visible()
     hub.gate.set()
     while left(server):  # the training process sees it within a second
         learning.wait_for_timeout(100)

@@ -428,16 +428,21 @@ def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, 
     assert counted["Cem"].others.right == 0
 
     page.goto(f"{server.base}/team?project={project}")
-    expect(page.get_by_text("How far do they agree?")).to_be_visible()
-    room.drawn(page)  # what is drawn late closes an open list
-    page.get_by_role("combobox", name="More about").click()
-    page.get_by_role("option", name="Cem").click()
-    # Both in the warning about them and beside what was chosen.
-    page.get_by_role("button", name="Set them aside").nth(1).click()
-    page.get_by_role("button", name="Set them aside now").click()
-    again = page.get_by_role("button", name="Count them again")
-    expect(again).to_have_count(1)  # who is set aside is not warned of
+    cem_row = page.get_by_role("row").filter(has_text="Cem")
+    expect(cem_row).to_contain_text("May be guessing.")
+    page.get_by_role("button", name="Details of Cem").press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("Same as the others: 0")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Exclude answers of Cem").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Exclude answers").click()
+    again = page.get_by_role("button", name="Include answers of Cem")
+    expect(again).to_have_count(1)
+    expect(cem_row).not_to_contain_text("May be guessing.")
     assert labels(home, project) != before
     again.click()
-    expect(page.get_by_role("button", name="Set them aside")).to_have_count(2)
+    page.get_by_role("dialog").get_by_role("button", name="Include answers").click()
+    expect(cem_row).to_contain_text("May be guessing.")
     assert labels(home, project) == before
+    page.get_by_role("button", name="See answers of Cem").click()
+    expect(page.get_by_text("of 10 answered rows, latest first")).to_be_visible()

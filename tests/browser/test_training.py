@@ -178,7 +178,7 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     lost_frame(data_folder).to_csv(file, index=False)
     project = import_lost(page, server, file)
     page.goto(f"{server.base}/models?project={project}")
-    expect(page.get_by_text("Winnow chooses the model.")).to_be_visible()
+    expect(page.get_by_text("Automatic is on")).to_be_visible()
     expect(page.get_by_text(re.compile("Comparing the models"))).to_be_visible(
         timeout=AUTOMATIC_PATIENCE * 1000
     )
@@ -189,7 +189,7 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
         assert time.monotonic() < until, server.lines[-20:]
         page.wait_for_timeout(1000)
     expect(page.get_by_text(re.compile(r"Now Kernel ridge answers"))).to_be_visible()
-    expect(page.get_by_role("button", name="Use PL-KNN")).to_be_visible()
+    expect(page.get_by_role("button", name="Use this model: Nearest rows")).to_be_visible()
 
     page.goto(f"{server.base}/progress?project={project}")
     expect(page.get_by_text(re.compile("From the start: Kernel ridge"))).to_be_visible()
@@ -200,10 +200,28 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     assert len(room.log_of(server, project)) == 1, "nobody has answered yet"
 
     page.goto(f"{server.base}/models?project={project}")
-    page.get_by_role("button", name="Use PL-KNN").click()
-    expect(page.get_by_text("The model is chosen by hand. Now PL-KNN answers.")).to_be_visible()
-    page.get_by_role("button", name="Let Winnow choose").click()
-    expect(page.get_by_text("Winnow chooses the model.")).to_be_visible()
+    page.get_by_role("button", name="Use this model: Nearest rows").click()
+    expect(page.get_by_text("PL-KNN answers until you choose another model.")).to_be_visible()
+    page.get_by_role("switch", name="Automatic").focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Automatic is on")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_models_page_uses_another_model_and_automatic_by_keyboard(
+    page: Page, server: Server, project: int
+) -> None:
+    page.goto(f"{server.base}/models?project={project}")
+    used = page.get_by_role("row").filter(has_text="In use")
+    expect(used).to_contain_text("Largest margin PL-SVM")
+    page.get_by_role("button", name="Use this model: Average loss").press("Enter")
+    expect(used).to_contain_text("Average loss CLPL")
+    expect(page.get_by_text("CLPL answers until you choose another model.")).to_be_visible()
+    page.get_by_text("4 more models").press("Enter")
+    expect(page.get_by_role("button", name="Use this model: Fast margin")).to_have_count(2)
+    page.get_by_role("switch", name="Automatic").press("Space")
+    expect(page.get_by_text("Automatic is on")).to_be_visible()
+    expect(page.get_by_role("button", name="Use this model: Fast margin").first).to_be_visible()
 
 
 # Choices shown first: keys answer those on the screen, one key brings the others, "none of these" lists

@@ -7,7 +7,7 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame, state
-from pages.parts.uploads import held_at
+from pages.parts.importing.uploads import held_at
 from workflow.importing import arrivals
 from workflow.seat import Seat
 from workflow.server.home import home

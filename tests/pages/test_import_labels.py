@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
+from tests.workflow.photos import photos_csv
+from workflow.answering import loop
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -263,3 +265,31 @@ def test_rows_without_a_candidate_are_one_choice(owner: int, show: Open) -> None
     assert "The same holds for 1 other row" in words(test)
     choose(test, "Rows without a candidate", "all")
     assert "which candidate is right in 3 rows" in words(test)
+
+
+def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time(
+    home: Home, owner: int, show: Open
+) -> None:
+    test = upload(show(owner, "import_table.py"), photos_csv())
+    choose(test, "Source (optional)", "shot")
+    assert "source 'shot' (8 sources of several rows)" in words(test).replace("\\", "")
+    create(test).click().run()
+    assert not test.exception
+    (made,) = managing.list_projects(Seat(home, owner))
+    seat = Seat(home, owner, made.id)
+    assert made.sourced
+    view = loop.ask_next(seat, 1).view
+    (row,) = [
+        line.split(",") for line in photos_csv().decode().splitlines() if line.startswith(f"{view.row_id},")
+    ]
+    assert view.source == (("shot", f"{row[1]} (3 rows)"),)
+    page = show(owner, "project_page.py", project=str(made.id))
+    next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()
+    next(one for one in page.button if one.label == "Save how it learns").click().run()
+    assert not page.exception
+    assert managing.learner_settings(seat)["by_source"] is True
+    plain = upload(show(owner, "import_table.py"), TWO, "two.csv")
+    create(plain).click().run()
+    other = next(one for one in managing.list_projects(Seat(home, owner)) if one.id != made.id)
+    page = show(owner, "project_page.py", project=str(other.id))
+    assert not any(one.label == "One source at a time" for one in page.toggle)

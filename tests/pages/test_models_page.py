@@ -6,15 +6,17 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import trained
+from pages.parts import state as page_state
 from plcore import LabelTable, blocks
 from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, sent_to, words
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.workflow.compared import Findings, findings
@@ -53,6 +55,12 @@ def press(test: AppTest, label: str) -> AppTest:
     return test
 
 
+def table(test: AppTest) -> dict[str, Any]:
+    """What the table of models is sent."""
+    (data,) = sent_to(test, "winnow_models")
+    return data
+
+
 @pytest.fixture
 def project(home: Home, owner: int) -> int:
     return small_project(home, owner, model="automatic")
@@ -84,14 +92,16 @@ def test_before_the_first_comparison_the_page_says_what_one_is(
 ) -> None:
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
-    assert "Winnow chooses the model. Now **PL\\-KNN** answers." in shown
-    assert "Nothing is compared yet" in shown
+    assert "Automatic is on" in shown
+    assert "Now **PL\\-KNN** answers." in shown
+    assert "Nothing is compared yet. The first comparison starts by itself" in shown
     assert "Compare now" in labels(test)
-    assert "Let Winnow choose" not in labels(test)
-    assert "Use PL-KNN" not in labels(test), "it is in use"
-    assert {f"Use {one.words.partition(':')[0]}" for one in MODEL_ENTRIES.values()} - set(labels(test)) == {
-        "Use PL-KNN"
+    listed = [*table(test)["models"], *table(test)["more"]]
+    assert {one["name"]: (one["plain"], one["method"]) for one in listed} == {
+        one.name: (one.plain, one.words.partition(":")[0]) for one in MODEL_ENTRIES.values()
     }
+    assert [one["name"] for one in listed if one["inUse"]] == ["plknn"]
+    assert all(one["measured"]["value"] is None and not one["best"] for one in listed)
 
 
 def test_a_comparison_is_asked_for_watched_and_cancelled(
@@ -133,17 +143,30 @@ def test_the_table_has_every_model_and_one_press_takes_another(
         "From the start: **CLPL**, 80 % consistency with the candidates, beyond chance \\(PL\\-KNN 50 %\\)."
         in shown
     )
-    assert "Compared after 0 answers on 40 rows" in shown
-    assert "80 % consistent" in shown
-    assert shown.count("not compared") == len(MODEL_ENTRIES) - 2
-    press(test, "Use PL-KNN")
+    assert "ago, after 0 answers" in shown
+    data = table(test)
+    assert data["title"] == "Consistency"
+    first, second, *others = data["models"]
+    assert (first["name"], first["best"], first["inUse"], first["seconds"]) == ("clpl", True, True, "0.2 s")
+    assert first["measured"]["value"] == 0.8
+    assert first["measured"]["low"] < 0.8 < first["measured"]["high"]
+    assert (second["name"], second["measured"]["value"]) == ("plknn", 0.5)
+    assert 0 <= data["axis"][0] <= second["measured"]["low"]
+    assert {one["measured"]["value"] for one in [*others, *data["more"]]} == {None}
+    choosing.adopt(Seat(home, owner, project), "plknn")
+    test.run()
+    assert [one["name"] for one in table(test)["models"] if one["inUse"]] == ["plknn"]
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     shown = words(test)
-    assert "The model is chosen by hand. Now **PL\\-KNN** answers." in shown
+    assert "Automatic is off" in shown
+    assert "**PL\\-KNN** answers until you choose another model." in shown
     assert "**PL\\-KNN**, chosen by a person" in shown
-    press(test, "Let Winnow choose")
+    test.toggle[0].set_value(True).run()
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "automatic"
     assert "Winnow chooses the model again" in words(test)
+    test.toggle[0].set_value(False).run()
+    assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
+    assert "Automatic is off" in words(test)
 
 
 def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
@@ -178,8 +201,10 @@ def test_accuracy_by_blind_checks_has_its_interval_and_its_warning(
     view = showing.models_view(Seat(home, owner, project))
     assert view.lines[0].interval is not None
     low, high = view.lines[0].interval
-    shown = words(show(owner, PAGE, project=str(project)))
-    assert f"75 % right  \n:small[{low * 100:.0f} % to {high * 100:.0f} %]" in shown
+    data = table(show(owner, PAGE, project=str(project)))
+    assert data["title"] == "Accuracy"
+    shown = data["models"][0]["measured"]
+    assert (shown["value"], shown["low"], shown["high"]) == (0.75, round(low, 4), round(high, 4))
 
 
 def test_progress_says_nothing_of_models_before_one_has_changed(
@@ -210,7 +235,6 @@ def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
             trained.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
         test = show(owner, PAGE, project=str(project))
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
-    assert "in 75 seconds" in words(test)
 
 
 def test_a_comparison_that_waits_for_its_cluster_says_so(
@@ -231,7 +255,7 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
 def test_the_page_is_the_owners(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"), PAGE, project=str(project))
     assert "This page is the owner's." in words(test)
-    assert not [label for label in labels(test) if label.startswith("Use ")]
+    assert not sent_to(test, "winnow_models")
 
 
 def test_label_vectors_have_nothing_to_choose(home: Home, owner: int, show: Open) -> None:
@@ -398,6 +422,21 @@ def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show
 
 
 @pytest.mark.usefixtures("known")
+def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_a_dialog(
+    seat: Seat, show: Open
+) -> None:
+    test = show(seat.person_id, PAGE, project=str(seat.project_id))
+    meaning = table(test)["meaning"]
+    assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
+    assert meaning["facts"] == ["Words", "0 MB download", "MIT", "Your rows stay on this server"]
+    test.session_state[page_state.MEANING] = True
+    test.run()
+    assert "Not now" not in labels(test), "a dialog has a button that closes it"
+    press(test, "Learn from meaning")
+    assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
+
+
+@pytest.mark.usefixtures("known")
 def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     press(test, "Other encoders")
@@ -428,6 +467,28 @@ def test_package_that_the_operator_can_add_is_named(
     assert "The operator can add it (0 MB, MIT, Copyright (c) Ada)" in shown
     assert "`pip download --no-deps wordllama==1.0`, then `winnow encoders add FILE.whl`" in shown
     assert "Learn from meaning" not in labels(test)
+
+
+def test_encoder_that_is_not_verified_is_shown_on_request_alone(
+    seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small_catalogue(tmp_path / "catalogue", bare=words_entry(files=[{"name": "m", "what": "model"}]))
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    test = opened(show, seat)
+    assert "have verified no encoder for **text** yet" in words(test)
+    assert "It is not verified" not in words(test)
+    press(test, "Other encoders")
+    assert "It is not verified (0 MB" in words(test)
+    assert "Learn from meaning" not in labels(test)
+
+
+def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
+    offers.ask(seat, words_encoder(seat.home))
+    encoding_requests.cancel(seat)
+    press(opened(show, seat), "Resume")
+    running = encoding_requests.encoders(seat).running
+    assert running is not None
+    assert running.encoder == "words"
 
 
 def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -> None:

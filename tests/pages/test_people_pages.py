@@ -9,10 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import entries
-from pages.parts import frame, one_label, progress_parts, question_card, state
+from pages.parts import frame, one_label, question_card, state
 from pages.parts.account_parts import LIFE, LIVES, PURPOSE, browser_in_words, in_words
+from pages.parts.measured import team_table
 from pages.parts.one_label import card as one_label_card
-from tests.pages.conftest import Open, listed_problems, words
+from plcore.crowd import LEAST_ROWS
+from tests.pages.conftest import Open, listed_problems, sent_to, words
 from tests.pages.file_boxes import give
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import vector_project
@@ -186,61 +188,82 @@ def answered(home: Home, person: int, project: int, *, right: bool, times: int) 
         loop.submit_answer(seat, question.token, "is", [true if right else wrong])
 
 
-def table(test: AppTest) -> dict[str, list[str]]:
-    return {name: list(column) for name, column in test.dataframe[0].value.items()}
+def table(test: AppTest) -> dict[str, Any]:
+    """What the Team page's table is sent."""
+    (data,) = sent_to(test, "winnow_team")
+    return data
+
+
+def act(test: AppTest, what: str, person: int) -> AppTest:
+    """Press a button of the table: AppTest cannot click in a component."""
+    test.session_state[state.TEAM_ACT] = what, person
+    return test.run()
 
 
 def test_nobody_has_answered_yet(owner: int, project: int, show: Open) -> None:
     assert "Nobody has answered yet" in words(show(owner, "team_page.py", project=str(project)))
 
 
-def test_each_person_has_a_line_and_is_set_aside_and_back(
+def test_team_lists_each_annotator_and_excludes_and_includes_answers(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Ben")
+    annotator(home, owner, "Cem", "viewer")
+    annotator(home, owner, "Dora")
+    team.make_link(Seat(home, owner), "Dora")
     for _ in range(12):
         answered(home, ada, project, right=True, times=1)
         answered(home, ben, project, right=False, times=1)
     test = show(owner, "team_page.py", project=str(project))
-    shown = table(test)
-    assert shown["Person"] == ["Ada", "Ben"]
-    assert shown["Answers"] == [12, 12]
-    assert shown["Same as others"] == [progress_parts.share(CountedShare(0, 12))] * 2
-    assert "12 rows" in words(test)  # too few for a figure of agreement
-    assert "-0." not in words(test)
-    test.selectbox[-1].set_value(ben).run()
-    assert "What they mix up is shown once they share 30 answers" in words(test)
-    test.button(key=f"chosen-aside-{ben}").click().run()
+    before = table(test)
+    assert [(one["name"], one["role"], one["answers"]) for one in before["people"]] == [
+        ("Ada", "Annotator", 12),
+        ("Ben", "Annotator", 12),
+    ]
+    assert [one["agreement"] for one in before["people"]] == [team_table.measured(CountedShare(0, 12))] * 2
+    assert before["agreement"]["value"] is None
+    assert before["agreement"]["sofar"] == f"12 of {LEAST_ROWS} shared rows"
+    assert [(one["name"], one["link"]) for one in before["invites"]] == [("Dora", "open")]
+    assert [(one["one"], one["other"]) for one in before["pairs"]] == [("Ada", "Ben")]
+
+    act(test, "details", ben)
+    assert "Blind checks correct: – (0 of 10)" in words(test)
+    assert "Confused labels: – 12 of 30 shared answers" in words(test)
+    act(test, "exclude", ben)
+    test.button(key=f"{state.TEAM_ACT}-exclude-{ben}").click().run()
     assert not test.exception
-    assert table(test)["Person"] == ["Ada", "Ben (set aside)"]
-    assert table(test)["Same as others"][0] == "too few yet (0)"
-    test.button(key=f"chosen-again-{ben}").click().run()
-    assert table(test) | {"Seen": []} == shown | {"Seen": []}
+    after = table(test)
+    assert [one["excluded"] for one in after["people"]] == [False, True]
+    assert after["people"][0]["agreement"]["value"] is None
+    assert after["people"][0]["agreement"]["sofar"] == "0 of 10 rows"
+    act(test, "include", ben)
+    test.button(key=f"{state.TEAM_ACT}-exclude-{ben}").click().run()
+    assert table(test) == before
+    act(test, "answers", ben)
+    assert test.session_state[f"{state.REVIEW}-{project}-person"] == ben
 
 
-def test_somebody_who_guesses_leads_the_page_with_the_evidence(
+def test_team_leads_with_a_suspected_guesser(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(home, owner, "Ada")
     answered(home, ada, project, right=True, times=1)
-    monkeypatch.setattr(figures, "warnings", lambda _: {ada: ("May be guessing. Right on 3 of 30.",)})
+    monkeypatch.setattr(figures, "warnings", lambda _: {ada: ("May be guessing. 3 of 30 correct.",)})
     test = show(owner, "team_page.py", project=str(project))
-    (warning,) = [one.value for one in test.warning]
-    assert "Look at Ada's answers." in warning
-    assert "Right on 3 of 30" in warning
-    test.button(key=f"warned-aside-{ada}").click().run()
-    assert not test.warning
+    (one,) = table(test)["people"]
+    assert one["warnings"] == [["May be guessing", "3 of 30 correct."]]
+    act(test, "exclude", ada)
+    test.button(key=f"{state.TEAM_ACT}-exclude-{ada}").click().run()
     with home.database.read() as session:
         assert entries.about_project(session, project)[-1].kind == "aside"
 
 
-def test_a_reviewer_looks_and_sets_nobody_aside(home: Home, owner: int, project: int, show: Open) -> None:
+def test_team_lets_reviewers_look_only(home: Home, owner: int, project: int, show: Open) -> None:
     reviewer, ada = annotator(home, owner, "Rita", "reviewer"), annotator(home, owner, "Ada")
     answered(home, ada, project, right=True, times=2)
-    test = show(reviewer, "team_page.py", project=str(project))
-    assert table(test)["Person"] == ["Ada"]
-    test.selectbox[-1].set_value(ada).run()
-    assert not [one for one in test.button if "aside" in one.label.lower()]
+    data = table(show(reviewer, "team_page.py", project=str(project)))
+    assert [one["name"] for one in data["people"]] == ["Ada"]
+    assert (data["excludes"], data["links"], data["invites"]) == (False, False, None)
     assert "for reviewers and the owner" in words(show(ada, "team_page.py", project=str(project)))
 
 
@@ -254,7 +277,7 @@ def test_people_see_their_own_figures_and_nobody_else_s_name(
         answered(home, ben, project, right=True, times=1)
     shown = words(show(ada, "progress.py", project=str(project)))
     assert "**3** answers" in shown
-    assert "Same as the others: too few yet (0)" in shown
+    assert "Same as the others: – (0 of 10)" in shown
     assert "Benedict" not in shown
     assert "Your figures begin" in words(show(owner, "progress.py", project=str(project)))
     assert "Your figures" not in words(show(vera, "progress.py", project=str(project)))

@@ -44,6 +44,7 @@ PROJECT = ProjectSummary(
     by_row=True,
     role=Role.OWNER,
     pictured="numbers",
+    sourced=False,
 )
 GLANCE = Glance(
     9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0

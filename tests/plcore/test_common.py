@@ -23,6 +23,7 @@ STEP = (
     "a weight is the length of one step, not so many rounds, as in scikit-learn's SGD (online/test_weights)"
 )
 PLACES = "a row that is there twice takes two of the K places; its weight changes its votes alone"
+SAMPLES = "bootstrap samples draw rows, not copies, as in scikit-learn's random forest"
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     "PLKNeighborsClassifier": {
         "check_sample_weight_equivalence_on_dense_data": PLACES,
@@ -33,6 +34,10 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
         "check_sample_weight_equivalence_on_sparse_data": PLANES,
     },
     "PLKernelRidge": {"check_sample_weight_equivalence_on_sparse_data": FOLDS},
+    "PLForest": {
+        "check_sample_weight_equivalence_on_dense_data": SAMPLES,
+        "check_sample_weight_equivalence_on_sparse_data": SAMPLES,
+    },
     **{
         name: {
             "check_sample_weight_equivalence_on_dense_data": STEP,

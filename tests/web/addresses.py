@@ -53,6 +53,7 @@ API: Mapping[str, Right | None] = {
     "GET /projects/{project}/encoders": Right.OWN,
     "POST /projects/{project}/encoders": Right.OWN,
     "POST /projects/{project}/encoders/cancel": Right.OWN,
+    "POST /projects/{project}/encoders/resume": Right.OWN,
     "POST /projects/{project}/back-to-words": Right.OWN,
 }
 """Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""

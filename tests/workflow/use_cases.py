@@ -190,6 +190,18 @@ def removed(seat: Seat) -> None:
         on_server.remove(seat, "gone")
 
 
+def got(seat: Seat) -> None:
+    """Get an encoder that nobody knows, as `removed`."""
+    with suppress(EncoderError):
+        on_server.get(seat, "gone", str)
+
+
+def added(seat: Seat) -> None:
+    """Add the encoders of a file that is not there, as `removed`."""
+    with suppress(EncoderError):
+        on_server.add(seat, Path("gone"), str)
+
+
 def asked_for(seat: Seat) -> None:
     """A job with a file that is none of this person's."""
     with suppress(JobEnded):
@@ -299,6 +311,7 @@ REVIEW: dict[str, UseCase] = {
     "disputes.open_dispute": lambda seat, _world, row: disputes.open_dispute(seat, row),
     "disputes.settle": lambda seat, _world, row: disputes.settle(seat, row, "1.1.1"),
     "disputes.discuss": lambda seat, _world, row: disputes.discuss(seat, row, "The tail is hidden."),
+    "members.list_team": lambda seat, _world, _row: members.list_team(seat),
     "figures.team": lambda seat, _world, _row: figures.team(seat),
     "figures.confusion": lambda seat, _world, _row: figures.confusion(seat, seat.person_id),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
@@ -350,9 +363,11 @@ OWN: dict[str, UseCase] = {
     "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
+    "encoding_requests.resume": lambda seat, _world, _row: encoding_requests.resume(seat),
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
     "offers.slow_encoding": lambda seat, _world, _row: offers.slow_encoding(seat, "words"),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
+    "offers.note_asked": lambda seat, _world, _row: offers.note_asked(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
     "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),
@@ -465,6 +480,8 @@ OWN_WINNOW: dict[str, UseCase] = {
     "members.remove_group": lambda seat, _world, _row: members.remove_group(seat, group(seat)),
     "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
     "on_server.server_encoders": lambda seat, _world, _row: on_server.server_encoders(seat),
+    "on_server.get": lambda seat, _world, _row: got(seat),
+    "on_server.add": lambda seat, _world, _row: added(seat),
     "on_server.remove": lambda seat, _world, _row: removed(seat),
 }
 """For owners of this Winnow."""

@@ -329,6 +329,13 @@ async def cancel_encoding(seat: SeatAt) -> Response:
     return Response(status_code=204)
 
 
+@router.post("/projects/{project}/encoders/resume", status_code=202, summary="Resume the encoding")
+async def resume_encoding(seat: SeatAt) -> Response:
+    """A worker goes on with the one that was cancelled last. Harmless if none was."""
+    await done(encoding_requests.resume, seat)
+    return Response(status_code=202)
+
+
 @router.delete("/encoders/{encoder}", status_code=204, summary="Remove an encoder from the server")
 async def remove_encoder(
     seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]

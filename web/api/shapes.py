@@ -51,6 +51,9 @@ class ToldRow(BaseModel):
         description="Columns of numbers and categories, as they stood in the file."
     )
     caption: dict[str, str]
+    source: dict[str, str] = Field(
+        description="The column and the source, such as a photo, that other rows come from too, and how many do."
+    )
     images: list[str] = Field(description="Addresses below /api/v1, or data: URLs.")
     audio: str | None
     segment: tuple[float | None, float | None] | None = Field(description="Seconds of the recording.")

@@ -229,9 +229,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     # What a kind of project says of its questions
 
     @abstractmethod
-    def best(self, taken: Collection[Place], ahead: int = 0) -> AskedT | None:
-        """The best question for this person after so many further entries, outside what is before other people; None
-        where none is left."""
+    def best(self, taken: Collection[Place], after: Place | None = None) -> AskedT | None:
+        """The best question for this person, outside what is before other people; None where none is left.
+
+        after : a place that they answer before it
+        """
 
     @abstractmethod
     def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
@@ -383,7 +385,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         media = self.learner.table.media
         if media.images is None and media.audio is None:
             return None
-        likely = self.best(self.taken | {place_of(asked)}, ahead=1)
+        likely = self.best(self.taken, after=place_of(asked))
         return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from plcore.tables import MediaError, is_inline
-from plcore.tables.encoders import Description, Key, ModelInputs, Take
+from plcore.tables.encoders import Description, Key, ModelInputs, Take, windows_at_most
 from workflow.files import limited
 from workflow.files.limited.jobs import POINTS
 from workflow.files.scratch import Scratch
@@ -56,12 +56,8 @@ def _take(
 
 def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], size: int) -> list[Any]:
     given = {"about": asdict(about), "keys": list(keys), "paths": paths}
-    numbers = (
-        3 * about.size[0] * about.size[1]
-        if about.kind == "image"
-        else round(about.rate * about.seconds) * about.windows
-    )
-    mb = _COPIES * 8 * numbers * len(keys) // _MB
+    each = 3 * about.size[0] * about.size[1] if about.kind == "image" else round(about.rate * about.seconds)
+    mb = _COPIES * 8 * each * sum(windows_at_most(key, about) for key in keys) // _MB
     with closing(Scratch()) as scratch:
         try:
             said = limited.look("model_inputs", given, size, scratch.path, mb)

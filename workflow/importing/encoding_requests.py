@@ -1,4 +1,5 @@
-"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled. It is asked for in `offers`."""
+"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is asked for in
+`offers`."""
 
 from __future__ import annotations
 
@@ -28,6 +29,7 @@ __all__ = [
     "StoredVectors",
     "cancel",
     "encoders",
+    "resume",
 ]
 
 NEW_WORDS = "New rows"
@@ -63,7 +65,7 @@ class EncodingNow:
 class EncodedColumn:
     """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex
 
-    consent : who asked for it here, and when; None where that was in the terminal
+    consent : who asked for it here, and when; None if its folder is not in the data folder
     """
 
     column: str
@@ -139,6 +141,25 @@ def cancel(seat: Seat) -> None:
         last = trained.latest_encoding(owning.session, owning.project.id)
         if last is not None:
             trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
+
+
+def resume(seat: Seat) -> None:
+    """Have a worker go on with the encoding that was cancelled last; its batches that were made are not made again.
+    Harmless if none was cancelled since. What it consented to holds.
+
+    Raises NotAllowed, NotSaved, NotFound.
+    """
+    with seat.owning() as owning:
+        session, project = owning.session, owning.project.id
+        last = trained.latest_encoding(session, project)
+        if last is not None and last.state == trained.CANCELLED:
+            trained.ask_encoding(
+                session,
+                project,
+                asked_by=owning.person.id,
+                asked_at=datetime.now(UTC),
+                encoder=last.encoder,
+            )
 
 
 def _running(

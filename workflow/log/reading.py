@@ -101,6 +101,7 @@ def told_row(view: RowView) -> dict[str, object]:
         "text": view.text,
         "features": dict(view.features),
         "caption": dict(view.caption),
+        "source": dict(view.source),
         "images": [_address(one) for one in view.images],
         "audio": None if view.audio is None else _address(view.audio),
         "segment": None if view.segment is None else [number(one) for one in view.segment],

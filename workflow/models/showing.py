@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import trained
-from plcore.evaluation import exact_interval
-from plcore.loop import ModelComparison, ModelFigures
+from plcore.evaluation import exact_interval, wilson_interval
+from plcore.loop import FeatureComparison, ModelComparison, ModelFigures
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
@@ -61,7 +61,8 @@ class ModelStory:
 class ModelLine:
     """One model. name, words : in settings, and for people
 
-    figures : what the latest comparison measured      interval : of the accuracy, by blind checks, None without it
+    figures : what the latest comparison measured
+    interval : of the accuracy by blind checks, else of the consistency beyond chance; None without figures
     in_force : it answers now      best : the comparison's choice
     """
 
@@ -105,13 +106,17 @@ class Done:
 
 @dataclass(frozen=True)
 class ModelsView:
-    """lines : every model, the best first      failed : why the latest comparison failed, None where it did not
+    """lines : every model, the best first      features : what the latest comparison found of them, None without it
 
-    cancelled : whether somebody has ended it
+    features_in_force : what the model learns from, "" without it
+    failed : why the latest comparison failed, None if it did not
+    cancelled : whether an owner cancelled it
     """
 
     story: ModelStory
     lines: tuple[ModelLine, ...]
+    features: FeatureComparison | None
+    features_in_force: str
     running: Running | None
     done: Done | None
     failed: str | None
@@ -128,6 +133,8 @@ def models_view(seat: Seat) -> ModelsView:
         return ModelsView(
             story=story,
             lines=_lines(story.models, found, story.model),
+            features=found.features,
+            features_in_force="" if found.features is None else kinds.features_of(reading.project)[0],
             running=_running(reading, last, story.models),
             done=None if done is None else _done(done, found),
             failed=last.fault if last is not None and last.state == trained.FAILED else None,
@@ -186,30 +193,40 @@ def found_by(done: Comparison | None) -> ModelComparison:
 
 
 def _lines(models: Mapping[str, str], found: ModelComparison, now: str) -> tuple[ModelLine, ...]:
-    """The best first, the others by what was measured; those without figures in the order of the registry."""
+    """The best first, the others by what was measured; models without figures in the order of the registry."""
     lines = [
         ModelLine(
             name=name,
             words=words,
             figures=found.of(name),
-            interval=_interval(found.of(name), found.checks),
+            interval=_interval(found.of(name), found),
             in_force=name == now,
             best=name == found.best,
         )
         for name, words in models.items()
     ]
-    return tuple(sorted(lines, key=lambda line: (not line.best, -_or_least(line.figures.kappa))))
+    return tuple(sorted(lines, key=lambda line: (not line.best, *_rank(line.figures))))
 
 
-def _or_least(kappa: float | None) -> float:
-    return -math.inf if kappa is None else kappa
+def _rank(figures: ModelFigures) -> tuple[float, float]:
+    """By accuracy if there are blind checks, ties and else by consistency; models without figures come last."""
+    accuracy, kappa = figures.accuracy, figures.kappa
+    return (
+        math.inf if kappa is None else 0.0 if accuracy is None else -accuracy,
+        math.inf if kappa is None else -kappa,
+    )
 
 
-def _interval(figures: ModelFigures, checks: int) -> tuple[float, float] | None:
-    if figures.accuracy is None:
-        return None
-    low, high = exact_interval(round(figures.accuracy * checks), checks)
-    return float(low), float(high)
+def _interval(figures: ModelFigures, found: ModelComparison) -> tuple[float, float] | None:
+    if figures.accuracy is not None:
+        low, high = exact_interval(round(figures.accuracy * found.checks), found.checks)
+        return float(low), float(high)
+    inside, kappa = figures.consistency, figures.kappa
+    if inside is None or kappa is None or kappa >= 1 or not found.rows:
+        return None if kappa is None else (kappa, kappa)
+    chance = (inside - kappa) / (1 - kappa)
+    ends = wilson_interval(inside, found.rows)
+    return float((ends[0] - chance) / (1 - chance)), float((ends[1] - chance) / (1 - chance))
 
 
 def _running(reading: Reading, last: Comparison | None, models: Mapping[str, str]) -> Running | None:

@@ -30,6 +30,7 @@ from workflow.importing import encoding
 from workflow.importing.encoder_inputs import taking
 from workflow.importing.predictions import ScoredRow, add_predictions
 from workflow.importing.vector_memory import KeptVectors
+from workflow.models.encoders import installed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,13 +77,12 @@ def suggest(
             "Scores weigh the candidates of one true label; this project asks for each label. Fix: take a project of "
             "candidates."
         )
-    folder = encoding.folder_of(seat.home, name)
     entry = read_catalogue().get(name)
-    if entry is not None and not entry.commercial and not non_commercial:
-        raise EncoderError(
-            f"{entry.title} may not be used commercially ({entry.licence}). Fix: accept that you use it for no "
-            "commercial purpose (--non-commercial), or take another model."
-        )
+    if entry is not None:
+        installed.require_licence(entry, non_commercial)
+        if name not in encoding.names(seat.home, switched_off=True):
+            installed.require_download(entry, non_commercial=non_commercial)
+    folder = encoding.folder_of(seat.home, name)
     about = read_description(folder)
     if about.kind == "text" and about.classes is None:
         scores, notes, known = _by_names(seat, folder, table, classes, on_step)

@@ -24,6 +24,7 @@ from db import entries, projects, trained
 from db.engine import DatabaseUnavailableError
 from plcore.arrays import one_thread_for_good
 from plcore.loop import TooFewRowsError
+from plcore.tables import EncoderError
 from workflow import kinds
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, versions
@@ -298,7 +299,7 @@ def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
         return
     except (Stopped, SQLAlchemyError, DatabaseUnavailableError):
         raise
-    except TooFewRowsError as error:  # a small table is no fault of the program
+    except (TooFewRowsError, EncoderError) as error:  # a small table or no encoder: no fault of ours
         logger.info("%s %s", words, error)
         fail(str(error))
     except Exception as error:

@@ -290,12 +290,15 @@ RESAMPLES = 400
 """Of the rows, for an interval."""
 SEED = 0
 READINGS = (
-    (0.8, "People agree well beyond chance."),
-    (0.67, "People agree beyond chance, well enough for most uses."),
-    (0.4, "People agree more than by chance, but often not: look at where they differ."),
-    (0.0, "People hardly agree more than by chance: the guidelines may be unclear, or somebody guesses."),
+    (0.8, "Annotators agree well beyond chance."),
+    (0.67, "Annotators agree beyond chance, well enough for most uses."),
+    (0.4, "Annotators agree more than by chance, but often differ: look at the disputes."),
+    (
+        0.0,
+        "Annotators agree hardly more than by chance: the guidelines may be unclear, or someone is guessing.",
+    ),
 )
-LEAST = "People agree less than by chance: two of them may understand the classes in opposite ways."
+LEAST = "Annotators agree less than by chance: two of them may understand the classes in opposite ways."
 
 
 @dataclass(frozen=True)

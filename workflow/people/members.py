@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
@@ -82,6 +83,49 @@ def list_members(seat: Seat) -> Members:
             (one.id, one.name, len(free.intersection(one.people))) for one in members.list_groups(session)
         )
         return Members(tuple(found), others, grouped)
+
+
+@dataclass(frozen=True)
+class TeamMember:
+    """One who may see the project, as its reviewers see them.
+
+    link : state of the latest sign-in link that an owner made for them      link_at : when it expires, or was used
+    waits : answers are expected of them
+    """
+
+    person_id: int
+    name: str
+    role: Role
+    link: Literal["open", "used", "expired", "none"]
+    link_at: datetime | None
+    waits: bool
+
+
+def list_team(seat: Seat) -> tuple[TeamMember, ...]:
+    """Everybody who may see the project, owners of this Winnow first. Raises NotAllowed unless the person reviews,
+    NotFound."""
+    now = datetime.now(UTC)
+    with seat.reading(Right.REVIEW) as reading:
+        session = reading.session
+        links = people.latest_invitations(session)
+        owners = [one for one in people.listed(session) if one.is_owner and one.disabled_at is None]
+        found = [TeamMember(one.id, one.name, Role.OWNER, "none", None, waits=False) for one in owners]
+        for one, member in members.listed(session, reading.project.id):
+            if not one.is_owner:
+                role, link = Role(member.role), links.get(one.id)
+                waits = one.disabled_at is None and Right.ANSWER in RIGHTS[role]
+                found.append(TeamMember(one.id, one.name, role, *_link_state(link, now), waits))
+        return tuple(found)
+
+
+def _link_state(
+    link: people.Link | None, now: datetime
+) -> tuple[Literal["open", "used", "expired", "none"], datetime | None]:
+    if link is None:
+        return "none", None
+    if link.used_at is not None:
+        return "used", link.used_at
+    return ("open" if link.expires_at > now else "expired"), link.expires_at
 
 
 def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:

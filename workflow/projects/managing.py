@@ -41,6 +41,7 @@ class ProjectSummary:
     last_answer, last_by : when somebody last said something of a row, and who, told to who reviews; else None
     by_row : whether answered and left count rows, not labels of rows      role : what the person is in it
     pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what is shown of them
+    sourced : whether its table names the source of each row
     """
 
     id: int
@@ -60,6 +61,7 @@ class ProjectSummary:
     by_row: bool
     role: Role
     pictured: str
+    sourced: bool
 
     def may(self, right: Right) -> bool:
         """Whether the person for whom this was made has this right in the project."""
@@ -105,6 +107,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
         by_row=counts.by_row,
         role=role,
         pictured=_pictured(project.roles),
+        sourced=project.roles.get("source") is not None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -25,6 +26,7 @@ class RowView:
     digits : whether every class of the table is one digit
     images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
     caption : (column, text) of the columns that are no features and are to be shown, without those whose cell is empty
+    source : as `caption`, the source that several rows of the table come from, this among them, and how many do
     """
 
     row: int
@@ -39,6 +41,7 @@ class RowView:
     caption: tuple[tuple[str, str], ...] = ()
     heard: bool = False
     digits: bool = False
+    source: tuple[tuple[str, str], ...] = ()
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -60,7 +63,22 @@ def row_view(table: LabelTable, row: int) -> RowView:
         images=images,
         boxes=boxes_of(table, row) if len(images) == 1 else (),
         caption=tuple((name, text) for name, text in captions if text),
+        source=tuple(_source(table, row)),
     )
+
+
+def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:
+    """`RowView.source`"""
+    name, sources = table.roles.source, table.sources
+    if name is None or sources is None or sources[row] < 0:
+        return
+    rows = int(np.count_nonzero(sources == sources[row]))
+    if rows > 1:
+        (cell,) = table.cells_of(row, (name,))
+        shown = (
+            name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption
+        )
+        yield name, f"{rows:,} rows" if shown else f"{cell.strip()} ({rows:,} rows)"
 
 
 def _segment(table: LabelTable, row: int) -> tuple[float | None, float | None] | None:

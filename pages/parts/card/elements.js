@@ -59,3 +59,29 @@ export const shareBar = (percent, width = percent, over = null) => [
  */
 export const typesText = (node) =>
   node instanceof HTMLElement && (/^(INPUT|TEXTAREA|SELECT)$/.test(node.tagName) || node.isContentEditable);
+
+/** @param {string} name */
+export function initials(name) {
+  const text = name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? "")
+    .join("");
+  return make("span", { class: "initials", "aria-hidden": "true", text: text.toUpperCase() });
+}
+
+/**
+ * A line drawing of 16 by 16 points.
+ *
+ * @param {string} path
+ * @param {"fill" | "stroke"} how
+ */
+export function drawing(path, how = "stroke") {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", class: how, "aria-hidden": "true" }))
+    svg.setAttribute(name, value);
+  return svg;
+}

@@ -190,6 +190,13 @@ LEARNING: tuple[Setting, ...] = (
         strategies_for,
     ),
     Setting(
+        "by_source",
+        "One source at a time",
+        "All open rows of one photo, recording or scene come one after the other. The source whose rows score highest "
+        "on average comes next. Counts for everybody from the next question on.",
+        sourced=True,
+    ),
+    Setting(
         "features",
         "Models learn from",
         "Words are what Winnow makes of texts, images and sounds by itself, meaning what the encoder makes of them. "

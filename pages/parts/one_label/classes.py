@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import state
 from pages.parts.class_box import LISTED, class_box, with_in_name
 from pages.parts.frame import ProjectPage, escape, refusals, refusals_said_later
-from pages.parts.uploads import file_box, let_go, show_problems
+from pages.parts.importing.uploads import file_box, let_go, show_problems
 from pages.parts.words import counted
 from workflow.answering import room
 from workflow.answering.room import Groups, RoomError, TableError

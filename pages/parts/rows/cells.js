@@ -1,7 +1,8 @@
 // @ts-check
 // The cells of a list of rows, one function a column, and what they share with the facts in the drawer.
 
-import { make, percentOf } from "../card/elements.js";
+import { drawing, initials, make, percentOf } from "../card/elements.js";
+import { moment } from "../card/moments.js";
 
 /** @import { ColumnName, Line } from "./types.js" */
 
@@ -54,50 +55,6 @@ function sharesOf(shares, more) {
   ];
 }
 
-/** @param {string} name */
-export function initials(name) {
-  const text = name
-    .split(/\s+/)
-    .slice(0, 2)
-    .map((word) => [...word][0] ?? "")
-    .join("");
-  return make("span", { class: "initials", "aria-hidden": "true", text: text.toUpperCase() });
-}
-
-const UNITS = /** @type {const} */ ([
-  [60, 1, "s"],
-  [3600, 60, "min"],
-  [86400, 3600, "h"],
-]);
-
-/**
- * How long ago it was; null for a day and more.
- *
- * @param {number} seconds
- */
-export function ago(seconds) {
-  const unit = UNITS.find(([limit]) => seconds < limit);
-  return unit ? `${Math.max(1, Math.round(seconds / unit[1]))} ${unit[2]} ago` : null;
-}
-
-/**
- * A moment: how long ago it was within a day, else the date. Its title has it in full, with the time zone.
- *
- * @param {string} at
- * @param {string} zone
- */
-export function moment(at, zone) {
-  const words = ago((Date.now() - Date.parse(at)) / 1000) ?? date(at, zone);
-  return make("time", { datetime: at, title: `${date(at, zone)} (${zone})`, text: words });
-}
-
-/**
- * @param {string} at
- * @param {string} zone
- */
-export const date = (at, zone) =>
-  new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: zone }).format(new Date(at));
-
 /**
  * @param {string} id
  * @param {() => void} play
@@ -110,19 +67,3 @@ export const playMark = (id, play) =>
   );
 
 const flagMark = () => drawing("M3.5 15V2h8l-2 3 2 3h-8", "stroke");
-
-/**
- * A line drawing of 16 by 16 points.
- *
- * @param {string} path
- * @param {"fill" | "stroke"} how
- */
-export function drawing(path, how = "stroke") {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", class: how, "aria-hidden": "true" }))
-    svg.setAttribute(name, value);
-  return svg;
-}

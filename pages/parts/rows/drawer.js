@@ -1,8 +1,7 @@
 // @ts-check
 // The head of the drawer in which a row is open: its name, and the ways to the next row, the one before, and out.
 
-import { find, make, typesText } from "../card/elements.js";
-import { drawing } from "./cells.js";
+import { drawing, find, make, typesText } from "../card/elements.js";
 
 /** @import { Component } from "../card/types.js" */
 /** @import { DrawerData } from "./types.js" */

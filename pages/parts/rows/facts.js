@@ -1,8 +1,8 @@
 // @ts-check
 // What is known of an open row: the shares of its candidates, and every entry about it.
 
-import { make, percentOf } from "../card/elements.js";
-import { date, initials } from "./cells.js";
+import { initials, make, percentOf } from "../card/elements.js";
+import { date } from "../card/moments.js";
 
 /** @import { Component } from "../card/types.js" */
 /** @import { Entry, Facts } from "./types.js" */

@@ -42,7 +42,7 @@ MANY = 20
 
 def instance(view: RowView, *, play: bool = False) -> None:
     """Draw the row. play : its recording begins, as somebody has just asked for it"""
-    if view.images or view.audio or view.text or view.caption:
+    if view.images or view.audio or view.text or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
         table = {

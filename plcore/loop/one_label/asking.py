@@ -135,22 +135,35 @@ class RowChooser:
         """Do now what the next question would wait for."""
         self._strategy.next(1)
 
-    def next_row(self, annotator: str, shown: set[int], ahead: int) -> int | None:
+    def next_row(self, annotator: str, shown: set[int], ahead: int, after: int | None = None) -> int | None:
         """The row to ask this annotator about, as `ActiveLearner.next_question` says. shown : rows not to be asked"""
-        pool = self._pool
+        pool, sources = self._pool, self._sources
         barred = shown | {place.row for place in pool.standings.unsure(annotator)}
         resting = [place.row for place in pool.standings.resting(annotator) if place.row not in barred]
         late = barred | set(resting)
-        if (
-            pool.control_is_due(ahead)
-            and (control := next(self._controls(annotator, late), None)) is not None
-        ):
-            return control
-        if (begun := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
-            return begun
         allowed = pool.counts.fresh.copy()
         allowed[self._places(late)] = False
-        best = self.best(allowed, self._places(shown))
+        due = pool.control_is_due(ahead)
+        if sources is not None:
+            at = pool.standings.latest(annotator) if after is None else after
+            if at is not None:
+                here = sources == sources[at]
+                begun = (row for row in pool.begun(annotator) if here[row] and row not in late)
+                places = np.flatnonzero(allowed & here[pool.train])
+                open_here: Iterator[int] = chain(begun, pool.train[places].tolist())
+                if (row := next(open_here, None)) is not None:
+                    return row
+                # Amid a source a row of another one would be known for a blind check: those due come after it.
+                draws = min(int(np.count_nonzero(here)), pool.seq + ahead + 1)
+                due = any(pool.control_is_due(ahead - back) for back in range(draws))
+        if due and (control := next(self._controls(annotator, late), None)) is not None:
+            return control
+        if (begun_row := next((row for row in pool.begun(annotator) if row not in late), None)) is not None:
+            return begun_row
+        if sources is None:
+            best = self.best(allowed, self._places(shown))
+        else:
+            best = self._begin_source(allowed, sources, shown - {after})
         if best is not None:
             return best
         left = chain(self._controls(annotator, late), resting)
@@ -182,6 +195,26 @@ class RowChooser:
         else:
             places = strategy.next(1, among=allowed)
         return int(self._pool.train[places[0]]) if len(places) else None
+
+    @property
+    def _sources(self) -> IntArray | None:
+        """(n,) the source of each row, where questions come a source at a time."""
+        return self._pool.named_sources if self._pool.settings.by_source else None
+
+    def _begin_source(self, allowed: BoolArray, sources: IntArray, shown: Iterable[int | None]) -> int | None:
+        """The first row of those allowed, bool (n_train,), of the source whose rows have the highest mean score.
+
+        shown : rows before other people; their sources come last
+        """
+        train = self._pool.train
+        busy = np.isin(sources[train], sources[[row for row in shown if row is not None]])
+        free = allowed & ~busy
+        places = np.flatnonzero(free if free.any() else allowed)
+        if not len(places):
+            return None
+        of = np.unique(sources[train[places]], return_inverse=True)[1]
+        means = np.bincount(of, self._strategy.scores_[places]) / np.bincount(of)
+        return int(train[places[of == means.argmax()][0]])
 
     def _places(self, rows: Iterable[int]) -> list[int]:
         """The places of those of the rows that train."""

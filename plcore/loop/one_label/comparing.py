@@ -27,11 +27,18 @@ from plcore.loop.comparison import (
     TooFewRowsError,
 )
 from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import plain_features, scaled_features
+from plcore.loop.one_label.training import (
+    held_weights,
+    members_held,
+    plain_features,
+    scaled_features,
+    sources_of,
+)
 from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
+BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
 class Comparer:
@@ -42,7 +49,9 @@ class Comparer:
     are the truth that predictions are compared with, and no fit ever sees them. Test rows take no part: what they
     measure must not choose.
 
-    Where rows come from sources (`OneLabelPool.sources`), all rows of one are held out together.
+    Where rows come from sources (`.training.sources_of`), all rows of one are held out together, and every other
+    held-out row stays in its source, for learners that use sources: with the candidates of the file and without weight,
+    as in a version (`.training.KernelFits`).
 
     by_truth : measure by the true labels of the table instead, which no fit sees either: for tables without a project,
         where nothing else is measured by them
@@ -51,6 +60,7 @@ class Comparer:
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
         self.pool, self._by_truth = pool, by_truth
         self._X, self._keep_scales, self._own = _features(pool)
+        self._sources = sources_of(pool, self._X)
 
     def compare(
         self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
@@ -72,21 +82,13 @@ class Comparer:
                 f"{FEWEST_ROWS}. Until then the project keeps its model. Fix: add rows, or choose a model by hand."
             )
         checks = int((truth >= 0).sum())
-        sources = pool.sources
-        found = compare_learners(
-            self._X[rows],
-            candidates,
+        found = self._compare(
             [one.name for one in read_learners(None) if one.name in MODEL_ENTRIES],
-            y_true=np.where(truth < 0, np.nan, truth) if checks else None,
-            random_state=pool.settings.seed,
+            (self._X, self._keep_scales, self._own),
+            (rows, candidates, truth),
             budget=budget,
             progress=progress,
-            candidate_weights=pool.weights_of(rows, candidates),
-            weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
             blocks=blocks,
-            keep_scales=self._keep_scales,
-            own_features={name: X[rows] for name, X in self._own.items()},
-            groups=None if sources is None else sources[rows],
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)
@@ -108,30 +110,57 @@ class Comparer:
         known = truth >= 0
         if not has_choice or known.sum() < FEWEST_ANSWERED:
             return None
-        candidates, accuracy, sources = pool.candidates[rows], {}, pool.sources
+        accuracy = {}
         for use in FEATURE_SETS:
             in_force = use == pool.settings.features_in_force
-            X, keep_scales, own = (
-                (self._X, self._keep_scales, self._own) if in_force else _features(pool, use)
-            )
-            found = compare_learners(
-                X[rows],
-                candidates,
+            found = self._compare(
                 [model],
-                y_true=np.where(known, truth, np.nan),
-                random_state=pool.settings.seed,
+                (self._X, self._keep_scales, self._own) if in_force else _features(pool, use),
+                (rows, pool.candidates[rows], truth),
                 budget=None if budget is None else budget / len(FEATURE_SETS),
                 progress=progress,
-                candidate_weights=pool.weights_of(rows, candidates),
-                weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
                 blocks=blocks,
-                keep_scales=keep_scales,
-                own_features={name: plain[rows] for name, plain in own.items()},
-                groups=None if sources is None else sources[rows],
             )
             accuracy[use] = _number(found["accuracy"].iloc[0])
         measured = {use: share for use, share in accuracy.items() if share is not None}
         return FeatureComparison(measured, model, int(known.sum()))
+
+    def _compare(
+        self,
+        learners: Sequence[str],
+        features: tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]],
+        compared: tuple[IntArray, BoolArray, IntArray],
+        **how: Any,
+    ) -> pd.DataFrame:
+        """The figures of learners on the rows compared and, where there are sources, with the other members of these.
+
+        features : as `_features` gives them      compared : as `compared_rows`
+        how : budget, progress and blocks of `compare_learners`
+        """
+        pool, (X, keep_scales, own), (rows, candidates, truth) = self.pool, features, compared
+        weights, n = pool.weights_of(rows, candidates), len(rows)
+        others = members_held(pool, self._sources, rows)
+        if len(others):
+            more = pool.original[others]
+            rows, candidates = np.concatenate([rows, others]), np.concatenate([candidates, more])
+            truth = np.concatenate([truth, np.full(len(others), -1)])
+            if weights is not None:
+                weights = np.concatenate([weights, held_weights(pool, others, more)])
+        return compare_learners(
+            X[rows],
+            candidates,
+            learners,
+            y_true=np.where(truth < 0, np.nan, truth) if (truth >= 0).any() else None,
+            random_state=pool.settings.seed,
+            candidate_weights=weights,
+            weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
+            keep_scales=keep_scales,
+            own_features={name: plain[rows] for name, plain in own.items()},
+            own_parameters=_own_parameters(pool),
+            groups=None if self._sources is None else self._sources[rows],
+            members_only=np.arange(len(rows)) >= n if len(others) else None,
+            **how,
+        )
 
 
 def _features(
@@ -142,6 +171,11 @@ def _features(
     plain, blocks = plain_features(pool, use)
     own = {one.name: plain for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES}
     return scaled_features(pool, plain, blocks), bool(blocks), own
+
+
+def _own_parameters(pool: OneLabelPool[Table]) -> dict[str, dict[str, object]]:
+    """The settings of the project that a model has: those of votes of neighbours."""
+    return {BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}}
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
@@ -228,9 +262,6 @@ class StrategyRuns:
     def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
-
-
-BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
 class StrategyReplays:

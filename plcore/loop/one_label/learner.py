@@ -326,17 +326,20 @@ class ActiveLearner(Generic[TableT_co]):
         exclude: Collection[int | tuple[int, str | None]] = frozenset(),
         *,
         ahead: int = 0,
+        after: int | None = None,
     ) -> Question | None:
         """The question that matters most for this annotator, or None when nothing is left to ask them.
 
         exclude : rows, or places, before other people now; an effect strategy also damps the predictions these decide
         ahead : entries that come in between, as far as the draw of blind checks goes; what they say is not known
+        after : the row that this annotator answers before; None: the one of their last entry
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
         highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
         this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
-        else is left, oldest skip first. Where several answer a row, those begun come first; nobody is asked twice.
+        else is left, oldest skip first. Where several answer a row, those begun come first; nobody is asked twice. If
+        the settings ask by source, all rows of one come one after the other, and blind checks between sources.
         """
-        row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead)
+        row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead, after)
         return None if row is None else self.question_for(row, annotator=annotator)
 
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Question:

@@ -300,11 +300,17 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return CandidateChange(row, old, new)
 
     @cached_property
-    def sources(self) -> IntArray | None:
-        """(n,) the source of each row, such as a photo, if the table names them and the sets of candidates at import
-        come from them (`plcore.labels.set_masses.show_in_sets`); else None."""
+    def named_sources(self) -> IntArray | None:
+        """(n,) the source of each row, such as a photo, a number of its own if it has none; None if the table names
+        none, or no two rows have the same."""
         named: IntArray | None = getattr(self.table, "sources", None)
-        sources = None if named is None else read_sources(np.where(named < 0, np.nan, named), len(named))
+        return None if named is None else read_sources(np.where(named < 0, np.nan, named), len(named))
+
+    @cached_property
+    def sources(self) -> IntArray | None:
+        """(n,) `named_sources`, if the sets of candidates at import come from them
+        (`plcore.labels.set_masses.show_in_sets`); else None."""
+        sources = self.named_sources
         if sources is None or not show_in_sets(sources, self.original[np.arange(len(sources))]):
             return None
         return sources

@@ -36,6 +36,8 @@ class LearnerSettings(OverlapSettings):
         "apl" | "mw" | "pl" (exact: it searches), a baseline "random" | "mp" | "act", "margin": where the model
         hesitates most between two candidates, or "moves": where an answer would move a kernel ridge most; of models
         that cannot tell this it is "margin". "cover": the first rows stand for many others, then as "automatic"
+    by_source : whether all open rows of a source, such as a photo, are asked one after the other, in the order of the
+        table; the source whose rows have the highest mean score comes next. Without a column of sources: no difference
     test_share : share in [0, 1) of the rows with a true label that is held out for the accuracy
     truth_role : what the other true labels are for: "hidden" (never used), "given" (exact labels to train on)
     seed : of the draws of test rows and control rows, and of what the strategy draws
@@ -72,6 +74,7 @@ class LearnerSettings(OverlapSettings):
     own_since: int | None = None
     features: str = AUTOMATIC
     adopted_features: str = BOTH
+    by_source: bool = False
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
@@ -81,6 +84,8 @@ class LearnerSettings(OverlapSettings):
         check_choice("features", self.features, (AUTOMATIC, *FEATURE_SETS))
         check_choice("adopted_features", self.adopted_features, FEATURE_SETS)
         check_choice("truth_role", self.truth_role, TRUTH_ROLES)
+        if not isinstance(self.by_source, bool):
+            raise ValueError(f"by_source must be True or False. Got {self.by_source!r}.")
         check_int("n_neighbors", self.n_neighbors, 1)
         check_int("seed", self.seed, 0)
         check_int("train_every", self.train_every, 1)

@@ -144,37 +144,70 @@ class Fits(Protocol):
         `Trainer.train`"""
 
 
+def sources_of(pool: OneLabelPool[Table], X: Matrix) -> IntArray | None:
+    """(n,) the source of each row of the table, None for none: those of its column, or rows with the same set where
+    their order shows that sets come from sources. X : (n, d) features, by which a row that is there twice is known"""
+    if pool.sources is not None:
+        return pool.sources
+    n = len(pool.original)
+    return sources_by_set(pool.first[np.arange(n)], X, np.ones(n))
+
+
+def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntArray) -> IntArray:
+    """The held-out rows, besides `rows`, that stay in their sources (n,): none without sources, or where the features
+    of all rows are not kept."""
+    if sources is None or len(pool.original) > MOST_RESIDENT:
+        return np.zeros(0, dtype=np.int64)
+    return np.setdiff1d(pool.held, rows)
+
+
+def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArray) -> FloatArray:
+    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 where it gives none."""
+    weights = pool.imported_weights(rows, candidates)
+    return candidates.astype(float) if weights is None else weights
+
+
 DOUBT = 0.01
 """Of what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
 
 
 class WholeFits:
-    """A new estimator each time."""
+    """A new estimator each time. Held-out rows stay in their sources as in `KernelFits`, for models that use these."""
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
         self._pool, self._X = pool, X
+        self._sources = sources_of(pool, X) if pool.settings.model_entry.uses_sources else None
+        self._held = members_held(pool, self._sources, pool.train)
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool, settings = self._pool, self._pool.settings
-        rows = pool.train[~pool.bad[pool.train]]
-        X = self._X[rows]
-        entry, candidates = settings.model_entry, pool.candidates[rows]
+        train = pool.train[~pool.bad[pool.train]]
+        rows = np.concatenate([train, self._held])
+        entry, candidates = settings.model_entry, pool.candidates[train]
         told: dict[str, AnyArray | None] = {}
         if entry.uses_scores:
-            told["candidate_weights"] = pool.weights_of(rows, candidates)
-        if entry.uses_sources and pool.sources is not None:
-            told["groups"] = pool.sources[rows]
+            told["candidate_weights"] = self._weights(train, candidates)
+        if self._sources is not None:
+            told["groups"] = self._sources[rows]
+            told["sample_weight"] = np.repeat([1.0, 0.0], [len(train), len(self._held)])
+            candidates = np.concatenate([candidates, pool.first[self._held]])
         estimator = entry.make(settings.C, settings.seed)
-        estimator.fit(X, candidates, progress=progress, **told)
-        return ScoredFit(self._scores(estimator, rows), bool(estimator.converged_))
+        estimator.fit(self._X[rows], candidates, progress=progress, **told)
+        return ScoredFit(self._scores(estimator, train), bool(estimator.converged_))
 
-    def _scores(self, estimator: BaseEstimator, rows: IntArray) -> AnyArray:
-        """(n, m) scores of all rows. rows : those it was fitted on, which must not confirm their own guess"""
+    def _weights(self, train: IntArray, candidates: BoolArray) -> FloatArray | None:
+        weights = self._pool.weights_of(train, candidates)
+        if weights is None or not len(self._held):
+            return weights
+        return np.concatenate([weights, held_weights(self._pool, self._held, self._pool.first[self._held])])
+
+    def _scores(self, estimator: BaseEstimator, train: IntArray) -> AnyArray:
+        """(n, m) scores of all rows. train : those it has learnt from, which must not confirm their own guess"""
         if not hasattr(estimator, "out_of_bag_"):
             return class_scores(estimator, self._X)
         shares = estimator.predict_proba(self._X)
-        shares[rows] = estimator.out_of_bag_
-        possible = np.broadcast_to(self._pool.candidates[rows].any(axis=0), shares.shape)
+        shares[train] = estimator.out_of_bag_[: len(train)]
+        possible = np.broadcast_to(self._pool.candidates[train].any(axis=0), shares.shape)
         return log_shares(shares, possible, DOUBT)
 
 
@@ -201,14 +234,9 @@ class KernelFits:
 
     def _fitted_rows(self) -> tuple[IntArray, FloatArray | None]:
         """The rows that are fitted, first those that train, and the source of each, None for none."""
-        pool, sources = self._pool, self._pool.sources
-        n = len(pool.original)
-        if sources is None:
-            sources = sources_by_set(pool.first[np.arange(n)], self._X, np.ones(n))
-        if sources is None:
-            return pool.train, None
-        rows = np.concatenate([pool.train, pool.held]) if n <= MOST_RESIDENT else pool.train
-        return rows, sources[rows].astype(float)
+        train, sources = self._pool.train, sources_of(self._pool, self._X)
+        rows = np.concatenate([train, members_held(self._pool, sources, train)])
+        return rows, None if sources is None else sources[rows].astype(float)
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool = self._pool
@@ -271,8 +299,7 @@ class KernelFits:
         own, held = pool.weights_of(pool.train, candidates[:n]), self._rows[n:]
         if own is None or not len(held):
             return own
-        imported = pool.imported_weights(held, candidates[n:])
-        return np.concatenate([own, candidates[n:].astype(float) if imported is None else imported])
+        return np.concatenate([own, held_weights(pool, held, candidates[n:])])
 
 
 def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         VectorMemory,
         digest_of,
         taken,
+        windows_at_most,
     )
     from plcore.tables.encoders.references import check_encoder, reference_vectors
 else:
@@ -55,4 +56,5 @@ __all__ = [
     "read_description",
     "reference_vectors",
     "taken",
+    "windows_at_most",
 ]

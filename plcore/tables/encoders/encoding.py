@@ -16,7 +16,7 @@ from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.preparing import image_points, preparation, sound_windows
+from plcore.tables.encoders.preparing import image_points, preparation, sound_windows, window_begins
 from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url
 from plcore.tables.media.file_tree import MediaError
@@ -129,7 +129,8 @@ class Encoder:
                 unheard.add(key)
         total, items = len(items), [key for key in items if key not in found]
         take = take or partial(_taken_here, open_file)
-        at_once = max(1, self._model.at_once // self.about.windows)
+        most = max((windows_at_most(key, self.about) for key in items), default=1)
+        at_once = max(1, self._model.at_once // most)
         self.ms, begun, encoded = None, perf_counter(), 0
         for asked in _batches(items, at_once):
             batch: list[tuple[Key, ModelInputs]] = []
@@ -191,6 +192,14 @@ class Encoder:
             np.asarray(np.mean(made[begin:end], axis=0, dtype=np.float64), dtype=np.float32)
             for begin, end in pairwise(ends)
         ]
+
+
+def windows_at_most(key: Key, about: Description) -> int:
+    """How many windows of a recording a key has; of a segment whose seconds are not known, as many as are heard."""
+    if isinstance(key, str):
+        return 1
+    _, start, end = key
+    return about.windows if start is None or end is None else len(window_begins(start, end, about)[0])
 
 
 def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:

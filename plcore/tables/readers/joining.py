@@ -380,8 +380,9 @@ def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) ->
 
 
 def _key_column(table: pd.DataFrame, names: set[str]) -> str | None:
-    """The column with most of the names; of those with as many the first that names each row once, else the first."""
-    counts = {str(name): int(table[name].str.strip().isin(names).sum()) for name in table.columns}
+    """The column with most of the names, however often it has each; of those with as many the first that names each row
+    once, else the first."""
+    counts = {str(name): len(names & set(table[name].str.strip())) for name in table.columns}
     most = max(counts.values(), default=0)
     best = [name for name, count in counts.items() if count == most > 0]
     return next((name for name in best if _is_unique(table[name])), next(iter(best), None))

@@ -18,6 +18,7 @@ from plcore.tables.readers.candidate_rows import json_text
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, own_roles
 from plcore.tables.roles.cell_types import typed
+from plcore.tables.roles.cells import one_spelling
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import read_cell
@@ -99,8 +100,10 @@ class CellForm:
 
 
 def _cell_form(classes: Sequence[str]) -> CellForm:
-    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart."""
-    return CellForm(any(BAR in name or "\n" in name or name.startswith("[") for name in classes))
+    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart; or
+    if a table would spell it otherwise, as 1 for 1.0."""
+    respelt = any(name != spelt for name, spelt in one_spelling(classes).items())
+    return CellForm(respelt or any(BAR in name or "\n" in name or name.startswith("[") for name in classes))
 
 
 @dataclass(frozen=True)

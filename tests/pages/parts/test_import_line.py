@@ -14,8 +14,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import state, uploads
+from pages.parts import state
 from pages.parts.components import joined, scripts_in
+from pages.parts.importing import uploads
 from tests.pages.conftest import PATIENCE, Open, words
 from tests.pages.file_boxes import give, take_away
 from tests.workflow.importing.test_more_rows import later
@@ -56,7 +57,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
     def page(before: int) -> None:
         import streamlit as st
 
-        from pages.parts.uploads import show
+        from pages.parts.importing.uploads import show
 
         place = st.empty()
         show(place, 2, None)
@@ -73,7 +74,7 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.parts.uploads import show
+        from pages.parts.importing.uploads import show
 
         show(st.empty(), 0, 0.25)
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { megabytes, wrongWith } from "../../../pages/parts/file_box.js";
+import { megabytes, wrongWith } from "../../../pages/parts/importing/file_box.js";
 
 const BOX = { most: 200e6, limit: "At most 200 MB, one file." };
 

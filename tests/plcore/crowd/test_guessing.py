@@ -115,7 +115,9 @@ def test_the_evidence_by_hand():
     more = check_guessing([0, 1, *[0] * 6, 1], [0.25] * 9)
     assert more.told_after == 8, "at 219, and still told though the ninth is right"
     assert more.guessing
-    assert check.sentence == "Right on 2 of 8 answers that could be held against others'; guessing gives 2."
+    assert check.sentence == (
+        "Agrees with the others on about 2 of 8 answers. Random guessing would give about 2."
+    )
     assert not check_guessing([1] * 8, [0.25] * 8).guessing
     assert math.isfinite(check_guessing([0] * 5000, [0.25] * 5000).evidence)
 
@@ -213,8 +215,8 @@ def test_too_fast():
     assert check.faster == 1
     assert check.seconds == 0.5
     assert check.answers == 12
-    assert check.sentence.startswith("Half of 12 answers took less than 0.5 s, of the others'")
-    assert "100 % of them were faster" in check.sentence
+    assert check.sentence.startswith("Half of the 12 answers took less than 0.5 s, half of the others'")
+    assert "100% were faster" in check.sentence
     assert not too_fast(others[:50] * 0.5, others).too_fast, "quick is not too quick"
     assert not too_fast([0.5] * 9, others).too_fast, "too few answers"
     assert not too_fast([0.5] * 12, others[:29]).too_fast, "too few of the others"

@@ -126,6 +126,10 @@ class TestAnswers:
         assert peak < X.shape[0] * X.shape[1] * 8 / 4
 
 
+def orders(rows: int, count: int) -> list[np.ndarray]:
+    return [np.random.default_rng(seed).permutation(rows) for seed in range(count)]
+
+
 class TestChoice:
     def test_it_is_repeatable(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
@@ -135,6 +139,20 @@ class TestChoice:
         assert len({(m.kernel_, m.alpha_, m.class_mass_, m.candidate_accuracy_) for m in models}) == 1
         for model in models[1:]:
             np.testing.assert_array_equal(model.label_distributions_, models[0].label_distributions_)
+
+    def test_the_order_of_the_rows_chooses_nothing(self):
+        """Small noisy tables, on which other folds choose other settings."""
+        found = set()
+        for seed in range(4):
+            random = np.random.default_rng(seed)
+            truth = random.integers(5, size=90)
+            X = 2.0 * np.eye(5)[truth] + random.normal(size=(90, 5)) * random.uniform(0.1, 50, size=5)
+            candidates = np.eye(5, dtype=bool)[truth] | (random.random((90, 5)) < 0.3)
+            models = [PLKernelRidge().fit(X[order], candidates[order]) for order in orders(90, 3)]
+            chosen = {(m.kernel_, m.alpha_, m.class_mass_, m.candidate_accuracy_) for m in models}
+            assert len(chosen) == 1
+            found |= chosen
+        assert len(found) == 4
 
     def test_no_setting_of_the_grid_is_better_on_the_folds(self, digits):
         X, candidates, _ = (part[:300] for part in digits)

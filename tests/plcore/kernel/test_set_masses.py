@@ -215,6 +215,18 @@ class TestModel:
         without = PLKernelRidge(set_mass=1.0).fit(X, sets, (~held).astype(float), groups=apart)
         np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)
 
+    def test_choice_keeps_rows_without_weight_in_their_source_and_predicts_none_of_them(self):
+        X, sets, _, of = pictures(0)
+        held = np.random.default_rng(0).random(len(X)) < 0.4
+        found = {}
+        for mass in (0.0, 1.0):
+            given = {"set_mass": mass, "scaling": None}
+            alone = PLKernelRidge(**given).fit(X[~held], sets[~held], groups=of[~held])
+            whole = PLKernelRidge(**given).fit(X, sets, (~held).astype(float), groups=of)
+            found[mass] = alone.candidate_accuracy_, whole.candidate_accuracy_
+        assert found[0.0][0] == found[0.0][1]
+        assert found[1.0][0] < found[1.0][1], "whole pictures say more of what is left out"
+
     def test_without_sources_it_is_the_model_without_to_the_last_bit(self):
         X, sets, _, _ = pictures(0)
         shuffled = np.random.default_rng(0).permutation(len(X))

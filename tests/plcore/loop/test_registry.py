@@ -125,11 +125,11 @@ def test_a_model_uses_scores_where_its_entry_says_so(name):
     takes = "candidate_weights" in inspect.signature(entry.estimator.fit).parameters
     assert entry.uses_scores == takes
     if takes:
-        table, y = blobs(n=60, q=0.9)
+        table, y = blobs(n=120, q=0.95)
         sure = np.where(np.eye(4, dtype=bool)[y], 50.0, 1.0) * table.candidates
         told = entry.make().fit(table.X, table.candidates, candidate_weights=sure)
         even = entry.make().fit(table.X, table.candidates)
-        assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean() + 0.1
+        assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean() + 0.3
 
 
 def test_projects_weigh_candidates_where_nothing_is_proved_by_even_votes():

@@ -11,6 +11,7 @@ from plcore import CandidateError, PLForest, PLKernelRidge
 from plcore.arrays.types import draw_seed
 from plcore.evaluation import contaminate
 from plcore.trees.forest import LEAST_SHARE
+from tests.plcore.loop.fake_table import pictures
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,25 @@ def test_row_in_every_sample_gets_even_shares():
     model = quick(n_estimators=1)
     model._possible = np.array([True, True, False])
     X = np.array([[0.0]], dtype=np.float32)
-    forest = model._grow(X, np.array([[1.0, 0.0, 0.0]]), 0)
-    assert model._out_of_bag(forest, X).tolist() == [[0.5, 0.5, 0.0]]
+    forest = model._grow(X, np.array([[1.0, 0.0, 0.0]]), np.ones(1), 0)
+    assert model._out_of_bag(forest, X, np.array([0])).tolist() == [[0.5, 0.5, 0.0]]
+
+
+def test_rows_without_weight_are_in_no_tree_and_stay_in_their_source():
+    table, _ = pictures()
+    held = np.random.default_rng(0).random(len(table.X)) < 0.4
+    given = {"groups": table.sources}
+    model = quick().fit(table.X, table.candidates, (~held).astype(float), **given)
+    for tree in model._forest.estimators_:
+        assert tree.tree_.n_node_samples[0] <= (~held).sum()
+    np.testing.assert_allclose(model.out_of_bag_[held], model.predict_proba(table.X[held]), atol=1e-9)
+    alone = quick().fit(table.X[~held], table.candidates[~held], groups=table.sources[~held])
+    assert (model.label_distributions_[~held] != alone.label_distributions_).any(), (
+        "members tell of the others"
+    )
+    apart = np.where(held, np.nan, table.sources)
+    without = quick().fit(table.X, table.candidates, (~held).astype(float), groups=apart)
+    np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)
 
 
 def test_seed_decides_the_model(squares):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from plcore import LabelTable
+from plcore import LabelTable, LearnerSettings
 from plcore.tables import describe, read_table, shaped
 from plcore.tables.readers.registry import shape_name
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import program
+from tests.workflow.photos import photos_csv
 from workflow import importing
 from workflow.people import team
 from workflow.projects import managing
@@ -150,3 +152,20 @@ def test_api_tells_what_would_become_of_rows(server: TestClient, home: Home) -> 
     accepted = api.post(at, json={"rows": rows, "dry_run": True, "accept": ["mixed-separators"]})
     assert accepted.json()["doubts"] == []
     assert api.get(at).json()["total"] == kept.n_rows, "nothing is stored"
+
+
+def test_rows_and_readings_name_the_source_of_a_row(server: TestClient, home: Home) -> None:
+    owner = Seat(home, team.ensure_owner(home).id)
+    reading = importing.read_upload(photos_csv())
+    table = LabelTable.from_cells(
+        reading.cells, replace(reading.suggest_roles(), source="shot", categories=())
+    )
+    seat = Seat(home, owner.person_id, importing.create(owner, "faces", table, LearnerSettings()))
+    api = program(server, seat)
+    found = api.get(f"/projects/{seat.project_id}/rows").json()["rows"]
+    cells = table.cells["shot"]
+    assert [one["source"] for one in found] == [{"shot": f"{cell} (3 rows)"} for cell in cells]
+    ordered = b"\n".join([b"id,photo,names,x", *sorted(b"%d,p%d,a|b,1" % (n, n // 3) for n in range(9))])
+    told = api.post("/readings", content=ordered).json()
+    assert told["roles"]["source"] == "photo"
+    assert "source 'photo' (3 sources of several rows)" in told["reading"]

@@ -526,7 +526,13 @@ def test_rows_that_come_later_wait_as_the_mean_and_are_then_encoded_alone(
     running = encoding_requests.encoders(seat).running
     assert running is not None
     assert running.encoder == "New rows"
+    encoding_requests.cancel(seat)
     worker.look()
+    assert seen == []
+    encoding_requests.resume(seat)
+    worker.look()
+    encoding_requests.resume(seat)
+    assert not latest(seat).unfinished, "only what was cancelled is resumed"
     assert seen == ["something else"], "the other text is known"
     (one,) = table_of(seat).encoded
     np.testing.assert_array_equal(one.values, [*VECTORS, [0, 0, 0], VECTORS[1]])
@@ -574,7 +580,10 @@ def test_records_of_a_program_need_no_vectors(seat: Seat, worker: EncodingWorker
     np.testing.assert_array_equal(table_of(seat).encoded[0].values[60], VECTORS[2])
 
 
-def test_later_rows_say_which_encoder_is_gone(seat: Seat, worker: EncodingWorker) -> None:
+def test_later_rows_say_which_encoder_is_gone(
+    seat: Seat, worker: EncodingWorker, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "winnow")
     worker.look()
     digest = table_of(seat).encoded[0].sha256
     encoder(seat.home.encoders_dir / "words", {"kind": "text"}, words_of("another"))
@@ -583,6 +592,9 @@ def test_later_rows_say_which_encoder_is_gone(seat: Seat, worker: EncodingWorker
     assert latest(seat).fault == (
         f"The encoder words ({digest[:6]}) is no longer on this server. Fix: download it again, or go back to words."
     )
+    (line,) = (one for one in caplog.records if "cannot be encoded" in one.message)
+    assert latest(seat).fault in line.message
+    assert line.exc_info is None
     assert table_of(seat).n_rows == 61
     assert not anything_to_do(seat.home), "for an hour it is not tried again"
 

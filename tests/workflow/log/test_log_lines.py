@@ -474,6 +474,7 @@ def test_a_row_is_what_people_see_of_it() -> None:
         segment=(None, 2.5),
         images=("files/a.png", "data:image/png;base64,AA"),
         caption=(("where", "pond"),),
+        source=(("photo", "p1 (3 rows)"),),
     )
     assert told_row(view) == {
         "row": 3,
@@ -481,6 +482,7 @@ def test_a_row_is_what_people_see_of_it() -> None:
         "text": None,
         "features": {"x": "1,5", "y": ""},
         "caption": {"where": "pond"},
+        "source": {"photo": "p1 (3 rows)"},
         "images": ["/files/a.png", "data:image/png;base64,AA"],
         "audio": "/files/b.wav",
         "segment": [None, 2.5],

@@ -132,7 +132,9 @@ def test_a_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, o
 
 def test_what_cannot_be_suggested_is_said(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = alike_project(home, owner, shown="sound")
-    with pytest.raises(EncoderError, match="No encoder is called 'birdnet24'"):
+    with pytest.raises(EncoderError, match="No encoder is called 'pitch'"):
+        suggest(seat, "pitch")
+    with pytest.raises(EncoderError, match=r"BirdNET 2.4 is not verified.*put a folder of your own into"):
         suggest(seat, "birdnet24", non_commercial=True)
     pitch_classifier(home, "\n".join(NAMES))
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)

@@ -5,7 +5,7 @@ that socket, a line of JSON, and writes lines of JSON to it: `{"begun": true}`, 
 `{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When it has ended the helper
 writes `{"ended": ...}`, how and at what cost, and closes. When whoever asked closes the other end, the child is ended:
 nobody wants any more what it does. When whoever started the helper ends, however that is, the
-socket ends, and with it helper and children.
+socket ends, and with it helper and children. A helper that nobody has asked for a while ends too.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ if TYPE_CHECKING:
 
 JOBS = "workflow.files.limited.jobs"
 _PR_SET_PDEATHSIG = 1
+IDLE = 300.0
+"""Seconds without a job after which the helper ends: it holds some 150 MB, and the next one is there in two seconds."""
 
 
 class Helper:
     """Forks for whoever asks and tells how the children end, until nobody can ask any more."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
+    def __init__(self, control: socket.socket, idle: float) -> None:
+        self._control, self._idle = control, idle
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._children: dict[int, tuple[int, socket.socket]] = {}
@@ -46,11 +48,12 @@ class Helper:
         """By the socket of its job: the number of a child whose work somebody waits for."""
 
     def serve(self) -> None:
-        """Fork for each byte; end a child for whom nobody waits, and all once there is nobody to answer."""
+        """Fork for each byte; end a child for whom nobody waits, and all once there is nobody to answer. Returns where
+        nobody asks: a job that comes in that moment is given to the next helper, as nobody has begun with it."""
         try:
-            while True:
+            while found := self._poll.poll(None if self._children else 1000 * self._idle):
                 # The control comes first, as it was registered: so no number of this round is used anew within it.
-                for descriptor, _events in self._poll.poll():
+                for descriptor, _events in found:
                     if descriptor in self._children:
                         self._end(descriptor)
                     elif descriptor in self._asked:
@@ -160,8 +163,8 @@ def _end_with(parent: int) -> None:
             os._exit(1)
 
 
-def main() -> None:
-    """Load the readers and serve."""
+def main(idle: float = IDLE) -> None:
+    """Load the readers and serve. idle : seconds without a job after which it ends"""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl+C goes to all of a terminal; the socket tells when to end
@@ -169,4 +172,4 @@ def main() -> None:
     importlib.import_module(JOBS).warm()
     gc.collect()
     gc.freeze()  # children share this memory as long as nobody writes to it
-    Helper(control).serve()
+    Helper(control, idle).serve()

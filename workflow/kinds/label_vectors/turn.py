@@ -31,8 +31,10 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
-    def best(self, taken: Collection[Place], ahead: int = 0) -> LabelVectorQuestion | None:
-        return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
+    def best(self, taken: Collection[Place], after: Place | None = None) -> LabelVectorQuestion | None:
+        if after is None:
+            return self.learner.next_question(self.annotator, exclude=taken)
+        return self.learner.next_question(self.annotator, exclude={*taken, after}, ahead=1)
 
     def word(self, asked: LabelVectorQuestion, token: str, how: AskedAs | None) -> ShownVector:  # noqa: ARG002
         return word_question(self.learner, self.room, self.person_id, asked, token, self.coming(asked))

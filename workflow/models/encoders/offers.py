@@ -35,6 +35,7 @@ __all__ = [
     "EncoderOffer",
     "SlowEncoding",
     "ask",
+    "note_asked",
     "offers",
     "offers_for",
     "request",
@@ -43,6 +44,7 @@ __all__ = [
 
 MANY_ROWS, FAST = 200_000, "wordllama-256"
 """Rows above which the fast encoder is offered first."""
+UNVERIFIED = "not verified"
 SLOW = 3
 """Times the catalogue's milliseconds a row above which an encoding is slow."""
 
@@ -78,14 +80,19 @@ class EncoderOffer:
         return None if ms is None else minutes_for(self.rows, ms)
 
     @property
+    def is_verified(self) -> bool:
+        """Whether Winnow's authors have tested its files."""
+        return self.state != UNVERIFIED
+
+    @property
     def can_be_asked(self) -> bool:
         """Whether a worker can have it."""
         return self.state in ("installed", "download")
 
 
 def offers(seat: Seat) -> tuple[EncoderOffer, ...]:
-    """The encoders for the project's columns, the recommended one at the head: those first that know the language of
-    the texts, then those that can be had; none where WINNOW_ENCODERS is off.
+    """The encoders for the project's columns, the recommended one at the head: those that are verified first, of these
+    those that know the language of the texts, then those that can be had; none where WINNOW_ENCODERS is off.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
@@ -153,11 +160,11 @@ def _offered(
         if column is not None:
             ms = known_speed(encoding.vectors_dir(home), entry.key)
             found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language, ms))
-    order = ("installed", "download", "package", "not verified")
+    order = ("installed", "download", "package", UNVERIFIED)
 
-    def place(one: EncoderOffer) -> tuple[bool, bool, int]:
+    def place(one: EncoderOffer) -> tuple[bool, bool, bool, int]:
         fast = rows > MANY_ROWS and one.entry.key == FAST
-        return not one.knows_language, not fast, order.index(one.state)
+        return one.state == UNVERIFIED, not one.knows_language, not fast, order.index(one.state)
 
     return tuple(sorted(found, key=place))
 
@@ -189,6 +196,16 @@ def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[
     return partial(_ask_for, key, entry)
 
 
+def note_asked(seat: Seat, key: str) -> None:
+    """Note that the person has encoded the rows by an encoder of the data folder without a worker, as `ask` does.
+
+    Raises NotAllowed unless the person is an owner, NotSaved, NotFound.
+    """
+    entry = installed.catalogue(seat.home).get(key) if seat.home.settings.encoders else None
+    with seat.owning() as owning:
+        consents.note(owning.session, owning.person.id, key, entry, owning.project.id)
+
+
 def _ask_for(key: str, entry: EncoderEntry | None, owning: Reading, project_id: int) -> None:
     last = trained.latest_encoding(owning.session, project_id)
     if last is not None and last.unfinished:
@@ -203,4 +220,4 @@ def _state(entry: EncoderEntry, there: tuple[str, ...]) -> str:
         return "installed"
     if entry.can_be_downloaded:
         return "download"
-    return "package" if entry.verified and entry.wheel else "not verified"
+    return "package" if entry.verified and entry.wheel else UNVERIFIED

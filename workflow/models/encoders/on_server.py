@@ -1,4 +1,5 @@
-"""The encoders of this server, for its owners: those in the data folder and those that can be had; removing one."""
+"""The encoders of this server, for its owners: those in the data folder and those that can be had; getting and removing
+one."""
 
 from __future__ import annotations
 
@@ -7,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from workflow.access import Right
 from workflow.importing import encoding
-from workflow.models.encoders import installed
-from workflow.models.encoders.consents import Consent, consents
+from workflow.models.encoders import consents, installed
+from workflow.models.encoders.consents import Consent
 from workflow.people import audit
 from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plcore.tables.encoders import EncoderEntry
+    from workflow.models.encoders.fetching import Tell
+    from workflow.models.encoders.installed import Agree
     from workflow.seat import Seat
 
 OWN = "your own"
@@ -38,7 +43,7 @@ def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
     """The catalogue, and the owner's own encoders. Raises NotAllowed unless the person is an owner, EncoderError where
     WINNOW_ENCODERS is off."""
     with seat.everywhere.reading(Right.OWN) as reading:
-        given = consents(reading.session)
+        given = consents.consents(reading.session)
     listed = installed.list_encoders(seat.home)
     known = {one.entry.key for one in listed}
     own = (name for name in encoding.names(seat.home) if name not in known)
@@ -55,6 +60,40 @@ def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
         ),
         *(ServerEncoder(name, None, OWN, given.get(name)) for name in own),
     )
+
+
+def get(
+    seat: Seat, key: str, agree: Agree, *, non_commercial: bool = False, tell: Tell | None = None
+) -> None:
+    """Download an encoder into the data folder, and note who consented to it.
+
+    agree : called with the encoder; raises if it is not wanted. Nothing is noted or downloaded before
+    Raises NotAllowed unless the person is an owner, EncoderError as `installed.get`, NotSaved.
+    """
+    told = _noting(seat, agree)
+    installed.get(seat.home, key, non_commercial=non_commercial, tell=tell, agree=told)
+
+
+def add(seat: Seat, source: Path, agree: Agree, *, non_commercial: bool = False) -> tuple[str, ...]:
+    """Put the encoders of a folder, zip or package into the data folder, and note who consented to them; their keys.
+
+    agree : as of `get`, called for each
+    Raises NotAllowed unless the person is an owner, EncoderError as `installed.add`, NotSaved.
+    """
+    return installed.add(seat.home, source, non_commercial=non_commercial, agree=_noting(seat, agree))
+
+
+def _noting(seat: Seat, agree: Agree) -> Agree:
+    """`agree`, followed by the entry of the audit. Raises NotAllowed unless the person is an owner."""
+    with seat.everywhere.reading(Right.OWN):
+        pass
+
+    def told(entry: EncoderEntry) -> None:
+        agree(entry)
+        with seat.everywhere.owning() as owning:
+            consents.note(owning.session, seat.person_id, entry.key, entry)
+
+    return told
 
 
 def remove(seat: Seat, key: str) -> None:

@@ -56,7 +56,8 @@ def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
 def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, y = some_rows
     weights = candidates * np.random.default_rng(0).random(candidates.shape) ** 4 + 1e-3 * candidates
-    told = {"candidate_weights": weights, "weighted": ["plknn"]}
+    fixed = {"plknn": {"n_neighbors": 2}}
+    told = {"candidate_weights": weights, "weighted": ["plknn"], "own_parameters": fixed}
     for form in (np.asarray, sparse.csr_matrix):
         rows = form(X), candidates, y
         there = compared(rows, Blocks(Inline(), tmp_path), ["kernelridge", "plknn"], **told)

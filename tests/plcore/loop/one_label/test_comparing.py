@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from plcore import PLKNeighborsClassifier
+from plcore.evaluation import compare_learners
 from plcore.loop.comparison import FEWEST_ROWS, TooFewRowsError
 from plcore.loop.entries import Entry
 from plcore.loop.one_label import comparing
@@ -91,6 +93,20 @@ LINE = {
     "chosen": np.True_,
     "note": "",
 }
+
+
+def test_neighbours_are_compared_with_the_settings_of_the_project():
+    def kappa_of(**settings):
+        pool, _, _ = checked_pool(FEWEST_CHECKS, **settings)
+        return next(one.kappa for one in Comparer(pool).compare().figures if one.model == "plknn")
+
+    pool, _, _ = checked_pool(FEWEST_CHECKS, n_neighbors=2, weights="uniform")
+    rows, candidates, _ = compared_rows(pool)
+    own = PLKNeighborsClassifier(n_neighbors=2, weights="uniform", scaling=None)
+    (wanted,) = compare_learners(
+        comparing.plain_features(pool, None)[0][rows], candidates, {"own": own}, random_state=0
+    )["kappa"]
+    assert kappa_of(n_neighbors=2, weights="uniform") == wanted != kappa_of()
 
 
 def test_figures_are_plain_values_with_the_setting_under_the_name_of_projects(monkeypatch):

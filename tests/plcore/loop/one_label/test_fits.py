@@ -182,11 +182,13 @@ def test_forest_learns_from_sources_as_in_comparisons():
     pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
     assert pool.sources is not None
     scores = Trainer(pool).train().scores
-    X, candidates = standardized_features(pool), pool.candidates[pool.train]
+    assert len(pool.held) > 5, "held-out rows stay in their sources"
+    rows, X = np.concatenate([pool.train, pool.held]), standardized_features(pool)
+    trains = np.isin(rows, pool.train)
     forest = MODEL_ENTRIES["forest"].make(1.0, pool.settings.seed)
-    forest.fit(X[pool.train], candidates, groups=pool.sources[pool.train])
+    forest.fit(X[rows], pool.original[rows], trains.astype(float), groups=pool.sources[rows])
     shares = softmax_rows(scores[pool.train], np.isfinite(scores[pool.train]))
-    np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_ + 0.01 / 6, atol=1e-6)
+    np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_[trains] + 0.01 / 6, atol=1e-6)
 
 
 def test_the_entry_says_what_the_trainer_goes_by():
@@ -246,7 +248,9 @@ def test_shares_are_those_of_the_estimator_s_update(world_of_first_update):
     scores = estimator.rounds_.class_scores(estimator.label_distributions_, prior)
     shares = softmax_inside(scores, 1.0, prior)
     np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
-    assert np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.2  # half a round further
+    assert (
+        np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.4
+    )  # half a round further, of at most 2
     open_rows, effects = learner.ranking()
     u = 1 - margins(shares)
     expected = estimator.rounds_.effects(scores, pool.candidates[pool.train])

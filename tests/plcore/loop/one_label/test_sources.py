@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from plcore import LearnerSettings, PLKernelRidge
+from plcore.blocks import Blocks, Inline
 from plcore.evaluation import compare_learners
 from plcore.loop import Entry
 from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer
@@ -170,13 +172,24 @@ def test_an_item_that_is_marked_as_bad_leaves_its_source() -> None:
 def test_comparison_holds_out_whole_sources_and_gives_them_to_the_learner() -> None:
     table, _ = pictures(named=False)
     of = pictures()[0].sources
-    pool = OneLabelPool(FakeTable(table.X, table.candidates, sources=of), LearnerSettings())
+    pool = OneLabelPool(FakeTable(table.X, table.candidates, sources=of), LearnerSettings(control_share=0.4))
     compared = Comparer(pool).compare().figures
     ridge = next(one for one in compared if one.model == "kernelridge")
-    expected = compare_learners(
-        standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0, groups=of
+    rows = np.concatenate([pool.train, pool.held])
+    expected, broken = (
+        compare_learners(
+            standardized_features(pool)[own],
+            pool.original[own],
+            ["kernelridge"],
+            random_state=0,
+            groups=of[own],
+            members_only=np.isin(own, pool.held),
+        )
+        for own in (rows, pool.train)
     )
+    assert len(pool.held) > 5
     assert ridge.consistency == expected["candidate_accuracy"].iloc[0]
+    assert ridge.consistency != broken["candidate_accuracy"].iloc[0], "members that do not train count"
     assert "rows of one source explain each other" in ridge.note
     assert not any("source" in one.note for one in compared if one.model != "kernelridge")
     plain = compare_learners(standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0)
@@ -198,3 +211,50 @@ def test_learner_of_a_comparison_gets_the_sources_of_its_training_rows() -> None
     assert len(seen) == 3
     assert all(len(np.unique(one)) == 40 for one in seen), "two thirds of 60 sources, whole"
     assert sum(len(one) for one in seen) == 2 * len(table.X)
+
+
+def test_members_that_do_not_train_make_a_comparison_more_right() -> None:
+    """Forty percent of the rows are held out: of broken pictures less is known than of whole ones."""
+    right = {True: [], False: []}
+    for seed in range(4):
+        table, y = pictures(seed=seed)
+        members = np.random.default_rng(seed).random(len(y)) < 0.4
+        for whole in right:
+            own = np.arange(len(y)) if whole else np.flatnonzero(~members)
+            found = compare_learners(
+                table.X[own],
+                table.candidates[own],
+                {"ridge": PLKernelRidge(set_mass=1.0)},
+                cv=3,
+                y_true=np.where(members, np.nan, y)[own],
+                random_state=0,
+                groups=table.sources[own],
+                members_only=members[own],
+            )
+            right[whole].append(found["accuracy"].iloc[0])
+    assert np.mean(right[True]) > np.mean(right[False]) + 0.01
+
+
+def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(tmp_path: Path) -> None:
+    table, y = pictures()
+    members = np.random.default_rng(0).random(len(y)) < 0.3
+    given = {"cv": 3, "random_state": 0, "groups": table.sources, "members_only": members}
+    names = ["plknn", "kernelridge"]
+    here = compare_learners(table.X, table.candidates, names, **given)
+    told = compare_learners(table.X, table.candidates, names, blocks=Blocks(Inline(), tmp_path), **given)
+    own = np.flatnonzero(~members)
+    alone = compare_learners(
+        table.X[own],
+        table.candidates[own],
+        names,
+        **{**given, "groups": table.sources[own], "members_only": None},
+    )
+    kappas = [one["kappa"].to_list() for one in (here, told, alone)]
+    assert kappas[0] == kappas[1]
+    assert kappas[0][0] == kappas[2][0]
+    assert kappas[0][1] != kappas[2][1]
+    for wrong in (members[:4], members.astype(int)):
+        with pytest.raises(ValueError, match="members_only must be bool of shape"):
+            compare_learners(table.X, table.candidates, names, **{**given, "members_only": wrong})
+    with pytest.raises(ValueError, match="Fix: pass groups"):
+        compare_learners(table.X, table.candidates, names, cv=3, members_only=members)

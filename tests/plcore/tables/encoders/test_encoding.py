@@ -154,7 +154,9 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
     )
 
 
-def sounds_of(folder: Path, spans: Sequence[tuple[float, float]], **about: Any) -> Encoded:
+def sounds_of(
+    folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
+) -> Encoded:
     """What `energy` gives of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
@@ -165,7 +167,18 @@ def sounds_of(folder: Path, spans: Sequence[tuple[float, float]], **about: Any) 
     assert reading.files is not None
     samples = round(100 * about["seconds"])
     sounds = Encoder(encoder(folder, {"kind": "sound", "rate": 100, **about}, energy(samples)))
-    return sounds.encode(table, reading.files.open)
+    return sounds.encode(table, reading.files.open, on_step)
+
+
+def test_short_segments_of_an_encoder_of_many_windows_are_taken_together(tmp_path: Path) -> None:
+    """16 windows at once, at most 8 a row: 16 rows of one window, and 4 rows of four."""
+    for length, told in ((1, [16, 20]), (2.5, [4, 8, 12, 16, 20])):
+        steps: list[int] = []
+        spans = [(row / 100, row / 100 + length) for row in range(20)]
+        sounds_of(
+            tmp_path, spans, lambda done, *_, steps=steps: steps.append(done), seconds=1, hop=0.5, windows=8
+        )
+        assert steps == told
 
 
 def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> None:

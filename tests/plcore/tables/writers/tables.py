@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from plcore import LabelTable, TableError
 from plcore.arrays.words import forbidden_in_name
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.roles.cells import as_labels, one_spelling
+from plcore.tables.roles.cells import as_labels
 from plcore.tables.writers.disambiguated import Disambiguated, silent
 
 MAY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -145,15 +145,16 @@ CLASS_NAMES = (
     st.lists(
         st.text(NAMED, min_size=1, max_size=6).filter(is_label)
         | st.text("ab|;,/:0.\"'[]", min_size=1, max_size=5).filter(is_label)
-        | st.sampled_from(["NA", "None", "nan", "null", "1", "0", "true", "02", "007", "-1", "1e3", "0.5"]),
+        | st.sampled_from(["NA", "None", "nan", "null", "1", "0", "true", "02", "007", "-1", "1e3", "0.5"])
+        | st.sampled_from(["1.0", "2.0", "-1.00", "True", "FALSE"]),
         min_size=2,
         max_size=4,
         unique=True,
     )
-    .filter(lambda names: all(one_spelling([name])[name] == name for name in names))
-    .map(tuple)
-)
-"""Names of classes of any text, often with what separates labels, and none that is another spelling of a number."""
+    | st.lists(st.sampled_from(["1", "1.0", "2.0", "3"]), min_size=2, max_size=4, unique=True)
+    | st.permutations(["True", "FALSE"])
+).map(tuple)
+"""Names of classes of any text, often with what separates labels, or another spelling of a number."""
 
 
 @st.composite

@@ -178,6 +178,18 @@ def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
 
 
 @pytest.mark.slow
+def test_a_helper_that_nobody_asks_ends_and_the_next_job_begins_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "_PROGRAM", asking._PROGRAM.replace("main()", "main(idle=0)"))
+    asking._helper.end()
+    for _ in range(2):
+        assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+        assert helper().wait() == 0
+    asking._helper.end()
+
+
+@pytest.mark.slow
 def test_a_job_that_no_helper_took_is_given_to_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

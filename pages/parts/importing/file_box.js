@@ -2,7 +2,7 @@
 // A box for one file: chosen, or dropped on it, it goes to the server's own route, and a bar shows how far it is. The
 // page is told the key that the server gave it.
 
-/** @import { Component } from "./card/types.js" */
+/** @import { Component } from "../card/types.js" */
 
 /**
  * @typedef {object} Box

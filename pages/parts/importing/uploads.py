@@ -237,7 +237,7 @@ def show_first_question(look: FirstLook | None, question: str) -> None:
 
 # A box that takes a file from the browser to Winnow's own upload route, and shows how much of it has come.
 
-_BOX = component("winnow_file_box", "file_box.js", ["file_box.css"])
+_BOX = component("winnow_file_box", "importing/file_box.js", ["importing/file_box.css"])
 
 
 def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | None:

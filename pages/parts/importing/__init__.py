@@ -1,0 +1,1 @@
+"""Parts of the Import page: boxes for files, and the roles of columns."""

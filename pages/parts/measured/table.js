@@ -1,0 +1,90 @@
+// @ts-check
+// What the tables of people and of models are made of: a figure as a dot with its 95% interval on an axis that all
+// lines share, buttons, and drawing again only what has changed.
+
+import { make, percentOf } from "../card/elements.js";
+
+/** @import { Measured } from "./types.js" */
+
+/** @typedef {readonly [low: number, high: number]} Axis */
+
+/**
+ * Where a value is on the axis, in per cent of its width.
+ *
+ * @param {number} value
+ * @param {Axis} axis
+ */
+export const placeOn = (value, [low, high]) => `${Math.min(100, Math.max(0, ((value - low) / (high - low)) * 100))}%`;
+
+/**
+ * @param {Measured} measured
+ * @param {{ axis?: Axis, goal?: number | null, look?: string }} [how] look : "hollow", "bad"
+ */
+export function dot({ value, low, high }, { axis = [0, 1], goal = null, look = "" } = {}) {
+  const line = make("span", { class: `interval ${look}`, "aria-hidden": "true" });
+  if (goal !== null) line.append(make("s", { style: `left:${placeOn(goal, axis)}` }));
+  if (value === null) return line;
+  if (low !== null && high !== null) {
+    const width = Number.parseFloat(placeOn(high, axis)) - Number.parseFloat(placeOn(low, axis));
+    line.append(make("u", { style: `left:${placeOn(low, axis)};width:${width}%` }));
+  }
+  line.append(make("i", { style: `left:${placeOn(value, axis)}` }));
+  return line;
+}
+
+/**
+ * A share in words, with its interval; a dash and what there is so far while it is unknown.
+ *
+ * @param {Measured} measured
+ */
+export function shareWords({ value, low, high, sofar }) {
+  if (value === null) return make("span", { class: "words unknown", text: `– ${sofar}` });
+  const range = low === null || high === null ? null : `${percentOf(low)} to ${percentOf(high)}`;
+  return make(
+    "span",
+    { class: "words" },
+    make("b", { text: `${percentOf(value)}%` }),
+    range && " ",
+    range && make("span", { class: "range", title: "95% confidence interval", text: range }),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {() => void} onclick
+ * @param {string} [look]
+ * @param {string} [name] for screen readers, where the text says too little
+ */
+export const button = (text, onclick, look = "", name = "") =>
+  make("button", { type: "button", class: `button ${look}`, text, onclick, "aria-label": name || null });
+
+/** @typedef {(name: string, value: unknown) => void} Send */
+
+/**
+ * What is drawn at each place, and how its buttons reach the server now.
+ *
+ * @type {WeakMap<Node, { said: string, send: Send }>}
+ */
+const drawn = new WeakMap();
+
+/**
+ * Draws the parts if the data has changed; which details are open stays.
+ *
+ * @param {ParentNode & Node} root
+ * @param {string} look class of what is drawn
+ * @param {unknown} data
+ * @param {Send} send
+ * @param {(send: Send) => (Node | string | false | null | undefined | 0)[]} parts
+ */
+export function drawAgain(root, look, data, send, parts) {
+  const said = JSON.stringify(data);
+  const before = drawn.get(root);
+  drawn.set(root, { said, send });
+  if (before?.said === said) return;
+  const old = root.querySelector(`.${look}`);
+  const open = new Set([...(old?.querySelectorAll("details[open]") ?? [])].map((one) => one.id));
+  const next = make("div", { class: look }, ...parts((name, value) => drawn.get(root)?.send(name, value)));
+  for (const one of next.querySelectorAll("details")) one.open = open.has(one.id);
+  if (old) old.replaceWith(next);
+  else root.append(next);
+}
