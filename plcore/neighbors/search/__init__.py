@@ -50,7 +50,7 @@ class NeighborSearch(Protocol):
 
     def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers (b,), rows int64, distances (b, n_nearest)) of all rows of the matrix, some at a time in an order
-        that suits the search: what `nearest` says of them all."""
+        that suits the search: what `nearest` says of them all, or others as good (`PostingSearch`)."""
         ...
 
 

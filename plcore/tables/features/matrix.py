@@ -254,8 +254,11 @@ class FeatureTransformer:
             return _side_by_side(blocks, n_rows)
         stacked = []
         for block in blocks:
+            parts = [sp.csr_matrix(some) for some in block.rows]
             none = sp.csr_matrix((0, block.width))
-            stacked.append(sp.vstack([none, *(sp.csr_matrix(some) for some in block.rows)]))
+            stacked.append(
+                parts[0] if len(parts) == 1 else sp.vstack([none, *parts])
+            )  # the one is not copied
         return sp.csr_matrix(sp.hstack(stacked), dtype=np.float64)
 
 

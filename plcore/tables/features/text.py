@@ -6,7 +6,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cache
 from typing import NamedTuple
 
@@ -59,6 +59,7 @@ of the time in which neighbours are found."""
 MOST_CHARACTERS = 3_000_000
 """Of different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
 looked at, or every third, so that what is found fits into memory."""
+_AT_ONCE = 2**20
 
 
 class TextFeatures:
@@ -99,6 +100,7 @@ class TextFeatures:
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
         inplace_csr_row_normalize_l2(sides)
+        sides.sort_indices()  # whoever needs them sorted would copy it
         return sides
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
@@ -192,7 +194,9 @@ class _Side:
         frequent = sorted(sorted(total, key=lambda part: (-total[part], part))[: self._most])
         self._places = {part: place for place, part in enumerate(frequent)}
         held = self._held(words, counts)
-        n, holding = counts.shape[0], np.bincount(held.indices, minlength=len(frequent))
+        n, holding = counts.shape[0], np.zeros(len(frequent), dtype=np.int64)
+        for first in range(0, held.nnz, _AT_ONCE):  # all at once they would be copied as int64
+            holding += np.bincount(held.indices[first : first + _AT_ONCE], minlength=len(frequent))
         rare = holding <= max(COMMON, self._common * n)
         kept = [part for part, is_rare in zip(frequent, rare.tolist(), strict=True) if is_rare]
         self._places = {part: place for place, part in enumerate(kept)}
@@ -205,7 +209,9 @@ class _Side:
         As `TfidfTransformer(sublinear_tf=True)` has it, whose checks take longer than one text does.
         """
         held = self._held(words, counts)
-        held.data = (np.log(held.data) + 1.0) * self._idf[held.indices]
+        np.log(held.data, out=held.data)
+        held.data += 1.0
+        held.data *= self._idf[held.indices]
         inplace_csr_row_normalize_l2(held)
         held.data *= self._length
         return held
@@ -218,28 +224,29 @@ class _Side:
     def _held(self, words: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
         """(n, parts) how often each text holds each part that is kept."""
         apart = (Counter(column for _, _, column in self.columns_of(word)) for word in words)
-        return sp.csr_matrix(counts @ _matrix(apart, self.width))
+        return sp.csr_matrix(counts @ _matrix(apart, self._places))
 
 
 def _count(texts: Iterable[str]) -> tuple[list[str], sp.csr_matrix]:
     """The words of these texts in the order in which they come, and (n, words) how often each text holds each."""
     places: dict[str, int] = {}
-    counted = [
+    counted = (
         {places.setdefault(word, len(places)): times for word, times in Counter(words_of(text)).items()}
         for text in texts
-    ]
-    return list(places), _matrix(counted, len(places))
+    )
+    made = _matrix(counted, places)
+    return list(places), made
 
 
-def _matrix(rows: Iterable[Mapping[int, int]], width: int) -> sp.csr_matrix:
-    """The rows, each {column: value}, as float64."""
+def _matrix(rows: Iterable[Mapping[int, int]], places: Sized) -> sp.csr_matrix:
+    """The rows, each {column: value}, as float64. places : as many as there are columns, once all rows are made"""
     ends, columns, values = [0], array("i"), array("d")
     for row in rows:
         columns.extend(row.keys())
         values.extend(row.values())
         ends.append(len(columns))
     made = (np.array(values), np.array(columns, dtype=np.int32), np.array(ends))
-    return sp.csr_matrix(made, shape=(len(ends) - 1, width))
+    return sp.csr_matrix(made, shape=(len(ends) - 1, len(places)))
 
 
 # Thai and Lao, Myanmar, Khmer, kana, Han: their words stand side by side without a space.
