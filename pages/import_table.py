@@ -11,6 +11,7 @@ from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
 from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
+from pages.parts.importing.column_table import show_columns
 from pages.parts.importing.role_form import role_form
 from pages.parts.importing.uploads import (
     CHECKING,
@@ -21,14 +22,13 @@ from pages.parts.importing.uploads import (
     chosen_ways,
     file_box,
     held,
-    how_many,
     let_go,
-    on_page,
     show_doubts,
     show_first_question,
     show_problems,
     show_reading,
 )
+from pages.parts.role_choices import choices_of
 from pages.parts.words import percent
 from workflow import importing
 from workflow.backups import one_project
@@ -136,16 +136,24 @@ def what_it_may_be() -> None:
     st.caption(f"**Limits:** {LIMITS}")
 
 
-PREVIEW_ROWS = 8
 MEANING = "Its rows are being encoded; see Project settings, Model"
+PLACES = ("understood", "doubtful", "columns", "options")
 CREATED = "Project created. Only you see it until you share it: Project settings, Team"
 
 page = frame.begin_owner()
-st.title("Import a table")
-st.caption(
-    "One row per instance with its candidate labels, in any of the usual formats. Nothing is stored until you press "
-    "“Create project”, and then only if every cell and every file could be read."
-)
+st.title("Import data")
+FILE = "import"
+chosen = file_box(page.seat, "A table, or a zip of a table and its files", key=FILE)
+if chosen is None:
+    st.caption(
+        "One row per item with its candidate labels, in any of the usual formats. Nothing is stored until you click "
+        "“Create project”, and only if every cell and every file can be read."
+    )
+    bring_in_part(page)
+    what_it_may_be()
+    st.stop()
+# From the top: what was understood, what is in doubt, the columns, everything else.
+understood, doubtful, columns, options = (st.container(key=f"winnow_import_{name}") for name in PLACES)
 
 
 def read_file(
@@ -196,31 +204,32 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")
-    upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
+    with understood:
+        upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
     if upload is None:
-        vectors_of_rows(chosen)  # which may be what cannot be read
+        with options:
+            vectors_of_rows(chosen)  # which may be what cannot be read
         return None
-    st.caption(f"Read as: {frame.escape(upload.reading.format)}.")
-    choose_ways(upload.ways, chosen.key)
-    if upload.shape is not None:
-        st.toggle(
-            "Each row of the file is one item",
-            key=f"as-it-is-{chosen.key}",
-            help=f"By the names of its columns it is: {upload.shape}. It was read as such.",
-        )
-    if upload.needs_rows or rows is not None:
-        file_box(
-            page.seat,
-            "The table of the rows: what describes them, under the same names",
-            key=f"rows-{chosen.key}",
-        )
-    vectors_of_rows(chosen)
+    with doubtful:
+        choose_ways(upload.ways, chosen.key)
+        if upload.shape is not None:
+            st.toggle(
+                "Each row of the file is one item",
+                key=f"as-it-is-{chosen.key}",
+                help=f"By the names of its columns it is: {upload.shape}. It was read as such.",
+            )
+        if upload.needs_rows or rows is not None:
+            file_box(
+                page.seat,
+                "The table of the rows: what describes them, under the same names",
+                key=f"rows-{chosen.key}",
+            )
     return upload
 
 
 def vectors_of_rows(chosen: Arrived) -> None:
     """The uploader of embeddings, out of the way of those who have none."""
-    with st.expander("Advanced"):
+    with st.expander("Add embeddings"):
         file_box(
             page.seat,
             "Embeddings of the rows: vectors that a model of your own made",
@@ -250,71 +259,76 @@ def check(chosen: Arrived, upload: importing.Upload, roles: importing.Roles) -> 
 CHECKS = round(100 * CONTROL_SHARE)
 
 
-def settings_form(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
-    """Name and learner; the button that creates."""
+def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
+    """What was understood beside the first question, the button that creates; doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
-    name = PurePath(chosen.name).stem[: importing.NAME_LENGTH]
-    st.subheader("3 · Create")
-    with st.container(border=True):  # no form: what is asked follows from what is chosen
-        project_name = st.text_input("Project name", value=name, max_chars=80)
-        description = st.text_input("Description (optional)", placeholder="What the annotators should know")
-        parts = kinds.PARTS[importing.kind_of_table(table)]
-        settings = parts.settings(table, CHECKS)
-        show_doubts(importing.doubts_about(table, settings))
+    parts = kinds.PARTS[importing.kind_of_table(table)]
+    left, right = understood.columns([3, 2], gap="large")
+    with left:
         show_reading(importing.described(upload, table))
+    with right:
+        show_first_question(first_look(table), parts.FIRST_QUESTION)
+    with options, st.expander("Project settings", expanded=True):
+        description = st.text_input("Description (optional)", placeholder="What the annotators should know")
+        settings = parts.settings(table, CHECKS)
+    with options, st.expander("The table in figures", expanded=True):
+        parts.summary(table)
+    with doubtful:
+        odd = [doubt for doubt in checked.doubts if not doubt.stops]
+        about = importing.doubts_about(table, settings)
+        show_doubts([*importing.made_before(page.seat, upload), *odd, *about], upload.notes)
+        accepted = ask_doubts(checked.doubts, chosen.key)
         licensed, meaning = import_offer(page.seat, table, chosen.key)
-        accepted = ask_doubts(checked.doubts, chosen.key) and licensed
-        if st.button("Create project", type="primary", icon=":material/add:", disabled=not accepted):
-            with frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
-                also = meaning()
-                with st.spinner(parts.PREPARING):
-                    project_id = importing.create(
-                        page.seat, project_name, table, settings, description.strip(), upload, also
-                    )
-                for box in (FILE, f"rows-{chosen.key}", f"vectors-{chosen.key}"):
-                    let_go(page.seat, box)
-                for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
-                    st.session_state.pop(name_, None)
-                st.session_state[state.FLASH] = CREATED if also is None else f"{CREATED}. {MEANING}"
-                st.switch_page("annotate.py", query_params={"project": str(project_id)})
+    with options:
+        if (votes := votes_before(table)) is not None:
+            show_earlier_votes(votes)
+    with left, st.container(horizontal=True, vertical_alignment="bottom"):
+        name = PurePath(chosen.name).stem[: importing.NAME_LENGTH]
+        project_name = st.text_input("Project name", value=name, max_chars=80, width=260)
+        wanted = st.button(
+            "Create project", type="primary", icon=":material/add:", disabled=not (accepted and licensed)
+        )
+        if not (accepted and licensed):
+            st.caption("Settle what is in doubt below first.")
+    if wanted:
+        with understood, frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
+            also = meaning()
+            with st.spinner(parts.PREPARING):
+                project_id = importing.create(
+                    page.seat, project_name, table, settings, description.strip(), upload, also
+                )
+            for box in (FILE, f"rows-{chosen.key}", f"vectors-{chosen.key}"):
+                let_go(page.seat, box)
+            for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
+                st.session_state.pop(name_, None)
+            st.session_state[state.FLASH] = CREATED if also is None else f"{CREATED}. {MEANING}"
+            st.switch_page("annotate.py", query_params={"project": str(project_id)})
 
 
-st.subheader("1 · Choose a file")
-FILE = "import"
-chosen = file_box(page.seat, "A table, or a zip of a table and its files", key=FILE)
-if chosen is None:
-    bring_in_part(page)
-    what_it_may_be()
-    st.stop()
 upload = read_as_wanted(chosen)
 if upload is None:
     st.stop()
-in_sight = st.empty()  # what is below the form may be below the screen
-cells = upload.cells
-seen = cells.head(PREVIEW_ROWS).drop(columns=[*importing.serving_columns(cells)])
-st.dataframe(seen, hide_index=True)
-st.caption(f"The first rows of {len(cells):,}, {len(seen.columns):,} columns.")
-st.subheader("2 · Say what the columns are")
-roles = role_form(upload, key=str(hash(st.session_state[state.UPLOAD][0])))
+with columns:
+    key = str(hash(st.session_state[state.UPLOAD][0]))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader("Columns", width="content")
+        st.caption("Click a column head to change its role.", width="content")
+    table_place = st.container()
+    with st.expander("Add a role"):
+        roles = role_form(upload, key=key)
+    with table_place:
+        show_columns(upload, choices_of(upload, key))
+with options:
+    vectors_of_rows(chosen)
 if not roles.has_candidates:
     what = "columns that hold the labels" if roles.label_vectors else "column that holds the candidates"
-    in_sight.info(f"Choose the {what}, below.", icon=":material/arrow_downward:")
-    st.info(f"Choose the {what}, above: Winnow could not guess it.", icon=":material/arrow_upward:")
+    understood.info(f"Choose the {what} below: Winnow could not guess it.", icon=":material/arrow_downward:")
     st.stop()
-checked = check(chosen, upload, roles)
+with understood:
+    checked = check(chosen, upload, roles)
 if checked.table is None:
-    in_sight.error(
-        f"{how_many(checked.problems)} to mend, listed below. {on_page(str(checked.problems[0]))}",
-        icon=":material/error:",
-    )
-    show_problems(checked.problems)
+    with understood:
+        show_problems(checked.problems)
 else:
-    kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
-    odd = [doubt for doubt in checked.doubts if not doubt.stops]
-    show_doubts([*importing.made_before(page.seat, upload), *odd], upload.notes)
-    if (votes := votes_before(checked.table)) is not None:
-        show_earlier_votes(votes)
-    parts = kinds.PARTS[importing.kind_of_table(checked.table)]
-    show_first_question(first_look(checked.table), parts.FIRST_QUESTION)
-    settings_form(upload, checked, chosen)
+    create_part(upload, checked, chosen)

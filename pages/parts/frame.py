@@ -145,7 +145,7 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
         st.title(title)
         if page.person.is_owner:
             st.info("There is no project yet.", icon=":material/inbox:")
-            st.page_link("import_table.py", label="Import a table", icon=":material/upload:")
+            st.page_link("import_table.py", label="Import data", icon=":material/upload:")
         else:
             st.info(NOTHING_SHARED, icon=":material/inbox:")
         st.stop()

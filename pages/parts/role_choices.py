@@ -15,6 +15,39 @@ from workflow.access import Role
 from workflow.importing import Roles, Upload, freed, newly_named, serving_columns
 
 ROLES = tuple(one.name for one in fields(Roles))
+COLUMN_ROLES = {
+    "candidates": "Candidates",
+    "choices": "Label, best first",
+    "choice_scores": "Score of a label",
+    "score_columns": "Scores of a label",
+    "label_columns": "Label, 0 or 1",
+    "annotators": "Votes",
+    "voters": "Who named what",
+    "not_labels": "Not these labels",
+    "truth": "True label",
+    "id": "Row ID",
+    "text": "Text",
+    "image": "Image",
+    "more_images": "More images",
+    "audio": "Recording",
+    "start": "Segment start",
+    "end": "Segment end",
+    "numbers": "Number",
+    "categories": "Category",
+    "embedding": "Embedding",
+    "caption": "Details",
+    "source": "Source",
+}
+"""What a column can be, in the words of its chip."""
+WAYS_OF = {
+    "candidates": "candidates",
+    "choices": "choices",
+    "choice_scores": "choices",
+    "score_columns": "score_columns",
+    "label_columns": "label_columns",
+    "annotators": "annotators",
+}
+"""How the labels are given if columns have these roles: values of the choice in `role_form`."""
 
 
 @dataclass
@@ -58,6 +91,41 @@ class Choices:
         key = self._shown(role, list(self.held[role]))
         place.multiselect(label, self.columns, key=key, help=hint, on_change=self._take, args=(role,))
         return tuple(self.held[role])
+
+    def role_of(self, column: str) -> str:
+        """The role that this column has as the labels are given now; "" for none."""
+        for role in COLUMN_ROLES:
+            if column in _listed(self.held[role]) and self._counts(role):
+                return role
+        return ""
+
+    def guessed(self, column: str) -> bool:
+        """Whether some role was guessed for this column."""
+        return any(column in _listed(getattr(self.guess, role)) for role in COLUMN_ROLES)
+
+    def assign(self, column: str, role: str) -> None:
+        """Give a column this role and no other; "": none. A role of one column leaves the column that had it."""
+        if role and role not in COLUMN_ROLES:
+            raise ValueError(f"There is no role {role!r} of columns; there are {', '.join(COLUMN_ROLES)}.")
+        self.held.update(freed({name: self.held[name] for name in ROLES}, {"": [column]}))
+        if not role:
+            return
+        many = isinstance(self.held[role], (list, tuple))
+        self.held[role] = [*self.held[role], column] if many else column
+        if role in WAYS_OF:
+            self.held["way"] = self.held["vector_way"] = WAYS_OF[role]
+            if role == "candidates":
+                self.held["vector_way"] = "lists"
+        self.held.update(newly_named(role, _listed(self.held[role]), self.cells))
+
+    def _counts(self, role: str) -> bool:
+        """Whether the role is used as the labels are given now."""
+        if self.held.get("kind") == "vectors":
+            way = self.held.get("vector_way")
+            return role not in (*WAYS_OF, "truth") or role == way or (role == "candidates" and way == "lists")
+        return role != "not_labels" and (
+            role not in WAYS_OF or WAYS_OF[role] == self.held.get("way", WAYS_OF[role])
+        )
 
     def kept(self, name: str, value: object) -> dict[str, Any]:
         """Arguments of a widget for a choice that is no column. value : at first"""

@@ -34,7 +34,7 @@ PAGES = {
     "progress": ("", ".js-plotly-plot .main-svg"),
     "map": ("", ".js-plotly-plot .main-svg"),
     "export": ("", "[data-testid=stDataFrame]"),
-    "import": ("Import a table", ""),
+    "import": ("Import data", ""),
     "people": ("People", ""),
     "account": ("My account", ""),
     "audit": ("Audit", ""),

@@ -65,7 +65,7 @@ def test_who_waits_is_told_and_who_takes_a_file_away_makes_room(page: Page, serv
         before = "1 other file comes" if AT_ONCE == 1 else f"{AT_ONCE} other files come"
         waiting = page.get_by_text(f"{before} before this one.")
         expect(waiting).to_be_visible()
-        first[0].get_by_role("button", name="Take away").click()
+        first[0].get_by_role("button", name="Remove").click()
         expect(waiting).to_be_hidden()
         expect(page.get_by_text("Reading the file …")).to_be_visible()
     expect(page.get_by_role("button", name="Create project")).to_be_visible()

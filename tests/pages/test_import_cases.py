@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from pages.parts import state
+from pages.parts.role_choices import Choices
+from tests.pages.conftest import Open, sent_to, words
 from tests.pages.test_import_labels import choose
 from tests.pages.test_pages import upload
 from tests.plcore.tables.right_readings import RIGHT, path_of
@@ -73,13 +75,45 @@ def create(test: AppTest) -> AppTest:
 def test_page_shows_the_right_reading_and_the_first_question(owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     said, right = shown(test), RIGHT[name]
-    assert f"**Read as:** {right.said}" in said
-    assert f"**Learnt from:** {right.learnt}" in said
+    assert "Winnow read this as **{}**: {}".format(*right.said.split(": ", 1)) in said
+    assert f"**It learns from:** {right.learnt}" in said
     asked = "**Which labels are right?**" if "labels (" in right.said else "**Which one is it?**"
-    question = said.partition(asked)[2].partition("**Read as:**")[0]
-    choices = [line.strip().partition(" :small[")[0] for line in question.splitlines() if line.strip()]
+    listed = said.partition(asked)[2].splitlines()
+    choices = [line.strip().removeprefix("- ").partition(" :small[")[0] for line in listed if "- " in line]
     assert tuple(choices[: len(FIRST[name])]) == FIRST[name]
     assert not create(test).disabled
+
+
+def test_role_chosen_in_a_column_head_replaces_the_old_one(owner: int, show: Open) -> None:
+    test = upload(
+        show(owner, "import_table.py"), b"id,note,labels,w\n1,a bird,wren|robin,2\n2,two birds,wren,3\n"
+    )
+    (data,) = sent_to(test, "winnow_columns")
+    assert [(one["name"], one["role"]) for one in data["columns"]] == [
+        ("id", "id"),
+        ("note", "categories"),
+        ("labels", "candidates"),
+        ("w", "numbers"),
+    ]
+    assert data["columns"][2]["cells"] == ["wren|robin", "wren"]
+    choices: Choices = test.session_state[state.COLUMNS]
+    for column, role in (("note", "caption"), ("w", "text"), ("id", "")):
+        choices.assign(column, role)  # as a chip does it: AppTest cannot choose in a component
+    test.run()
+    assert next(one.value for one in test.selectbox if one.label == "Text (optional)") == "w"
+    assert next(one.value for one in test.selectbox if one.label == "Row id (optional)") == ""
+    assert next(one.value for one in test.multiselect if one.label == "Number features") == []
+    assert "**It learns from:** text 'w'" in shown(test)
+    assert [one["role"] for one in sent_to(test, "winnow_columns")[0]["columns"]] == [
+        "",
+        "caption",
+        "candidates",
+        "text",
+    ]
+    choices.assign("labels", "annotators")
+    assert (choices.role_of("labels"), choices.held["way"]) == ("annotators", "annotators")
+    with pytest.raises(ValueError, match="no role 'colour'"):
+        choices.assign("labels", "colour")
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -88,7 +122,10 @@ def test_page_shows_two_readings_side_by_side_and_waits(
 ) -> None:
     test = given(show(owner, "import_table.py"), name)
     found, here, other = READINGS[name]
-    *_, left, right = test.columns
+    left = next(
+        one for one in test.columns if any(text.value.startswith("**Read here**") for text in one.markdown)
+    )
+    right = next(one for one in test.columns if any(text.value.startswith("**Or**") for text in one.markdown))
     assert [one.value.replace("\\", "") for one in left.markdown] == [f"**Read here**  \n{here}"]
     assert right.markdown[0].value.replace("\\", "").startswith(f"**Or**  \n{other} ")
     assert found in shown(test)
@@ -103,20 +140,20 @@ def test_page_shows_two_readings_side_by_side_and_waits(
 
 def test_page_reads_a_file_as_it_is_chosen(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "md16.json")
-    assert "**Read as:** MegaDetector JSON: 3 rows, " in shown(test)
+    assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "detection")
-    assert "**Read as:** MegaDetector JSON, an item a detection: 4 rows, " in shown(test)
+    assert "Winnow read this as **MegaDetector JSON, an item a detection**: 4 rows, " in shown(test)
     choose(test, "What is one item?", "picture")
-    assert "**Read as:** MegaDetector JSON: 3 rows, " in shown(test)
+    assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
 
 
 def test_page_reads_a_camtrap_package_by_media_or_by_event(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "camtrap_levels.csv")
-    assert "**Read as:** Camtrap DP observations: 3 rows, " in shown(test)
+    assert "Winnow read this as **Camtrap DP observations**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "event")
-    assert "**Read as:** Camtrap DP observations, an item an event: 2 rows, " in shown(test)
+    assert "Winnow read this as **Camtrap DP observations, an item an event**: 2 rows, " in shown(test)
     choose(test, "What is one item?", "media")
-    assert "**Read as:** Camtrap DP observations: 3 rows, " in shown(test)
+    assert "Winnow read this as **Camtrap DP observations**: 3 rows, " in shown(test)
 
 
 def test_page_asks_about_people_who_did_not_finish(owner: int, show: Open) -> None:

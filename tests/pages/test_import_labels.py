@@ -42,7 +42,7 @@ def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: 
     assert chosen(test, "Columns of labels, best first") == ["label1", "label2"]
     assert chosen(test, "Their scores, in the same order (optional)") == ["score1", "score2"]
     assert chosen(test, "Text (optional)") == "text"
-    assert "Your first question will look like this" in words(test)
+    assert "It will ask" in words(test)
     assert "wren :small[:gray[0.6]]" in words(test).replace("\\", "")
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
@@ -108,7 +108,7 @@ def test_a_guessed_column_is_free_for_what_a_person_chooses(owner: int, show: Op
     assert (chosen(test, "Text (optional)"), chosen(test, "Row id (optional)")) == ("note", "id")
     choose(test, "Row id (optional)", "note")
     assert (chosen(test, "Text (optional)"), chosen(test, "Row id (optional)")) == ("", "note")
-    assert "to mend" not in words(test)
+    assert "to fix" not in words(test)
     choose(test, "Category features", ["note"])
     assert chosen(test, "Row id (optional)") == ""
     assert not test.error
@@ -176,7 +176,7 @@ def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, 
     turn(test, WAY, "score_columns")
     choose(test, "Columns of scores", ["p_a"])
     choose(test, "Columns of scores", ["p_a", "p_b"])
-    assert test.text_input[0].value == "p_"
+    assert next(one.value for one in test.text_input if "before the label" in one.label) == "p_"
     assert (chosen(test, "Candidates are"), chosen(test, "Share of the weight")) == ("mass", 0.95)
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
 
@@ -251,7 +251,7 @@ def create(test: AppTest) -> Any:
 def test_cells_with_two_readings_wait_for_a_person(home: Home, owner: int, show: Open) -> None:
     data = b"id,candidates,w\n1,wren|robin,1\n2,wren/robin,2\n3,robin,5\n"
     test = upload(show(owner, "import_table.py"), data)
-    assert "**Asked:** which candidate is right in 1 row" in words(test)
+    assert "**It asks:** which candidate is right in 1 row" in words(test)
     assert create(test).disabled
     next(one for one in test.checkbox if one.label == "It is right as it is read").check().run()
     assert not create(test).disabled

@@ -150,11 +150,11 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
     data, said = BAD[case]
     test = upload(show(owner, "import_table.py"), data)
     assert said in "\n".join(listed_problems(test))
-    assert "to mend" in words(test)
+    assert "to fix" in words(test)
     if test.dataframe:  # the preview
         drawn = [one.type for one in test.main.children.values()]
         assert drawn.index("error") < drawn.index(test.dataframe[0].type), "directly under the file"
-        assert "to mend, listed below" in test.error[0].value
+        assert "to fix before this can become a project" in test.error[0].value
     assert not [button for button in test.button if button.label == "Create project"]
     assert managing.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
@@ -163,7 +163,7 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
 def test_a_column_still_to_be_chosen_is_no_problem_of_the_file(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"x,y,heard\n1.5,2,a\n2.5,3,b\n")
     assert "Choose the column that holds the candidates" in words(test)
-    assert "to mend" not in words(test)
+    assert "to fix" not in words(test)
     assert not test.error
     next(one for one in test.selectbox if one.label == "Candidates column").set_value("heard").run()
     assert "Choose the column" not in words(test)

@@ -396,7 +396,7 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> N
 def test_what_is_wrong_with_the_file_is_listed(show: Open, groups_seat: Seat) -> None:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
-    assert "2 problems to mend before these can be groups. Nothing was stored." in words(test)
+    assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
     first, second = listed_problems(test)
     assert "'cow' is no class of the project." in first
     assert "The group 'bee' is called like a class." in second

@@ -68,7 +68,7 @@ class FileBox {
     this.bar.hidden = true;
     this.choose = button("Choose a file", () => this.input.click());
     this.cancel = button("Cancel", () => this.request?.abort());
-    this.remove = button("Take away", () => this.tell?.(""));
+    this.remove = button("Remove", () => this.tell?.(""));
     this.box = document.createElement("div");
     this.box.className = "box";
     this.box.setAttribute("role", "group");
@@ -108,7 +108,7 @@ class FileBox {
     this.box.setAttribute("aria-label", label);
     this.input.setAttribute("aria-label", label);
     this.bar.setAttribute("aria-label", label);
-    this.choose.setAttribute("aria-label", `Choose a file: ${label}`);
+    this.choose.setAttribute("aria-label", `${file ? "Choose another file" : "Choose a file"}: ${label}`);
     this.name.textContent = label;
     this.about.textContent = about;
     this.about.hidden = !about;
@@ -118,6 +118,8 @@ class FileBox {
     this.choose.hidden = coming;
     this.remove.hidden = coming || !file;
     this.said.classList.toggle("wrong", !!this.trouble);
+    this.box.classList.toggle("full", !!file && !coming && !this.trouble);
+    this.choose.textContent = file ? "Choose another file" : "Choose a file";
     if (coming) return;
     this.said.textContent = this.trouble || (file ? `${file.name} · ${file.size}` : WAITING);
   }

@@ -110,7 +110,7 @@ def how_many(problems: Sequence[Problem]) -> str:
 
 def show_problems(problems: Sequence[Problem], before: str = "this can become a project") -> None:
     """Every problem with its place and its fix, as text, and the same as a file. before : what waits for them"""
-    st.error(f"{how_many(problems)} to mend before {before}. Nothing was stored.", icon=":material/error:")
+    st.error(f"{how_many(problems)} to fix before {before}. Nothing was stored.", icon=":material/error:")
     found = causes(problems)
     st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in found))
     st.download_button(
@@ -151,15 +151,16 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
 
 
 def show_reading(reading: ReadingSummary) -> None:
-    """How the file was understood, part by part."""
+    """How the file was understood: one sentence first, then part by part."""
+    named, _, rest = reading.read_as.partition(": ")
     parts = (
-        ("Read as", reading.read_as),
-        ("Asked", reading.asked),
-        ("Learnt from", reading.learnt_from),
+        ("It asks", reading.asked),
+        ("It learns from", reading.learnt_from),
         ("Shown only", reading.shown),
         ("Ignored", reading.ignored),
     )
-    with st.container(border=True):
+    with st.container(key="winnow_reading", gap="small"):
+        st.markdown(f"Winnow read this as **{escape(named)}**: {escape(rest)}.")
         st.markdown("  \n".join(f"**{name}:** {escape(words)}" for name, words in parts))
 
 
@@ -222,17 +223,17 @@ def show_first_question(look: FirstLook | None, question: str) -> None:
     """The first question, without its keys: there is nothing to answer yet. question : in the words of the card"""
     if look is None:
         return
-    st.markdown("###### Your first question will look like this")
-    with st.container(border=True):
-        left, right = st.columns([3, 2], gap="large")
-        with left:
-            instance(look.view)
-        with right:
-            st.markdown(f"**{question}**")
-            for label, weight in look.choices:
-                st.markdown(escape(label) + (f" :small[:gray[{escape(weight)}]]" if weight else ""))
-            if look.hidden:
-                st.caption(f"and {look.hidden:,} more")
+    st.markdown("###### It will ask")
+    with st.container(border=True, key="winnow_first_question", gap="small"):
+        instance(look.view)
+        st.markdown(f"**{question}**")
+        lines = [
+            f"- {escape(label)}" + (f" :small[:gray[{escape(weight)}]]" if weight else "")
+            for label, weight in look.choices
+        ]
+        st.markdown("\n".join(lines))
+        if look.hidden:
+            st.caption(f"and {look.hidden:,} more")
 
 
 # A box that takes a file from the browser to Winnow's own upload route, and shows how much of it has come.
