@@ -12,7 +12,7 @@ import click
 from winnow_labels.options import home, is_json, json_option, owner, say
 
 if TYPE_CHECKING:
-    from plcore.tables.encoders import EncoderEntry
+    from workflow.models.encoders.offers import EncoderEntry
 
 _non_commercial = click.option(
     "--non-commercial",

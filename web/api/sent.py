@@ -329,11 +329,11 @@ async def cancel_encoding(seat: SeatAt) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/projects/{project}/encoders/resume", status_code=202, summary="Resume the encoding")
+@router.post("/projects/{project}/encoders/resume", status_code=204, summary="Resume the encoding")
 async def resume_encoding(seat: SeatAt) -> Response:
     """A worker goes on with the one that was cancelled last. Harmless if none was."""
     await done(encoding_requests.resume, seat)
-    return Response(status_code=202)
+    return Response(status_code=204)
 
 
 @router.delete("/encoders/{encoder}", status_code=204, summary="Remove an encoder from the server")

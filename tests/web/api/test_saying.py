@@ -331,6 +331,8 @@ def test_encoder_is_listed_asked_for_and_cancelled(
     assert api.get(at).json()["running"] == running
     assert api.post(f"{at}/cancel").status_code == 204
     assert (api.get(at).json()["running"], api.get(at).json()["cancelled"]) == (None, True)
+    assert api.post(f"{at}/resume").status_code == 204
+    assert api.get(at).json()["running"] == running
 
 
 def test_encoders_of_the_server_are_listed_and_removed(
