@@ -213,7 +213,7 @@ def _saved(page: ProjectPage, view: Seen) -> None:
     st.caption(words)
     if not proof.running and page.project.may(Right.OWN) and view.answered:
         st.button(
-            "Estimate now" if proof.random is None else "Estimate anew",
+            "Estimate now" if proof.random is None else "Re-estimate",
             icon=":material/shuffle:",
             type="tertiary",
             on_click=_estimate,
@@ -232,37 +232,39 @@ def saved_words(view: Seen) -> tuple[str, str]:
     proof, random = view.proof, view.proof.random
     if random is None:
         if proof.running and not proof.missing:
-            return "Against random order", "It is being estimated what random order would have reached ..."
+            return "Against random order", "Winnow is estimating what random order would have reached ..."
         why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
         return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
-    so_far = f"as far as the first {at:,} answers did"
     if not random.by_truth:
         return (
-            "No saving can be shown by blind checks",
-            "Blind checks alone put the line of random order too low, by five points in trials: what it shows as "
-            "saved may be none. Savings are shown where the table hides true labels.",
+            "Blind checks cannot show a saving",
+            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
+            "none. Projects whose table hides true labels show savings.",
         )
+    least = about(max(at + saved.low, 0.0))
+    most = about(max(at + saved.high, 0.0)) if np.isfinite(saved.high) else None
+    gave = f"for this accuracy; here it took {at:,}."
     if not random.surely_saved:
-        least, most = about(max(at + saved.low, 0.0)), None
-        if np.isfinite(saved.high):
-            most = about(max(at + saved.high, 0.0))
         if most == "0":  # the model was as good before anybody had answered
-            words = f"Random order would have come {so_far} without any answer"
+            taken = "no answers"
         else:
             taken = f"{least} answers or more" if most is None else f"{least} to {most} answers"
-            words = f"Random order would have taken {taken} to come {so_far}"
-        return "No saving can be shown yet", f"{words}: chance alone may explain the difference."
-    pace = view.seconds_per_answer
-    low, high = about(at + saved.low), about(at + saved.high) if np.isfinite(saved.high) else None
+        words = f"Random order would have needed {taken} {gave}"
+        return "Too early to tell", f"So far the difference from random order is within chance. {words}"
     if not np.isfinite(saved.value):
-        words = f"Random order would have taken {low} answers or more to come {so_far}."
-        return f"At least {about(saved.low)} questions saved", words
+        return (
+            f"At least {about(saved.low)} questions saved",
+            f"Random order would have needed {least} answers or more {gave}",
+        )
+    pace = view.seconds_per_answer
     time = "" if pace is None else f" That is {span(timedelta(seconds=pace * saved.value))}."
-    between = f"{low} to {high}" if high else f"{low} at least"
+    between = f"at least {least}" if most is None else f"{least} to {most}"
     taken = f"about {about(at + saved.value)} answers ({between})"
-    words = f"In random order it would have taken {taken} to come {so_far}.{time}"
-    return f"About {about(saved.value)} questions saved", words
+    return (
+        f"About {about(saved.value)} questions saved",
+        f"Random order would have needed {taken} {gave}{time}",
+    )
 
 
 def _how_known(random: RandomLine) -> str:

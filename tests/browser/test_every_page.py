@@ -112,6 +112,16 @@ def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
+def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+    server, cookies = looked_at
+    context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
+    page = context.new_page()
+    open_page(page, server.base, "progress", settle=0)
+    box = room.place_of(page.locator(".js-plotly-plot").first)
+    assert box["y"] + 0.75 * box["height"] <= 800, "below the words of the demo's tour"
+    context.close()
+
+
 @pytest.mark.parametrize("suffix", list(SIZES))
 def test_text_of_twice_the_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str

@@ -132,12 +132,12 @@ def test_random_order_is_shown_once_a_worker_has_estimated_it(home: Home, owner:
     test = show(owner, "progress.py", project)
     assert "Not known yet. It is estimated after the first 20 answers." in words(test)
     next(button for button in test.button if button.label == "Estimate now").click().run()
-    assert "It is being estimated" in words(test)
+    assert "Winnow is estimating" in words(test)
     RandomOrderWorker(home, "test").look()
     test = show(owner, "progress.py", project)
-    assert "first 12 answers" in words(test)
+    assert "here it took 12." in words(test)
     assert "random order, estimated" in test.get("plotly_chart")[0].proto.spec
-    assert "Estimate anew" in {one.label for one in test.button}
+    assert "Re-estimate" in {one.label for one in test.button}
 
 
 def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, show: Open) -> None:

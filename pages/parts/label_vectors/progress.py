@@ -40,16 +40,16 @@ def progress_page(page: ProjectPage) -> None:
     elif view.waiting:
         st.info("The first model is being fitted ...", icon=":material/model_training:")
     _figures(view)
-    if view.predictor is not None:
-        st.markdown(predicts(view.predictor), help=PREDICTS)
-    progress_parts.announce(view.stop)
     if not sum(view.by_kind.values()):
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
         st.page_link(
             "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
         )
-    _quality(view)
+    _quality(view)  # above the fold
     undecided_checks(view.undecided_checks, "label")
+    progress_parts.announce(view.stop)
+    if view.predictor is not None:
+        st.markdown(predicts(view.predictor), help=PREDICTS)
     progress_parts.panel(page, view.stop, STOP)
     left, right = st.columns(2)
     with left:

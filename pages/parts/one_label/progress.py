@@ -31,17 +31,17 @@ def progress_page(page: ProjectPage) -> None:
     _watch(page, trained=view.trained, has_model=view.has_model)
     story = model_story(page.seat)
     lead(page, view)
-    _figures(view)
-    _model(page, story)
-    progress_parts.announce(view.stop)
-    progress_parts.offer(page)
     if not view.curve.answers[-1:].any():
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
         st.page_link(
             "annotate.py", label="Answer the first question", query_params={"project": str(page.project.id)}
         )
-    _accuracy(view, story)
+    _accuracy(view, story)  # above the fold
     undecided_checks(view.undecided_checks, "row")
+    progress_parts.announce(view.stop)
+    _figures(view)
+    _model(page, story)
+    progress_parts.offer(page)
     progress_parts.panel(page, view.stop, STOP)
     _curves(view)
     _progressive(view)

@@ -75,44 +75,43 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
         (
             view(saved=Reach(312, 232, 402)),
             "About 310 questions saved",
-            "In random order it would have taken about 520 answers (440 to 610) to come as far as the first 208 "
-            "answers did. That is 26 minutes.",
+            "Random order would have needed about 520 answers (440 to 610) for this accuracy; here it took 208. "
+            "That is 26 minutes.",
         ),
         (
             view(saved=Reach(312, 232, np.inf), seconds=None),
             "About 310 questions saved",
-            "In random order it would have taken about 520 answers (440 at least) to come as far as the first 208 "
-            "answers did.",
+            "Random order would have needed about 520 answers (at least 440) for this accuracy; here it took 208.",
         ),
         (
             view(saved=Reach(np.inf, 232, np.inf)),
             "At least 230 questions saved",
-            "Random order would have taken 440 answers or more to come as far as the first 208 answers did.",
+            "Random order would have needed 440 answers or more for this accuracy; here it took 208.",
         ),
         (
             view(saved=Reach(50, -20, 130)),
-            "No saving can be shown yet",
-            "Random order would have taken 190 to 340 answers to come as far as the first 208 answers did: chance "
-            "alone may explain the difference.",
+            "Too early to tell",
+            "So far the difference from random order is within chance. Random order would have needed 190 to 340 "
+            "answers for this accuracy; here it took 208.",
         ),
         (
             view(saved=Reach(np.inf, -20, np.inf)),
-            "No saving can be shown yet",
-            "Random order would have taken 190 answers or more to come as far as the first 208 answers did: chance "
-            "alone may explain the difference.",
+            "Too early to tell",
+            "So far the difference from random order is within chance. Random order would have needed 190 answers or "
+            "more for this accuracy; here it took 208.",
         ),
         (
             view(saved=Reach(-40, -40, -40), at=40),
-            "No saving can be shown yet",
-            "Random order would have come as far as the first 40 answers did without any answer: chance alone may "
-            "explain the difference.",
+            "Too early to tell",
+            "So far the difference from random order is within chance. Random order would have needed no answers for "
+            "this accuracy; here it took 40.",
         ),
         (view(), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
         (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
         (
             view(running=True),
             "Against random order",
-            "It is being estimated what random order would have reached ...",
+            "Winnow is estimating what random order would have reached ...",
         ),
         (
             view(running=True, missing="It was ended from outside twice."),
@@ -121,9 +120,9 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
         ),
         (
             view(saved=Reach(312, 232, 402), how="checks"),
-            "No saving can be shown by blind checks",
-            "Blind checks alone put the line of random order too low, by five points in trials: what it shows as "
-            "saved may be none. Savings are shown where the table hides true labels.",
+            "Blind checks cannot show a saving",
+            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
+            "none. Projects whose table hides true labels show savings.",
         ),
     ],
 )  # fmt: skip
