@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import trained
+from plcore.arrays import BOTH, MEANING, WORDS
 from plcore.evaluation import exact_interval, wilson_interval
-from plcore.loop import FeatureComparison, ModelComparison, ModelFigures
+from plcore.loop import MODEL_ENTRIES, FeatureComparison, ModelComparison, ModelFigures, Upkeep
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
@@ -59,8 +60,9 @@ class ModelStory:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """One model. name, words : in settings, and for people
+    """One model. name, words : in settings, and for people      plain : what it does in plain words, "" without them
 
+    uses_scores : it weighs the file's scores      online : made for large tables, one row at a time
     figures : what the latest comparison measured
     interval : of the accuracy by blind checks, else of the consistency beyond chance; None without figures
     in_force : it answers now      best : the comparison's choice
@@ -68,6 +70,9 @@ class ModelLine:
 
     name: str
     words: str
+    plain: str
+    uses_scores: bool
+    online: bool
     figures: ModelFigures
     interval: tuple[float, float] | None
     in_force: bool
@@ -109,6 +114,7 @@ class ModelsView:
     """lines : every model, the best first      features : what the latest comparison found of them, None without it
 
     features_in_force : what the model learns from, "" without it
+    by_words, by_meaning : accuracy of the built-in features and of what learns from meaning, None where not compared
     failed : why the latest comparison failed, None if it did not
     cancelled : whether an owner cancelled it
     """
@@ -117,6 +123,8 @@ class ModelsView:
     lines: tuple[ModelLine, ...]
     features: FeatureComparison | None
     features_in_force: str
+    by_words: float | None
+    by_meaning: float | None
     running: Running | None
     done: Done | None
     failed: str | None
@@ -130,11 +138,15 @@ def models_view(seat: Seat) -> ModelsView:
         last = trained.latest_comparison(reading.session, reading.project.id)
         done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
         found = found_by(done)
+        shares = {} if found.features is None else found.features.accuracy
+        in_force = "" if found.features is None else kinds.features_of(reading.project)[0]
         return ModelsView(
             story=story,
             lines=_lines(story.models, found, story.model),
             features=found.features,
-            features_in_force="" if found.features is None else kinds.features_of(reading.project)[0],
+            features_in_force=in_force,
+            by_words=shares.get(WORDS),
+            by_meaning=shares.get(in_force if in_force in (BOTH, MEANING) else MEANING),
             running=_running(reading, last, story.models),
             done=None if done is None else _done(done, found),
             failed=last.fault if last is not None and last.state == trained.FAILED else None,
@@ -198,12 +210,16 @@ def _lines(models: Mapping[str, str], found: ModelComparison, now: str) -> tuple
         ModelLine(
             name=name,
             words=words,
+            plain=entry.plain if entry is not None else "",
+            uses_scores=entry is not None and entry.uses_scores,
+            online=entry is not None and entry.upkeep is Upkeep.ONLINE,
             figures=found.of(name),
             interval=_interval(found.of(name), found),
             in_force=name == now,
             best=name == found.best,
         )
         for name, words in models.items()
+        for entry in [MODEL_ENTRIES.get(name)]
     ]
     return tuple(sorted(lines, key=lambda line: (not line.best, *_rank(line.figures))))
 

@@ -313,6 +313,11 @@ class Figure:
     reason: str
 
     @property
+    def so_far(self) -> str:
+        """How many rows there are of those that it takes; "" once there are enough."""
+        return f"{self.n_rows} of {LEAST_ROWS} shared rows" if self.n_rows < LEAST_ROWS else ""
+
+    @property
     def reading(self) -> str:
         """What it says, in a plain sentence."""
         if self.reason:

@@ -10,8 +10,6 @@ import streamlit as st
 
 from pages.parts.components import component
 from pages.parts.words import counted
-from plcore.arrays import BOTH, MEANING, WORDS
-from plcore.loop import MODEL_ENTRIES, Upkeep
 from workflow.models.showing import Done, ModelLine, ModelsView
 
 # Names go in as data and are set as properties, never as HTML.
@@ -72,8 +70,7 @@ def show_models(
 
 def _is_more(line: ModelLine) -> bool:
     """Whether it is listed on request only: a fast model for large tables, neither in use nor the best."""
-    entry = MODEL_ENTRIES.get(line.name)
-    return entry is not None and entry.upkeep is Upkeep.ONLINE and not line.in_force and not line.best
+    return line.online and not line.in_force and not line.best
 
 
 def _lowest(lows: Sequence[float]) -> float:
@@ -84,14 +81,13 @@ def _lowest(lows: Sequence[float]) -> float:
 
 def _model(line: ModelLine, view: ModelsView) -> dict[str, object]:
     method, _, about = line.words.removesuffix(", trained in the background").partition(":")
-    entry = MODEL_ENTRIES.get(line.name)
     figures, interval = line.figures, line.interval
     value = figures.kappa if figures.accuracy is None else figures.accuracy
-    uses = " Uses scores." if entry is not None and entry.uses_scores else ""
+    uses = " Uses scores." if line.uses_scores else ""
     return {
         "name": line.name,
-        "plain": entry.plain if entry is not None and entry.plain else method,
-        "method": method if entry is not None and entry.plain else "",
+        "plain": line.plain or method,
+        "method": method if line.plain else "",
         "about": f"{about.strip()[:1].upper()}{about.strip()[1:]}.{uses}" if about else uses.strip(),
         "measured": {
             "value": None if value is None else round(value, 4),
@@ -114,10 +110,7 @@ def seconds_words(length: float) -> str:
 
 
 def _meaning(view: ModelsView, meaning: MeaningOffer) -> dict[str, object]:
-    found = view.features
-    shares = {} if found is None else found.accuracy
-    words = shares.get(WORDS)
-    other = shares.get(view.features_in_force if view.features_in_force in (BOTH, MEANING) else MEANING)
+    found, words, other = view.features, view.by_words, view.by_meaning
     gain = ""
     if found is not None and words is not None and other is not None:
         points = round(100 * (other - words))

@@ -11,7 +11,6 @@ from pages.parts.components import component
 from pages.parts.progress_parts import figure, seconds
 from pages.parts.rows.row_table import time_zone
 from pages.parts.words import counted
-from plcore.crowd import LEAST_ROWS
 from workflow.people.figures import AgreementOf, CountedShare, Figure, Pair, PersonFigures, Team
 from workflow.people.members import TeamMember
 from workflow.projects.progress import FEWEST_MEASURED
@@ -91,7 +90,7 @@ def _agreement(team: Team) -> dict[str, object]:
         "value": round(alpha.value, 4) if known else None,
         "low": _number(alpha.low),
         "high": _number(alpha.high),
-        "sofar": f"{alpha.n_rows} of {LEAST_ROWS} shared rows" if alpha.n_rows < LEAST_ROWS else "",
+        "sofar": alpha.so_far,
         "about": "Krippendorff's alpha: 0 is chance, 1 is always.",
         "reading": f"{alpha.reading} {about}" if known else alpha.reason,
     }
