@@ -29,7 +29,7 @@ from pages.parts.uploads import (
     show_problems,
     show_reading,
 )
-from pages.parts.words import percent
+from pages.parts.words import counted, percent
 from workflow import importing
 from workflow.backups import one_project
 from workflow.backups.manifest import BackupError
@@ -294,7 +294,7 @@ in_sight = st.empty()  # what is below the form may be below the screen
 cells = upload.cells
 seen = cells.head(PREVIEW_ROWS).drop(columns=[*importing.serving_columns(cells)])
 st.dataframe(seen, hide_index=True)
-st.caption(f"The first rows of {len(cells):,}, {len(seen.columns):,} columns.")
+st.caption(f"The first rows of {len(cells):,}, {counted(len(seen.columns), 'column')}.")
 st.subheader("2 · Say what the columns are")
 roles = role_form(upload, key=str(hash(st.session_state[state.UPLOAD][0])))
 if not roles.has_candidates:

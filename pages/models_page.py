@@ -148,7 +148,7 @@ def row(line: ModelLine, done: Done | None) -> None:
         if not line.in_force and use.button(f"Use {short}", key=f"{KEY}-use-{line.name}"):
             with frame.refusals(ValueError):
                 choosing.adopt(page.seat, line.name)
-                done_saying(f"{short} answers from now on")
+                done_saying(f"From now on, answers come from {short}")
 
 
 def per_cent(share: float) -> str:

@@ -14,7 +14,7 @@ from pages.parts import palette
 from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
 from pages.parts.palette import GOAL, RANDOM
 from pages.parts.progress_parts import too_few
-from pages.parts.words import about, between, counted, percent, span
+from pages.parts.words import about, between, counted, percent, roughly, span
 from workflow.access import Right
 from workflow.projects import progress
 from workflow.projects.figures import StopView
@@ -149,16 +149,20 @@ def goal_words(view: Seen) -> str:
         return f"**Goal {goal}.** It is too early to say how far it is."
     value, low, high = proof.more
     if value > view.left:
-        least = f" within {about(low)} answers" if WORTH_SAYING <= low <= view.left else ""
+        least = f" within {roughly(low, 'answer')}" if WORTH_SAYING <= low <= view.left else ""
         words = f"By what the answers so far show, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if is_rough(proof.more):
-        least = f"At least {about(low)}" if low >= WORTH_SAYING else "A few, or many"
-        return f"**{least} more answers to {goal}**: how many cannot be said yet, the curve hardly rises."
+        least = (
+            f"At least {roughly(low, 'more answer')}"
+            if low >= WORTH_SAYING
+            else "A few, or many more answers"
+        )
+        return f"**{least} to {goal}**: how many cannot be said yet, the curve hardly rises."
     pace = view.seconds_per_answer
     time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
     sure = f"{about(low)} to {about(high)}" if np.isfinite(high) else f"{about(low)} or more"
-    return f"**About {about(value)} more answers to {goal}** ({sure}){time}"
+    return f"**About {roughly(value, 'more answer')} to {goal}** ({sure}){time}"
 
 
 def _how_far(view: Seen) -> str:
@@ -236,7 +240,7 @@ def saved_words(view: Seen) -> tuple[str, str]:
         why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
         return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
-    so_far = f"as far as the first {at:,} answers did"
+    so_far = f"as far as the first {counted(at, 'answer')} did"
     if not random.by_truth:
         return (
             "No saving can be shown by blind checks",
@@ -244,25 +248,25 @@ def saved_words(view: Seen) -> tuple[str, str]:
             "saved may be none. Savings are shown where the table hides true labels.",
         )
     if not random.surely_saved:
-        least, most = about(max(at + saved.low, 0.0)), None
+        least, most = max(at + saved.low, 0.0), None
         if np.isfinite(saved.high):
-            most = about(max(at + saved.high, 0.0))
-        if most == "0":  # the model was as good before anybody had answered
+            most = roughly(max(at + saved.high, 0.0), "answer")
+        if most == "0 answers":  # the model was as good before anybody had answered
             words = f"Random order would have come {so_far} without any answer"
         else:
-            taken = f"{least} answers or more" if most is None else f"{least} to {most} answers"
+            taken = f"{roughly(least, 'answer')} or more" if most is None else f"{about(least)} to {most}"
             words = f"Random order would have taken {taken} to come {so_far}"
         return "No saving can be shown yet", f"{words}: chance alone may explain the difference."
     pace = view.seconds_per_answer
     low, high = about(at + saved.low), about(at + saved.high) if np.isfinite(saved.high) else None
     if not np.isfinite(saved.value):
-        words = f"Random order would have taken {low} answers or more to come {so_far}."
-        return f"At least {about(saved.low)} questions saved", words
+        words = f"Random order would have taken {roughly(at + saved.low, 'answer')} or more to come {so_far}."
+        return f"At least {roughly(saved.low, 'question')} saved", words
     time = "" if pace is None else f" That is {span(timedelta(seconds=pace * saved.value))}."
     between = f"{low} to {high}" if high else f"{low} at least"
-    taken = f"about {about(at + saved.value)} answers ({between})"
+    taken = f"about {roughly(at + saved.value, 'answer')} ({between})"
     words = f"In random order it would have taken {taken} to come {so_far}.{time}"
-    return f"About {about(saved.value)} questions saved", words
+    return f"About {roughly(saved.value, 'question')} saved", words
 
 
 def _how_known(random: RandomLine) -> str:
