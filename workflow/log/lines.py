@@ -265,7 +265,8 @@ def _read_footer(
     if line[:-1] != _footer(head, header, count):
         if values["entries"] != count:
             said = f"{values['entries']!r:.80}"
-            how = f"it says that there are {said} of them, the file has {count}: lines before it were cut off or added"
+            found = counted(count, "entry", "entries")
+            how = f"it counts {said} and the file has {found}: lines before it were cut off or added"
         elif values.get("sha256") != head:
             how = f"it does not fit line {number - 1}: one of the two was changed"
         else:
