@@ -201,7 +201,9 @@ def _carry(source: Connection, there: TableClause, target: Connection, here: Tab
         for at, which in ((source, there), (target, here))
     ]
     if found != [carried, carried]:
-        raise RuntimeError(f"the table {one.name} has {found[0]:,} rows, and its copy {found[1]:,}")
+        raise RuntimeError(
+            f"the table {one.name} and its copy differ in their rows: {found[0]:,} and {found[1]:,}"
+        )
 
 
 def _number_on(target: Connection, one: Table) -> None:

@@ -35,7 +35,7 @@ def age(one: KeptBackup) -> str:
     hours = int((datetime.now(UTC) - one.made_at).total_seconds() // 3600)
     if hours < 48:
         return "less than an hour old" if hours < 1 else f"{counted(hours, 'hour')} old"
-    return f"{hours // 24} days old"
+    return f"{counted(hours // 24, 'day')} old"
 
 
 def verified(one: KeptBackup) -> str:

@@ -68,7 +68,7 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
         st.markdown(f"{escape(file.file_name)} waits until other files are written.")
     else:
         share = min(1.0, file.done / max(1, file.total))
-        so_far = f"{file.done:,} of {file.total:,} rows" if file.counts_rows else percent(share)
+        so_far = f"{file.done:,} of {counted(file.total, 'row')}" if file.counts_rows else percent(share)
         st.progress(share, f"{escape(file.file_name)}: {so_far}")
     if st.button("Cancel", icon=":material/close:", key=f"{state.EXPORT}-cancel-{file.key}"):
         with frame.refusals():

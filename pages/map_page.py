@@ -83,13 +83,13 @@ with left:
         instance_map(shown.places, look.marks, shown.row_ids, look.told, shown.rows),
         look.data,
         key=f"map-{page.project.id}",
-        alt=f"Map of {len(shown.rows):,} rows, {look.alt}",
+        alt=f"Map of {counted(len(shown.rows), 'row')}, {look.alt}",
         picks=True,
     )
 with right:
     panel(page, shown, look, sorted({int(one[2]) for one in picked}))
 sampled = (
-    f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
+    f"{len(shown.rows):,} of {counted(shown.n_rows, 'row')}, drawn at random. "
     if len(shown.rows) < shown.n_rows
     else ""
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pages.parts.words import counted
 from workflow.projects.standing import OwnAnswer
 
 MOST = 12
@@ -71,11 +72,12 @@ def in_words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
     if len(labels) > NAMED:
         named += f" and {len(labels) - NAMED:,} more"
     if rows > 1:  # a batch, or what took one back
+        several = counted(rows, "row")
         together = {
-            "is": f"{rows} rows are {named}",
-            "withdraw": f"your answers to {rows} rows were withdrawn",
+            "is": f"{several} are {named}",
+            "withdraw": f"your answers to {several} were withdrawn",
         }
-        return together.get(kind, f"{rows} rows are answered")
+        return together.get(kind, f"{several} are answered")
     about = f"row {row_id}, {named}" if labels else f"row {row_id}"
     return {
         "is": f"row {row_id} is {named}",

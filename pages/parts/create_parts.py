@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import frame
 from pages.parts.words import counted, percent
+from plcore.arrays.words import either
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
 
@@ -20,7 +21,8 @@ def kept_files(table: LabelTable) -> None:
     """How many files the rows name; nothing where they name none."""
     if files := table.media.kept_names():
         st.caption(
-            f"{len(files):,} different files are named by the rows, each found in the zip and readable."
+            f"{counted(len(files), 'different file')} {either(len(files), 'is', 'are')} named by the rows, each found "
+            "in the zip and readable."
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts.frame import escape, refusals
+from pages.parts.words import counted
 from workflow.access import NotAllowed
 from workflow.importing import LabelTable
 from workflow.models.encoders import offers, on_server
@@ -43,15 +44,15 @@ def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str 
         words += " It knows English only."
     words += " Your rows stay on this server; nothing about them is sent."
     if one.minutes is not None:
-        words += f" About {minutes_words(one.minutes)} for {one.rows:,} rows."
+        words += f" About {minutes_words(one.minutes)} for {counted(one.rows, 'row')}."
     return words
 
 
 def minutes_words(minutes: int) -> str:
     """ "1 minute", "12 minutes" or, from two hours on, "3 hours"."""
     if minutes >= 120:
-        return f"{round(minutes / 60):,} hours"
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+        return counted(round(minutes / 60), "hour")
+    return counted(minutes, "minute")
 
 
 def slow_words(slow: offers.SlowEncoding) -> str:

@@ -13,7 +13,7 @@ from pages.parts import frame, role_choices, state
 from pages.parts.components import component
 from pages.parts.frame import escape
 from pages.parts.importing.uploads import await_job
-from pages.parts.words import about, ago, between, counted, percent, span
+from pages.parts.words import ago, between, counted, percent, roughly, span
 from workflow import demos
 from workflow.access import Right, Role
 from workflow.demos import Demo
@@ -80,7 +80,7 @@ def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
     if glance.more > project.left:
         return f"By the answers so far, {yours} is out of reach with these rows"
     time = "" if glance.pace is None else f", {span(timedelta(seconds=glance.pace * glance.more))}"
-    return f"About {about(glance.more)} more answers to {yours}{time}"
+    return f"About {roughly(glance.more, 'more answer')} to {yours}{time}"
 
 
 def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:

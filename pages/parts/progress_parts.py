@@ -70,7 +70,7 @@ def rows_per_label(labels: Sequence[LabelCount]) -> None:
         alt=f"Rows per label: {sum(answered):,} by answers, {sum(given):,} given at import",
     )
     if len(names) > charts.MOST_LABELS:
-        st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")
+        st.caption(f"The first {charts.MOST_LABELS} of {counted(len(names), 'label')}; all are in the data.")
 
 
 # A dry run: Winnow answers for the owner with the truth that the table hides, so that they see it at work.

@@ -233,13 +233,12 @@ def in_words(found: FormsNow) -> str:
     """From when on forms are chosen, and what they cost."""
     costs = f"“Which of these four?” takes {found.which:.1f} s, yes or no {found.yes_no:.1f} s"
     learnt = (
-        f"By the seconds of {found.timed:,} answers here: {costs}."
+        f"By the seconds of {counted(found.timed, 'answer')} here: {costs}."
         if found.timed
         else f"Until answers tell, Winnow assumes: {costs}."
     )
-    first = (
-        f"The second is recommended from {found.chosen_from} answers on; this project has {found.answers:,}"
-    )
+    enough = counted(found.chosen_from, "answer")
+    first = f"The second is recommended from {enough} on; this project has {found.answers:,}"
     waits = found.answers < found.chosen_from
     return f"{first}{': until then it asks “Which of these?” either way' if waits else ''}. {learnt}"
 

@@ -14,7 +14,7 @@ from pages.parts import palette
 from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
 from pages.parts.palette import GOAL, RANDOM
 from pages.parts.progress_parts import too_few
-from pages.parts.words import about, between, counted, percent, span
+from pages.parts.words import about, between, counted, percent, roughly, span
 from workflow.access import Right
 from workflow.projects import progress
 from workflow.projects.figures import StopView
@@ -149,16 +149,20 @@ def goal_words(view: Seen) -> str:
         return f"**Goal {goal}.** It is too early to say how far it is."
     value, low, high = proof.more
     if value > view.left:
-        least = f" within {about(low)} answers" if WORTH_SAYING <= low <= view.left else ""
+        least = f" within {roughly(low, 'answer')}" if WORTH_SAYING <= low <= view.left else ""
         words = f"By what the answers so far show, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if is_rough(proof.more):
-        least = f"At least {about(low)}" if low >= WORTH_SAYING else "A few, or many"
-        return f"**{least} more answers to {goal}**: how many cannot be said yet, the curve hardly rises."
+        least = (
+            f"At least {roughly(low, 'more answer')}"
+            if low >= WORTH_SAYING
+            else "A few, or many more answers"
+        )
+        return f"**{least} to {goal}**: how many cannot be said yet, the curve hardly rises."
     pace = view.seconds_per_answer
     time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
     sure = f"{about(low)} to {about(high)}" if np.isfinite(high) else f"{about(low)} or more"
-    return f"**About {about(value)} more answers to {goal}** ({sure}){time}"
+    return f"**About {roughly(value, 'more answer')} to {goal}** ({sure}){time}"
 
 
 def _how_far(view: Seen) -> str:
@@ -242,27 +246,29 @@ def saved_words(view: Seen) -> tuple[str, str]:
             "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
             "none. Projects whose table hides true labels show savings.",
         )
-    least = about(max(at + saved.low, 0.0))
-    most = about(max(at + saved.high, 0.0)) if np.isfinite(saved.high) else None
+    low = max(at + saved.low, 0.0)
+    least, most = about(low), None
+    if np.isfinite(saved.high):
+        most = roughly(max(at + saved.high, 0.0), "answer")
     gave = f"for this accuracy; here it took {at:,}."
     if not random.surely_saved:
-        if most == "0":  # the model was as good before anybody had answered
+        if most == "0 answers":  # the model was as good before anybody had answered
             taken = "no answers"
         else:
-            taken = f"{least} answers or more" if most is None else f"{least} to {most} answers"
+            taken = f"{roughly(low, 'answer')} or more" if most is None else f"{least} to {most}"
         words = f"Random order would have needed {taken} {gave}"
         return "Too early to tell", f"So far the difference from random order is within chance. {words}"
     if not np.isfinite(saved.value):
         return (
-            f"At least {about(saved.low)} questions saved",
-            f"Random order would have needed {least} answers or more {gave}",
+            f"At least {roughly(saved.low, 'question')} saved",
+            f"Random order would have needed {roughly(low, 'answer')} or more {gave}",
         )
     pace = view.seconds_per_answer
     time = "" if pace is None else f" That is {span(timedelta(seconds=pace * saved.value))}."
-    between = f"at least {least}" if most is None else f"{least} to {most}"
-    taken = f"about {about(at + saved.value)} answers ({between})"
+    between = f"at least {least}" if most is None else f"{least} to {most.removesuffix(' answers')}"
+    taken = f"about {roughly(at + saved.value, 'answer')} ({between})"
     return (
-        f"About {about(saved.value)} questions saved",
+        f"About {roughly(saved.value, 'question')} saved",
         f"Random order would have needed {taken} {gave}{time}",
     )
 

@@ -274,8 +274,8 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
     if standing.elsewhere:
         return {
             "title": "Nothing for you this minute",
-            "message": f"The last {standing.elsewhere} open rows are before other people. "
-            "They come back here if they stay unanswered for two minutes; reload then.",
+            "message": f"Open rows before other people: {standing.elsewhere:,}. They come back here if they stay "
+            "unanswered for two minutes; reload then.",
         }
     if standing.left:
         return {

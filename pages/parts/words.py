@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from plcore.arrays.words import either
+
 
 def ago(moment: datetime) -> str:
     """A moment in the past, such as "3 minutes ago"."""
@@ -40,6 +42,11 @@ def about(count: float) -> str:
     """A number of which only two digits are known, such as "140"."""
     digits = max(len(str(int(abs(count)))) - 2, 0)
     return f"{round(count / 10**digits) * 10**digits:,}"
+
+
+def roughly(count: float, one: str) -> str:
+    """Such a number of things: "140 answers", "1 answer"."""
+    return f"{about(count)} {either(round(count), one, one + 's')}"
 
 
 def size(count: int) -> str:

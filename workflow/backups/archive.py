@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from plcore.arrays.words import counted
 from workflow.backups.manifest import MANIFEST, BackupError, DamagedError, Manifest, PackedFile, understand
 from workflow.files.stored import whole_file
 
@@ -177,7 +178,7 @@ def _read_manifest(file: BinaryIO, name: str) -> tuple[Manifest, dict[str, tuple
     comment = _read_comment(file, name)
     places = _read_places(file, name)
     if MANIFEST not in places:
-        raise DamagedError(name, MANIFEST, "it among the members", f"{len(places)} others")
+        raise DamagedError(name, MANIFEST, "it among the members", counted(len(places), "other"))
     start, size = places.pop(MANIFEST)
     if size > MOST_OF_MANIFEST:
         raise DamagedError(name, MANIFEST, f"at most {MOST_OF_MANIFEST:,} bytes", f"{size:,}")

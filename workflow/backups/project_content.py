@@ -20,6 +20,7 @@ from db.engine import BRIDGE, is_older, revisions, writer_of
 from db.entries import NO_ROW, LogEntry
 from plcore import LabelTable
 from plcore.arrays import forbidden_in_text, unstorable_in
+from plcore.arrays.words import counted
 from plcore.loop import EntryKind, class_changes
 from plcore.tables import Roles, is_kept_name, read_kept_names
 from workflow import kinds
@@ -121,7 +122,9 @@ def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
     if lost := spoken_of - named.keys():
         raise ValueError(f"person {min(lost)} has no name")
     if len(named) > min(len(spoken_of) + 1, MOST_PEOPLE):
-        raise ValueError(f"{len(named):,} people, of whom the log and the lists name {len(spoken_of):,}")
+        raise ValueError(
+            f"{counted(len(named), 'person', 'people')}, of whom the log and the lists name {len(spoken_of):,}"
+        )
 
 
 def _name(name: object) -> str:

@@ -27,6 +27,7 @@ from datetime import datetime
 from typing import Any
 
 from db.entries import LogEntry
+from plcore.arrays.words import counted
 from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
@@ -154,7 +155,8 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
         yield found
         head, count = seal(line[:-1]), count + 1
     raise LogError(
-        f"The file ends after {count} entries without the line that closes the log: its end was cut off. {FIX}"
+        f"The file ends after {counted(count, 'entry', 'entries')} without the line that closes the log: its end was "
+        f"cut off. {FIX}"
     )
 
 
@@ -263,7 +265,8 @@ def _read_footer(
     if line[:-1] != _footer(head, header, count):
         if values["entries"] != count:
             said = f"{values['entries']!r:.80}"
-            how = f"it says {said} entries, the file has {count}: lines before it were cut off or added"
+            found = counted(count, "entry", "entries")
+            how = f"it counts {said} and the file has {found}: lines before it were cut off or added"
         elif values.get("sha256") != head:
             how = f"it does not fit line {number - 1}: one of the two was changed"
         else:

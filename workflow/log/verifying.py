@@ -19,6 +19,7 @@ from db import entries
 from db.entries import LogEntry
 from db.projects import Project
 from plcore import LabelTable
+from plcore.arrays.words import counted
 from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.access import Right
 from workflow.exporting.card_facts import without_names
@@ -43,7 +44,7 @@ class Verified:
     head: str
 
     def __str__(self) -> str:
-        count = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
+        count = counted(self.entries, "entry", "entries")
         return f"{self.checked} holds: {count}, head {self.head}"
 
 
@@ -205,7 +206,9 @@ def _check_beginning(
             )
         else:
             _check_same(part, log[part.entry.seq - 1], name, whose)
-    whole = "all" if found.entries == len(log) else f"the beginning, of {len(log):,} entries,"
+    whole = (
+        "all" if found.entries == len(log) else f"the beginning, of {counted(len(log), 'entry', 'entries')},"
+    )
     return Verified(f"{name}: {whole} of the log of {whose}", found.entries, found.head)
 
 

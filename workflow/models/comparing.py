@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
 from plcore.arrays import BOTH, MEANING, WORDS
+from plcore.arrays.words import counted
 from plcore.blocks import RunnerError
 from plcore.loop import CONTROL, EntryKind, ModelComparison
 from plcore.tables import read_encoded_columns
@@ -354,7 +355,7 @@ def gain_words(found: FeatureComparison, in_force: str) -> str | None:
 def feature_words(found: FeatureComparison, features: str, other: str) -> str:
     """Say what two sets have: "meaning: 83 % of 46 answered rows where built-in features had 60 %"."""
     shares = [f"{100 * found.accuracy[use]:.0f} %" for use in (features, other)]
-    rows = f"{found.rows:,} answered rows"
+    rows = counted(found.rows, "answered row")
     return f"{FEATURES[features]}: {shares[0]} of {rows} where {FEATURES[other]} had {shares[1]}"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from plcore.arrays.words import counted
 from plcore.blocks import BlockError, BlockProgress, Runner, RunnerError, map_part, remove_halves
 from plcore.neighbors import NeighborParts, RecallError, RowParts, find_parts, reverse_parts, scale_rows
 from plcore.query import first_ranking
@@ -46,9 +47,10 @@ class LargeRanking:
     def told(self) -> str:
         """How it was found, as a sentence."""
         if self.found.kind == "exact":
-            return f"{self.n_rows:,} rows; exact neighbours."
+            return f"{counted(self.n_rows, 'row')}; exact neighbours."
         return (
-            f"{self.n_rows:,} rows; neighbours by {self.found.n_probed} of {self.found.n_cells:,} cells, "
+            f"{counted(self.n_rows, 'row')}; neighbours by {self.found.n_probed} of "
+            f"{counted(self.found.n_cells, 'cell')}, "
             f"{self.found.recall:.3f} of the true ones on a sample."
         )
 

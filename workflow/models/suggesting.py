@@ -16,6 +16,7 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore.arrays import AnyArray, FloatArray, StepProgress, listed
+from plcore.arrays.words import counted
 from plcore.tables.encoders import (
     Classifier,
     Encoder,
@@ -112,8 +113,9 @@ def _by_scores(
     places = _places(model.labels, classes)
     if not places:
         raise EncoderError(
-            f"None of the {len(model.labels):,} labels of {folder.name}, such as {listed(model.labels, 3)}, is a class "
-            f"of the project ({listed(classes, 3)}). Fix: rename the classes as the model calls them."
+            f"None of the {counted(len(model.labels), 'label')} of {folder.name}, such as "
+            f"{listed(model.labels, 3)}, is a class of the project ({listed(classes, 3)}). Fix: rename the classes as "
+            "the model calls them."
         )
     found = model.encode(table, encoding.unopened, on_step, taking(partial(path_of, seat.home.media_dir)))
     return np.asarray(found.values[:, list(places.values())], dtype=np.float64), found.notes, tuple(places)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from db import projects
 from db.trained import Request
+from plcore.arrays.words import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -78,7 +79,8 @@ class Away:
         """They were not there; when it is tried again, as a sentence."""
         wait = self._wait
         self._until, self._wait = self._clock() + wait, min(2 * wait, LAST)
-        return f"It is tried again in {f'{wait:g} seconds' if wait < 120 else f'{wait / 60:.0f} minutes'}."
+        words = counted(round(wait), "second") if wait < 120 else counted(round(wait / 60), "minute")
+        return f"It is tried again in {words}."
 
     @property
     def is_due(self) -> bool:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from db import members, people, projects
 from db.members import Attempt
 from plcore import AnswerError
+from plcore.arrays.words import counted
 from plcore.loop import Learner
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.answering.room_settings import MOST_QUALIFYING as MOST_QUALIFYING
@@ -289,7 +290,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
         known = len(standing_examples(opened, QUALIFICATION))
     if rule is not None and known < rule.rows:
         raise RoomError(
-            f"The qualification asks {rule.rows} rows, and {known} are marked for it. Fix: mark more on the Review "
+            f"The qualification asks {counted(rule.rows, 'row')}; marked for it: {known}. Fix: mark more on the Review "
             "page, or ask fewer."
         )
     with seat.owning() as owning:

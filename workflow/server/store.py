@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
 from db.opened_file import is_empty, is_no_sqlite
+from plcore.arrays.words import counted
 from plcore.blocks import sync_folder
 from workflow.backups import making
 from workflow.backups.manifest import BackupError
@@ -199,7 +200,7 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
     tables = sum(1 for _ in tables_dir.glob("*.parquet"))
     if (tables or noted) and database.is_new():
         there = (
-            f"{tables_dir} holds {tables} table{'' if tables == 1 else 's'} of projects"
+            f"{tables_dir} holds {counted(tables, 'table')} of projects"
             if tables
             else f"there was one when {NOTE} beside it was written"
         )

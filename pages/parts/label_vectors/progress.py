@@ -10,6 +10,7 @@ from pages.parts.frame import ProjectPage, escape
 from pages.parts.label_vectors.card import KNOWN_OR_SURE, PREDICTS, STOP, predicts
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.words import between, counted, percent, span
+from plcore.arrays.words import either
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
 from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 
@@ -84,8 +85,8 @@ def _figures(view: VectorProgress) -> None:
                     f"Precision at {t}",
                     percent(share.value, 1),
                     _range(share),
-                    f"Share of the {t} likeliest labels of a row that are right, over {rows} These rows are never "
-                    "asked about and never trained on.",
+                    f"Share of the {counted(t, 'likeliest label')} of a row that {either(t, 'is', 'are')} right, "
+                    f"over {rows} These rows are never asked about and never trained on.",
                 )
             about = f"By {rows} Yes is where the model says yes. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
@@ -98,7 +99,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.control.cells < FEWEST_MEASURED:
             too_few("F1, controls", view.control.cells, "label")
         else:
-            about = f"By {view.control.cells:,} answers to blind checks, with the 95 % interval."
+            about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95 % interval."
             number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))

@@ -169,7 +169,7 @@ def groups_part(page: ProjectPage) -> None:
     if alone := len(found) - len(several):
         st.caption(f"{counted(alone, 'group')} of one class: no other answer than the class itself.")
     if st.button(
-        f"Use {'this group' if len(several) == 1 else f'these {len(several):,} groups'}",
+        f"Use {'this group' if len(several) == 1 else 'these groups'}",
         type="primary",
         disabled=not several,
         key=f"{KEY}-use",

@@ -14,6 +14,7 @@ from pages.parts.one_label.card import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, percent, span
+from plcore.arrays.words import either
 from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import training
@@ -297,10 +298,11 @@ def _confusion(view: ProgressView) -> None:
             "rows": cells.data,
         },
         key="confusion",
-        alt=f"Confusion: of {found.total} control answers the model had said {found.agreed}",
+        alt=f"Confusion: of {counted(found.total, 'control answer')} the model had said {found.agreed}",
     )
     more = len(found.labels) - charts.MOST_LABELS
+    rarer = f" {counted(more, 'rarer label')} {either(more, 'is', 'are')} in the data." if more > 0 else ""
     st.caption(
-        f"In {found.agreed:,} of {found.total:,} control answers the model had said the same when the row was shown, "
-        f"among its candidates.{f' {more:,} rarer labels are in the data.' if more > 0 else ''}"
+        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had said the same when the row was "
+        f"shown, among its candidates.{rarer}"
     )

@@ -488,7 +488,8 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
 def _weightless(table: LabelTable) -> Iterator[Odd]:
     """Labels with the weight 0 in every cell that names them, where cells name some labels only."""
     column = table.roles.candidates
-    if column is None or table.candidate_weights is None or table.roles.form != "json":
+    # What is called candidates, as by the readers of tools, says by 0 that a label is none.
+    if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
         return
     cells = table.cells[column].head(_ROWS).str.strip().unique()
     weights: dict[str, float] = {}

@@ -228,7 +228,7 @@ def test_a_tail_that_was_cut_is_found(log: list[LogEntry], data: st.DataObject) 
     left = lines[: data.draw(st.integers(0, len(lines) - 1))]
     assert ("cut off" in fault(left)) == bool(left)
     if 0 < len(left) < len(lines) - 1:
-        assert f"it says {len(log)} entries, the file has {len(left) - 1}" in fault([*left, lines[-1]])
+        assert f"it counts {len(log)} and the file has {len(left) - 1} entr" in fault([*left, lines[-1]])
 
 
 def test_a_column_that_came_later_leaves_the_seals_of_before() -> None:
@@ -275,7 +275,10 @@ def test_the_line_that_was_changed_is_named(number: int) -> None:
             "Line 3 holds entry 1, which belongs before: it was added",
         ),
         (lambda a, b, c, d, e: [a, b, d, c, e], "Line 3 holds entry 3, but entry 2 is not before it"),
-        (lambda a, b, c, d, e: [a, b, c, e], "Line 4 closes the log, but it says 3 entries, the file has 2"),
+        (
+            lambda a, b, c, d, e: [a, b, c, e],
+            "Line 4 closes the log, but it counts 3 and the file has 2 entries",
+        ),
         (lambda a, b, c, d, e: [a, b, c, d], "ends after 3 entries without the line that closes the log"),
         (lambda a, b, c, d, e: [a, b, c, d, e, e], "Line 6 was added: the log is closed before it"),
         (

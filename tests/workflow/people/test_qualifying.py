@@ -292,7 +292,7 @@ def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, mark
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
         assert qualification.overview(seat) == qualification.QualificationView(False, None, 0, ())
         return
-    with pytest.raises(RoomError, match=r"asks 2 rows, and 1 are marked for it\. Fix: mark more"):
+    with pytest.raises(RoomError, match=r"asks 2 rows; marked for it: 1\. Fix: mark more"):
         qualification.change_rule(seat, QualificationRule(2, 1))
     qualification.change_rule(seat, QualificationRule(1, 0.5))
     view = qualification.overview(seat)

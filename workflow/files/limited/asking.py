@@ -23,6 +23,7 @@ from typing import Any, TypedDict
 from joblib import cpu_count
 
 from plcore import Problem, TableError
+from plcore.arrays.words import counted, either
 from plcore.tables import MediaError
 from workflow.files.limited.bounds import MB, Bounds
 
@@ -91,7 +92,7 @@ class Line:
 
 
 def _too_long(before: int) -> str:
-    files = "1 other file is" if before == 1 else f"{before} other files are"
+    files = f"{counted(before, 'other file')} {either(before, 'is', 'are')}"
     return f"Nothing was done: {files} still before this one after {LONGEST / 60:.0f} minutes. Fix: try again later."
 
 

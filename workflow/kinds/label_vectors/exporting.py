@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
+from plcore.arrays.words import counted
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import FileFormat, LabelVectorTable, export_types
@@ -65,7 +66,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
     if view.held_out is not None:
         rows = view.held_out.rows
         shares = [
-            (f"Precision of the {t} likeliest labels on test rows", one, rows)
+            (f"Precision of the {counted(t, 'likeliest label')} on test rows", one, rows)
             for t, one in view.held_out.precision
         ]
         shares += [

@@ -9,6 +9,7 @@ import numpy as np
 from plcore import LabelTable
 from plcore import LearnerSettings as LearnerSettings
 from plcore.arrays import in_a_row as in_a_row
+from plcore.arrays.words import either
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
@@ -161,8 +162,8 @@ def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True)
         return f"{first}No answer can change a prediction any more; only the row's own label is still open."
     if decides == 0:
         return (
-            f"{first}No single answer here can change the model's label of one of the {undecided:,} rows that are not "
-            "settled; the row's own is still open."
+            f"{first}No single answer here can change the model's label of any row that is not settled "
+            f"({undecided:,}); the row's own is still open."
         )
-    others = f"{decides:,} of {undecided:,} rows that are not settled"
+    others = f"{decides:,} of {undecided:,} {either(undecided, 'row that is', 'rows that are')} not settled"
     return f"{first}Your answer could change the model's label of {others}."

@@ -374,7 +374,7 @@ def test_known_labels_and_measures(home: Home, owner: int) -> None:
         control = opened.learner.progress().control
     words = [one.words for one in found.measures]
     assert "Micro F1 on test rows" in words
-    assert "Precision of the 1 likeliest labels on test rows" in words
+    assert "Precision of the 1 likeliest label on test rows" in words
     by = {one.words: one for one in found.measures}
     agreement = by["Agreement on blind checks: the model says of a label what the person said"]
     assert control.accuracy is not None

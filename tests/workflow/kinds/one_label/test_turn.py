@@ -337,7 +337,7 @@ def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
         == f"{first}Your answer could change the model's label of 3 of 1,200 rows that are not settled."
     )
     assert settings.reason(strategy, 0, 7).startswith(
-        f"{first}No single answer here can change the model's label of one of the 7 "
+        f"{first}No single answer here can change the model's label of any row that is not settled (7); "
     )
     assert settings.reason(strategy, 0, 0).startswith(f"{first}No answer can change a prediction any more")
     uncounted = settings.reason(strategy, 3, 9, counted=False)
