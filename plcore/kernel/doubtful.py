@@ -31,8 +31,6 @@ from plcore.labels.weights import ClassMasses
 
 PASSES = 4
 PASS_ROUNDS = 15  # of each pass but the last
-TEMPERATURE = 0.15
-"""The least of the rounds' softmax: at .05 early mistakes are frozen before a doubt is seen."""
 OUTSIDE_TEMPERATURES = (0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 1.0)
 FIRST_RATE, EM_ROUNDS, PRIOR_ROWS = 0.05, 30, 20.0
 DOUBTED = 0.5
@@ -149,7 +147,6 @@ def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) ->
     return replace(
         rounds,
         masses=ClassMasses.of(told, weights),
-        temperature=max(rounds.temperature, TEMPERATURE),
         sources=sources,
         doubts=doubts,
     )

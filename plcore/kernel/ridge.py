@@ -143,9 +143,9 @@ class PLKernelRidge(SoftLabelClassifier):
         is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
         held-out sets are better predicted by that, by more than one standard error; single candidates are doubted at
         the start where that is better by one more, or where blind checks found them wrong (`single_checks` of `fit`).
-        A number in [0, 1] is taken as it is: how far single candidates are doubted at the start. The temperature is
-        then at least .15. For shortlists of models, which miss the truth of some rows; where sets depend on the label a
-        number may ruin the fit. Refused for more than 200,000 rows. Costs up to three times a fit.
+        A number in [0, 1] is taken as it is: how far single candidates are doubted at the start. For shortlists of
+        models, which miss the truth of some rows; where sets depend on the label a number may ruin the fit. Refused for
+        more than 200,000 rows. Costs up to three times a fit.
     temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
@@ -407,9 +407,9 @@ class PLKernelRidge(SoftLabelClassifier):
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
         Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
-        set_mass=set_mass_ and, where it is not None, outside=outside_start_ on the same rows,
-        weights and sources, and costs the rounds alone. y : candidate matrix; the
-        other arguments and the errors are those of `fit`. Nothing changes when an error is raised.
+        set_mass=set_mass_ and, where it is not None, outside=outside_start_ on the same rows, weights and sources, and
+        costs the rounds alone. y : candidate matrix; the other arguments and the errors are those of `fit`. Nothing
+        changes when an error is raised.
         """
         self._check_resident()
         n = len(self.candidates_)
@@ -423,7 +423,7 @@ class PLKernelRidge(SoftLabelClassifier):
         told = read_answered(answered, prior, before)
         with one_thread():
             masses = ClassMasses.of(before, self.rounds_.ridge.weights)
-            rounds = replace(self.rounds_, masses=masses, temperature=self.temperature, doubts=None)
+            rounds = replace(self.rounds_, masses=masses, doubts=None)
             if self._sources is not None and self.set_mass_ > 0:
                 weights = self.rounds_.ridge.weights
                 rounds = replace(
@@ -442,10 +442,9 @@ class PLKernelRidge(SoftLabelClassifier):
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
-        the answers, and these rows are no longer doubted. The rounds
-        go on from the last soft labels, where a fresh fit begins anew: nearly all predictions
-        are the same. Costs some milliseconds a thousand rows. `candidate_accuracy_` and `probability_temperature_`
-        stay, too.
+        the answers, and these rows are no longer doubted. The rounds go on from the last soft labels, where a fresh fit
+        begins anew: nearly all predictions are the same. Costs some milliseconds a thousand rows.
+        `candidate_accuracy_` and `probability_temperature_` stay, too.
         Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.
         """
