@@ -329,8 +329,8 @@ how many of the rows most at risk, taken as many as there are, are such rows. Of
 estimate above 1 %. Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody
 is asked.""",
         risks,
-        f"""Doubtful sets of `PLKernelRidge(outside="auto")`, against the same without: {SEEDS} seeds, points. Single
-candidates are counted among the rows learnt from. 10 checks: so many of them drawn at random and checked by a person.""",
+        f"""Doubtful sets of `PLKernelRidge(outside="auto")` against the same without: {SEEDS} seeds, points. Single
+candidates are counted among the rows learnt from. 10 checks: so many of them, drawn at random, checked by a person.""",
         doubts_table(),
         f"{time.process_time() - begun:,.0f} CPU seconds in all.",
     )

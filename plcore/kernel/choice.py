@@ -210,7 +210,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         start_set = 0.0 if part.sources is None else SET_MASSES[0]
     weights = [part.weights[fold == number] for number in range(FOLDS)]
     folds = [_Folds(part, fold, kernel, grid, seed, progress) for kernel in grid.kernels]
-    settings = [(one, alpha, start, start_set, None) for one in folds for alpha in grid.alphas]
+    settings: list[Setting] = [(one, alpha, start, start_set, None) for one in folds for alpha in grid.alphas]
     tried = _race(settings, _firsts(settings), weights)
     whole = np.concatenate(weights)
     shares = [float(np.average(hits, weights=whole)) for _, hits in tried]

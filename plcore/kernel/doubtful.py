@@ -41,7 +41,7 @@ FEWEST_CHECKS, CLEAR = 10, 0.2
 """Blind checks of single candidates from which their wrong share is the start, and the share from which they decide."""
 
 
-class Estimate(NamedTuple):
+class OutsideEstimate(NamedTuple):
     """outside : (n,) how likely the truth of each row is none of its candidates      temperature : T_o
     shares : (n, m) P, of each class by that temperature"""
 
@@ -74,7 +74,7 @@ class Sets:
 
 def estimate_outside(
     scores: FloatArray, candidates: BoolArray, weights: FloatArray, doubtable: BoolArray
-) -> Estimate:
+) -> OutsideEstimate:
     """The EM above.
 
     scores : (n, m) left-out      candidates : (n, m); classes that no row has are left out of it
@@ -85,7 +85,10 @@ def estimate_outside(
     counted = np.where(doubtable, weights, 0.0)
     every = np.broadcast_to(possible, candidates.shape)
     rows = np.bincount(sizes, counted)
-    best, found = -np.inf, Estimate(np.zeros(len(scores)), OUTSIDE_TEMPERATURES[0], np.zeros(scores.shape))
+    best, found = (
+        -np.inf,
+        OutsideEstimate(np.zeros(len(scores)), OUTSIDE_TEMPERATURES[0], np.zeros(scores.shape)),
+    )
     tiny = np.finfo(float).tiny
     for temperature in OUTSIDE_TEMPERATURES:
         shares = softmax_rows(scores / temperature, every)
@@ -101,7 +104,7 @@ def estimate_outside(
             rates = (np.bincount(sizes, counted * outside) + even) / (rows + PRIOR_ROWS)
         likely = float(counted @ np.log(rates[sizes] * beyond + (1.0 - rates[sizes]) * inside))
         if likely > best:
-            best, found = likely, Estimate(outside, temperature, shares)
+            best, found = likely, OutsideEstimate(outside, temperature, shares)
     return found
 
 
@@ -196,4 +199,4 @@ def read_answered(answered: object, prior: FloatArray, imported: FloatArray) -> 
             f"answered must be bool of shape {changed.shape}, one for each row. Got {given.dtype} of shape "
             f"{given.shape}."
         )
-    return given | changed
+    return np.asarray(given | changed)

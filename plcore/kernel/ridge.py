@@ -367,9 +367,11 @@ class PLKernelRidge(SoftLabelClassifier):
         alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
         mass = None if self.class_mass == "auto" else float(self.class_mass)
         set_mass = None if self.set_mass == "auto" else float(self.set_mass)
-        doubt, doubts = (None if self.outside is None else self.outside), ()
+        doubts: tuple[float, ...] = ()
         if self.outside == "auto":
             doubts, doubt = starts_to_try(checks)
+        else:
+            doubt = None if self.outside is None else float(self.outside)
         sizes = self.temperature, self.max_iter, self.n_components
         return Grid(kernels, alphas, mass, set_mass, *sizes, doubt, doubts)
 

@@ -94,10 +94,10 @@ class Rounds:
     set_mass: float = 0.0
     doubts: Doubts | None = None
 
-    def answered(self, candidates: BoolArray, rows: IntArray) -> Rounds:
+    def answered(self, candidates: BoolArray, rows: IntArray | None = None) -> Rounds:
         """The same for other candidates (n, m), of which the set masses take the rows with one for answers; the rows
-        (r,) that have changed are no longer doubted."""
-        doubts = None if self.doubts is None else self.doubts.without(rows)
+        (r,) that have changed, if given, are no longer doubted."""
+        doubts = self.doubts if self.doubts is None or rows is None else self.doubts.without(rows)
         if doubts is not None:
             candidates = candidates | (doubts.shares > 0)[:, None]
         sources = None if self.sources is None else self.sources.answered(candidates)

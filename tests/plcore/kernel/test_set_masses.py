@@ -286,8 +286,7 @@ class TestModel:
         arrays, prior = model.rounds_.to_arrays(), prior_labels(sets)
         again = Rounds.from_arrays(arrays)
         np.testing.assert_array_equal(again.settle(prior, 5).labels, model.rounds_.settle(prior, 5).labels)
-        left = np.eye(10, dtype=bool)[sets.argmax(axis=1)]
-        answered = model.rounds_.answered(left, np.arange(len(left))).to_arrays()
+        answered = model.rounds_.answered(np.eye(10, dtype=bool)[sets.argmax(axis=1)]).to_arrays()
         for name, one in arrays.items():
             np.testing.assert_array_equal(answered[name], one, err_msg=f"{name}: versions share the file")
         older = {name: one for name, one in arrays.items() if not name.startswith(("set_mass", "source"))}
