@@ -90,7 +90,7 @@ class Footing:
         )
         prior = np.concatenate([own_prior, self.held_prior])
         with one_thread():
-            rounds = self.rounds.answered(now)
+            rounds = self.rounds.answered(now, changed)
             labels = rounds.update(self.labels, changed, prior).labels
             own = rounds.class_scores(labels, prior)
             effects = rounds.effects(own, now)[:n] if with_effects else None

@@ -180,7 +180,7 @@ class TestChoice:
                         hits[1 : 2 * up : 2], hits[0 : 2 * down : 2] = 1, 0
                         self.found[mass] = hits
 
-                def hits(self, alpha, mass, set_mass, number):
+                def hits(self, alpha, mass, set_mass, doubt, number):
                     return self.found[mass][self.fold == number]
 
             monkeypatch.setattr(choice, "_Folds", Folds)
@@ -204,7 +204,7 @@ class TestChoice:
                 self.kernel = kernel
                 assert np.bincount(fold).tolist() == [100] * 3
 
-            def hits(self, alpha, mass, set_mass, number):
+            def hits(self, alpha, mass, set_mass, doubt, number):
                 asked.append((alpha, number))
                 return (np.arange(100) < right[alpha][number]).astype(float)
 
@@ -265,7 +265,7 @@ class TestChoice:
                 grids.append(grid)
                 self.kernel = kernel
 
-            def hits(self, alpha, mass, set_mass, number):
+            def hits(self, alpha, mass, set_mass, doubt, number):
                 return np.ones(20)
 
         monkeypatch.setattr(choice, "_Folds", Kept)
