@@ -46,11 +46,11 @@ BOX = "bring-in"
 
 def bring_in_part(page: Page) -> None:
     """Folded, for few need it: the box for the file, the name that the project is to have, the button."""
-    with st.expander("Bring in a project from another Winnow", icon=":material/luggage:"):
+    with st.expander("Import project file", icon=":material/luggage:"):
         st.markdown(
-            "In that Winnow, *Download project* on the Export page gives the file. The project comes with its "
-            "log and all: who answered what, and when. People are known again by their names. Others come as people "
-            "who cannot sign in until you let them in, on the People page."
+            "In another Winnow, *Download project* on the Export page makes the file. The project comes with its whole "
+            "log: who answered what, and when. People are matched by name. New ones cannot sign in until you let them "
+            "in, on the People page."
         )
         chosen = file_box(
             page.seat,
@@ -66,7 +66,7 @@ def bring_in_part(page: Page) -> None:
             max_chars=NAME_LENGTH,
             key=f"{state.FILE}-name-{chosen.key}",
         )
-        if st.button("Bring it in", type="primary", icon=":material/luggage:"):
+        if st.button("Import project", type="primary", icon=":material/luggage:"):
             _bring_in(page, chosen, name.strip())
 
 
@@ -123,7 +123,7 @@ FORMATS = (
 
 def what_it_may_be() -> None:
     """Three examples side by side, the formats, and how large a file may be."""
-    st.markdown("###### What may it look like?")
+    st.markdown("###### Examples")
     for place, (title, example, words) in zip(st.columns(3), EXAMPLES, strict=True):
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{title}**")

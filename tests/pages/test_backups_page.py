@@ -215,7 +215,7 @@ def file(tmp_path: Path) -> bytes:
 
 
 def bring_in_part_press(test: AppTest) -> AppTest:
-    next(one for one in test.button if one.label == "Bring it in").click().run()
+    next(one for one in test.button if one.label == "Import project").click().run()
     assert not test.exception
     return test
 
@@ -229,7 +229,7 @@ def test_it_is_here_with_a_press_and_its_people_are_named(
 ) -> None:
     test = show(owner, "import_table.py")
     assert "People are known again by their names." in said(test)
-    assert not [one for one in test.button if one.label == "Bring it in"], "there is no file yet"
+    assert not [one for one in test.button if one.label == "Import project"], "there is no file yet"
     test = bring_in_part_press(give(test, BOX, "birds.winnow.zip", file))
     assert names(home, owner) == ["birds *of* 2026"]
     (toast,) = test.toast
