@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, RoundProgress
+from plcore.kernel.doubtful import Sets, settle_in_doubt
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
@@ -48,6 +49,7 @@ class Chosen:
     mass: float
     set_mass: float
     accuracy: float
+    doubt: float | None = None  # how far single candidates are doubted at the start; None: no set is doubted
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Grid:
     """What is chosen from, and what is given beside it.
 
     kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
+    doubt : given, None for none      doubts : tried in turn, each against what was chosen before
     """
 
     kernels: tuple[str, ...]
@@ -64,24 +67,27 @@ class Grid:
     temperature: float
     max_iter: int
     n_components: int
+    doubt: float | None = None
+    doubts: tuple[float, ...] = ()
 
     @property
     def single(self) -> bool:
         """Whether there is nothing to choose."""
-        return len(self.kernels) == len(self.alphas) == 1 and None not in (self.mass, self.set_mass)
+        given = None not in (self.mass, self.set_mass) and not self.doubts
+        return len(self.kernels) == len(self.alphas) == 1 and given
 
     @property
     def middle(self) -> Chosen:
         """What is taken where nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
-        return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan)
+        return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan, self.doubt)
 
 
 @dataclass(frozen=True)
 class Rows:
     """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
-    weights (n,), and the source of each row (n,), if these have some."""
+    weights (n,), the source of each row (n,), if these have some, and whether a person answered it (n,); None: none."""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -89,6 +95,7 @@ class Rows:
     imported: FloatArray
     weights: FloatArray
     sources: IntArray | None = None
+    answered: BoolArray | None = None
 
     def take(self, rows: IntArray) -> Rows:
         return Rows(
@@ -98,6 +105,7 @@ class Rows:
             self.imported[rows],
             self.weights[rows],
             None if self.sources is None else self.sources[rows],
+            None if self.answered is None else self.answered[rows],
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
@@ -121,13 +129,19 @@ class Rows:
             return None
         return SetMasses.among(self.sources, self.imported, self.candidates, as_rows(self.weights))
 
+    @property
+    def sets(self) -> Sets:
+        """What doubts go by."""
+        answered = np.zeros(len(self.candidates), dtype=bool) if self.answered is None else self.answered
+        return Sets(self.candidates, self.prior, self.imported, answered, self.sources)
+
 
 @dataclass(frozen=True)
 class _Fold:
     """What every setting has in common on one fold: the regression of the other rows, and the rows left out."""
 
     smoother: Smoother
-    prior: FloatArray
+    rows: Rows
     masses: ClassMasses
     sources: SetMasses | None
     impossible: BoolArray  # (m,) the classes that none of the other rows may have
@@ -146,7 +160,9 @@ class _Folds:
         self.Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
         self._made: dict[int, _Fold] = {}
 
-    def hits(self, alpha: float, mass: float, set_mass: float, number: int) -> FloatArray:
+    def hits(
+        self, alpha: float, mass: float, set_mass: float, doubt: float | None, number: int
+    ) -> FloatArray:
         """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
         if number not in self._made:  # not before a setting gets so far
             self._made[number] = self._make(number)
@@ -154,7 +170,10 @@ class _Folds:
         sources = part.sources if set_mass > 0 else None
         ridge = part.smoother.ridge(alpha)
         rounds = Rounds(ridge, part.masses, mass, self.grid.temperature, sources, set_mass)
-        settled = rounds.settle(part.prior, self.grid.max_iter, progress=self.progress)
+        if doubt is None:
+            settled = rounds.settle(part.rows.prior, self.grid.max_iter, progress=self.progress)
+        else:
+            settled = settle_in_doubt(rounds, part.rows.sets, doubt, self.grid.max_iter, self.progress)[1]
         outer, shift = part.smoother.weights_of(rounds.ridge, settled.labels)
         scores = part.Z @ outer + shift
         scores[:, part.impossible] = -np.inf
@@ -167,7 +186,7 @@ class _Folds:
         learnt = rows.prior[rows.weights > 0]
         return _Fold(
             Smoother(self.Z[others], rows.weights),
-            rows.prior,
+            rows,
             ClassMasses.of(rows.imported, rows.weights),
             rows.set_masses,
             np.asarray(~(learnt > 0).any(axis=0)),
@@ -176,8 +195,8 @@ class _Folds:
         )
 
 
-Setting = tuple[_Folds, float, float, float]
-"""Kernel, alpha, class mass and set mass."""
+Setting = tuple[_Folds, float, float, float, float | None]
+"""Kernel, alpha, class mass, set mass and how far single candidates are doubted."""
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
@@ -208,21 +227,24 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         start_set = 0.0 if part.sources is None else SET_MASSES[0]
     weights = [part.weights[fold == number] for number in range(FOLDS)]
     folds = [_Folds(part, fold, kernel, grid, seed, progress) for kernel in grid.kernels]
-    settings = [(one, alpha, start, start_set) for one in folds for alpha in grid.alphas]
+    settings = [(one, alpha, start, start_set, None) for one in folds for alpha in grid.alphas]
     tried = _race(settings, _firsts(settings), weights)
     whole = np.concatenate(weights)
     shares = [float(np.average(hits, weights=whole)) for _, hits in tried]
     (best, alpha, *_), found = tried[int(np.argmax(shares))]
     chosen = Chosen(best.kernel, alpha, start, start_set, max(shares))
     if grid.set_mass is None and part.sources is not None:
-        settings = [(best, alpha, start, one) for one in SET_MASSES[1:]]
+        settings = [(best, alpha, start, one, None) for one in SET_MASSES[1:]]
         chosen, found = _challenge(chosen, found, settings, weights, DOUBT)
     if grid.mass is None:
         # With set masses classes are pulled at least as far as that.
         masses = [one for one in MASSES if one != start and (one > start or chosen.set_mass == 0)]
-        settings = [(best, alpha, one, chosen.set_mass) for one in masses]
-        chosen, _ = _challenge(chosen, found, settings, weights)
-    return chosen
+        settings = [(best, alpha, one, chosen.set_mass, None) for one in masses]
+        chosen, found = _challenge(chosen, found, settings, weights)
+    for doubt in grid.doubts:
+        settings = [(best, alpha, chosen.mass, chosen.set_mass, doubt)]
+        chosen, found = _challenge(chosen, found, settings, weights)
+    return chosen if grid.doubt is None else replace(chosen, doubt=grid.doubt)
 
 
 def by_content(rows: Rows) -> IntArray:
@@ -257,7 +279,9 @@ def _challenge(
         gain = hits - found
         mean = float(np.average(gain, weights=whole))
         if mean > errors * standard_error(gain, whole) and chosen.accuracy + mean > best.accuracy:
-            best, kept = Chosen(setting[0].kernel, *setting[1:], chosen.accuracy + mean), hits
+            kernel, alpha, mass, set_mass, doubt = setting
+            best = Chosen(kernel.kernel, alpha, mass, set_mass, chosen.accuracy + mean, doubt)
+            kept = hits
     return best, kept
 
 

@@ -29,6 +29,14 @@ from plcore.arrays.types import (
     is_sparse,
 )
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
+from plcore.kernel.doubtful import (
+    Sets,
+    estimate_outside,
+    read_answered,
+    read_checks,
+    settle_in_doubt,
+    starts_to_try,
+)
 from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.file_scores import ScorePool, ScoreRule, WeighedScores, weigh
 from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy, probability_temperature
@@ -131,6 +139,13 @@ class PLKernelRidge(SoftLabelClassifier):
         without these they are rows with the same set, if more than half of the neighbouring rows have the same one and
         that is beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no
         groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
+    outside : whether rows are found whose truth is none of their candidates (`plcore.kernel.doubtful`). None: every set
+        is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
+        held-out sets are better predicted by that, by more than one standard error; single candidates are doubted at
+        the start where that is better by one more, or where blind checks found them wrong (`single_checks` of `fit`).
+        A number in [0, 1] is taken as it is: how far single candidates are doubted at the start. The temperature is
+        then at least .15. For shortlists of models, which miss the truth of some rows; where sets depend on the label a
+        number may ruin the fit. Refused for more than 200,000 rows. Costs up to three times a fit.
     temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
@@ -149,8 +164,12 @@ class PLKernelRidge(SoftLabelClassifier):
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores where nothing was to be chosen.
     probability_temperature_ : that of `predict_proba`, at which leave-one-out scores make the sets most probable.
-    label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
+    label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets, but for rows in doubt:
+        their argmax is then the label among all classes.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
+    outside_ : (n,) how likely the truth of each training row is none of its candidates, 0 for answered rows; None for
+        outside=None. It is estimated also where no set is doubted by the choice.
+    outside_start_ : how far single candidates were doubted at the start; None where no set is doubted.
     objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
         minimise. n_iter_; converged_ : whether the last change is below .01. Where many sets are ambiguous a few rows
         often go on moving after 25 rounds.
@@ -162,6 +181,7 @@ class PLKernelRidge(SoftLabelClassifier):
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "set_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "outside": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -177,6 +197,8 @@ class PLKernelRidge(SoftLabelClassifier):
     candidate_accuracy_: float
     probability_temperature_: float
     rounds_: Rounds
+    outside_: FloatArray | None
+    outside_start_: float | None
     _candidate_weights: FloatArray | None  # (n, m) as given
     _sources: IntArray | None  # (n,) of the training rows
 
@@ -191,6 +213,7 @@ class PLKernelRidge(SoftLabelClassifier):
         max_iter: int = 25,
         scaling: str | None = "auto",
         random_state: int | np.random.RandomState | None = 0,
+        outside: float | str | None = None,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -201,6 +224,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.max_iter = max_iter
         self.scaling = scaling
         self.random_state = random_state
+        self.outside = outside
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -212,6 +236,8 @@ class PLKernelRidge(SoftLabelClassifier):
         groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
         imported: LabelsLike | None = None,
+        answered: ArrayLike | None = None,
+        single_checks: tuple[int, int] | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
@@ -227,6 +253,10 @@ class PLKernelRidge(SoftLabelClassifier):
             to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
         imported : the candidates (n, m) before rows were answered; the class masses are theirs, by the same weights,
             because answered rows are no fair sample of the classes, and so are the set masses. None: y.
+        answered : bool (n,), rows that a person answered, also where the answer is the one candidate they had: these
+            are never doubted. Rows whose candidates are not the imported ones count as answered anyway
+        single_checks : (wrong, checked) of rows with one candidate, drawn at random and checked by a person. From ten
+            on they decide for outside="auto": from .2 wrong on, that share is how far such rows are doubted first
         progress : called with (round, largest change) after every round of the choice and of the fit; what it raises
             ends the fit
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
@@ -239,12 +269,18 @@ class PLKernelRidge(SoftLabelClassifier):
         if imported is not None:
             before = imported_labels(imported, candidates.shape, classes, given)
         warn_of_frequent(candidates, classes)
-        rows = Rows(X, candidates, prior, before, weights)
+        checks, told = read_checks(single_checks), read_answered(answered, prior, before)
+        rows = Rows(X, candidates, prior, before, weights, answered=told)
         rows = replace(rows, sources=self._find_sources(groups, rows))
         seed = draw_seed(self.random_state)
         drawn = draw(rows, seed)
+        if drawn is not None and self.outside is not None:
+            raise ValueError(
+                f"outside={self.outside!r} needs all training rows, up to {MOST_RESIDENT:,}. Got {len(candidates):,}. "
+                "Fix: fit fewer rows, or outside=None."
+            )
         with one_thread():
-            self._fit(rows if drawn is None else rows.take(drawn), classes, seed, progress)
+            self._fit(rows if drawn is None else rows.take(drawn), classes, seed, checks, progress)
             if drawn is not None:
                 labels = follow(
                     rows, drawn, self.label_distributions_, self.rounds_, self._score_rows, self._scaler
@@ -265,11 +301,18 @@ class PLKernelRidge(SoftLabelClassifier):
             return sources_by_set(imported, rows.X, rows.weights)
         return same_sets(imported, rows.weights) if float(self.set_mass) > 0 else None
 
-    def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: RoundProgress | None) -> None:
+    def _fit(
+        self,
+        rows: Rows,
+        classes: AnyArray,
+        seed: int,
+        checks: tuple[int, int] | None,
+        progress: RoundProgress | None,
+    ) -> None:
         """All that is learned from rows that are checked."""
         scaler = fit_scaler(self.scaling, rows.X, rows.weights)
         rows = replace(rows, X=scaled(scaler, rows.X))
-        chosen = choose(rows, self._grid(rows.X), seed, progress)
+        chosen = choose(rows, self._grid(rows.X, checks), seed, progress)
         many = bool(np.count_nonzero(rows.weights) > MOST_ROWS)
         features = KernelFeatures(chosen.kernel, self.n_components, plain=many)
         Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
@@ -285,8 +328,9 @@ class PLKernelRidge(SoftLabelClassifier):
         sources = rows.set_masses if chosen.set_mass > 0 else None
         set_mass = 0.0 if sources is None else chosen.set_mass
         rounds = Rounds(ridge, masses, chosen.mass, self.temperature, sources, set_mass)
-        settled = rounds.settle(rows.prior, self.max_iter, progress=progress)
-        self._scaler, self._features, self._smoother, self.rounds_ = scaler, features, smoother, rounds
+        self.outside_start_ = chosen.doubt
+        settled = self._settle(rounds, rows.sets, progress)
+        self._scaler, self._features, self._smoother = scaler, features, smoother
         self.kernel_, self.alpha_, self.class_mass_ = chosen.kernel, chosen.alpha, chosen.mass
         self.set_mass_ = set_mass
         self.classes_ = classes
@@ -296,10 +340,26 @@ class PLKernelRidge(SoftLabelClassifier):
             self.candidate_accuracy_ = left_out_accuracy(ridge, settled.labels, rows.candidates)
         self._calibrate(ridge, settled.labels, rows.candidates)
 
+    def _settle(self, rounds: Rounds, sets: Sets, progress: RoundProgress | None) -> Settled:
+        """What the rounds end in, with or without doubts; sets `rounds_` and `outside_`."""
+        self.outside_ = None
+        if self.outside_start_ is None:
+            settled = rounds.settle(sets.prior, self.max_iter, progress=progress)
+            if self.outside is not None:
+                scores = rounds.ridge.left_out_scores(settled.labels)
+                found = estimate_outside(scores, sets.candidates, rounds.ridge.weights, sets.open)
+                self.outside_ = found.outside
+        else:
+            rounds, settled, self.outside_ = settle_in_doubt(
+                rounds, sets, self.outside_start_, self.max_iter, progress
+            )
+        self.rounds_ = rounds
+        return settled
+
     def _calibrate(self, ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> None:
         self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature)
 
-    def _grid(self, X: Matrix) -> Grid:
+    def _grid(self, X: Matrix, checks: tuple[int, int] | None) -> Grid:
         """What the parameters leave open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
@@ -307,7 +367,11 @@ class PLKernelRidge(SoftLabelClassifier):
         alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
         mass = None if self.class_mass == "auto" else float(self.class_mass)
         set_mass = None if self.set_mass == "auto" else float(self.set_mass)
-        return Grid(kernels, alphas, mass, set_mass, self.temperature, self.max_iter, self.n_components)
+        doubt, doubts = (None if self.outside is None else self.outside), ()
+        if self.outside == "auto":
+            doubts, doubt = starts_to_try(checks)
+        sizes = self.temperature, self.max_iter, self.n_components
+        return Grid(kernels, alphas, mass, set_mass, *sizes, doubt, doubts)
 
     def _take(self, candidates: BoolArray, prior: FloatArray, settled: Settled) -> None:
         """Have these candidates and their soft labels, and all that follows from them."""
@@ -320,7 +384,7 @@ class PLKernelRidge(SoftLabelClassifier):
 
     def _keep(self, candidates: BoolArray, prior: FloatArray, labels: FloatArray) -> None:
         self.candidates_, self._prior, self.label_distributions_ = candidates, prior, labels
-        self.transduction_ = self.classes_[labels.argmax(axis=1)]
+        self.transduction_ = self.classes_[np.where(candidates, labels, -1.0).argmax(axis=1)]
 
     def _check_resident(self) -> None:
         """Raise ValueError where the features of the training rows were not kept."""
@@ -337,12 +401,14 @@ class PLKernelRidge(SoftLabelClassifier):
         *,
         candidate_weights: MatrixLike | None = None,
         imported: LabelsLike | None = None,
+        answered: ArrayLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
-        Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_ and
-        set_mass=set_mass_ on the same rows, weights and sources, and costs the rounds alone. y : candidate matrix; the
+        Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
+        set_mass=set_mass_ and, where it is not None, outside=outside_start_ on the same rows,
+        weights and sources, and costs the rounds alone. y : candidate matrix; the
         other arguments and the errors are those of `fit`. Nothing changes when an error is raised.
         """
         self._check_resident()
@@ -354,16 +420,17 @@ class PLKernelRidge(SoftLabelClassifier):
         if imported is not None:
             before = imported_labels(imported, candidates.shape, self.classes_, given)
         warn_of_frequent(candidates, self.classes_)
+        told = read_answered(answered, prior, before)
         with one_thread():
             masses = ClassMasses.of(before, self.rounds_.ridge.weights)
-            rounds = replace(self.rounds_, masses=masses)
+            rounds = replace(self.rounds_, masses=masses, temperature=self.temperature, doubts=None)
             if self._sources is not None and self.set_mass_ > 0:
                 weights = self.rounds_.ridge.weights
                 rounds = replace(
                     rounds, sources=SetMasses.among(self._sources, before, candidates, as_rows(weights))
                 )
-            settled = rounds.settle(prior, self.max_iter, progress=progress)
-            self.rounds_ = rounds
+            sets = Sets(candidates, prior, before, told, self._sources)
+            settled = self._settle(rounds, sets, progress)
             self._take(candidates, prior, settled)
             self._candidate_weights = given
             self.candidate_accuracy_ = left_out_accuracy(rounds.ridge, settled.labels, candidates)
@@ -375,7 +442,8 @@ class PLKernelRidge(SoftLabelClassifier):
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
-        the answers. The rounds go on from the last soft labels, where a fresh fit begins anew: nearly all predictions
+        the answers, and these rows are no longer doubted. The rounds
+        go on from the last soft labels, where a fresh fit begins anew: nearly all predictions
         are the same. Costs some milliseconds a thousand rows. `candidate_accuracy_` and `probability_temperature_`
         stay, too.
         Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
@@ -387,8 +455,11 @@ class PLKernelRidge(SoftLabelClassifier):
         given = None if self._candidate_weights is None else self._candidate_weights[chosen]
         left[chosen], prior[chosen] = new, prior_labels(new, given)
         with one_thread():
-            self.rounds_ = self.rounds_.answered(left)
+            self.rounds_ = self.rounds_.answered(left, chosen)
             self._take(left, prior, self.rounds_.update(before, chosen, prior))
+        if self.outside_ is not None:
+            self.outside_ = self.outside_.copy()
+            self.outside_[chosen] = 0.0
         return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
 
     def weigh_scores(
@@ -414,7 +485,7 @@ class PLKernelRidge(SoftLabelClassifier):
             X, y, weights, truth = checks
             inside = candidates_among(y, self.classes_)
             given = check_candidate_weights(weights, inside.shape, self.classes_)
-            own = self._scores(X) / self.temperature
+            own = self._scores(X) / self.rounds_.temperature
             columns = pd.Index(self.classes_).get_indexer(pd.Index(np.asarray(truth)))
             told = own, prior_labels(inside, given), columns.astype(np.int64)
         with one_thread():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -32,11 +33,57 @@ class Settled:
 
 
 @dataclass(frozen=True, eq=False)
+class Doubts:
+    """How far the truth of each row is taken to be outside of its set (`plcore.kernel.doubtful`).
+
+    shares : (n,) of each row's label outside      temperature : of the softmax there, at least that of the rounds
+    beyond : (n, m) the classes outside of each set
+    """
+
+    shares: FloatArray
+    temperature: float
+    beyond: BoolArray
+
+    @cached_property
+    def rows(self) -> IntArray:
+        return np.flatnonzero(self.shares > 0)
+
+    def mix(self, labels: FloatArray, scores: FloatArray, temperature: float) -> FloatArray:
+        """Soft labels (n, m) inside the sets, of doubted rows mixed with the softmax of their scores (n, m) outside."""
+        rows, mixed = self.rows, labels.copy()
+        outside = softmax_rows(scores[rows] / max(temperature, self.temperature), self.beyond[rows])
+        part = self.shares[rows][:, None]
+        mixed[rows] = (1.0 - part) * labels[rows] + part * outside
+        return mixed
+
+    def without(self, rows: IntArray) -> Doubts:
+        """The same, but for rows (r,) that were answered."""
+        shares = self.shares.copy()
+        shares[rows] = 0.0
+        return replace(self, shares=shares)
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """All of it as arrays by name, for a file; `from_arrays` makes it again."""
+        temperature = np.array(self.temperature)
+        return {"doubt_shares": self.shares, "doubt_temperature": temperature, "doubt_beyond": self.beyond}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Doubts:
+        """What `to_arrays` gave. Raises KeyError where something is missing."""
+        return cls(arrays["doubt_shares"], float(arrays["doubt_temperature"]), arrays["doubt_beyond"])
+
+
+ANNEALED_FROM, COOLING = 0.5, 0.75
+"""With doubts the temperature of round t from 0 is .5 * .75^t, at least that of the rounds."""
+
+
+@dataclass(frozen=True, eq=False)
 class Rounds:
     """What the rounds go by, whatever the candidates of the rows are now.
 
     masses, mass : the class masses, and the power of the pull towards them      temperature : of the softmax
     sources, set_mass : the set masses, and the power of the pull towards them; None and 0 for none
+    doubts : of sets that may lack the truth, None for none
     """
 
     ridge: Ridge
@@ -45,10 +92,16 @@ class Rounds:
     temperature: float
     sources: SetMasses | None = None
     set_mass: float = 0.0
+    doubts: Doubts | None = None
 
-    def answered(self, candidates: BoolArray) -> Rounds:
-        """The same for other candidates (n, m), of which the set masses take the rows with one for answers."""
-        return self if self.sources is None else replace(self, sources=self.sources.answered(candidates))
+    def answered(self, candidates: BoolArray, rows: IntArray) -> Rounds:
+        """The same for other candidates (n, m), of which the set masses take the rows with one for answers; the rows
+        (r,) that have changed are no longer doubted."""
+        doubts = None if self.doubts is None else self.doubts.without(rows)
+        if doubts is not None:
+            candidates = candidates | (doubts.shares > 0)[:, None]
+        sources = None if self.sources is None else self.sources.answered(candidates)
+        return replace(self, sources=sources, doubts=doubts)
 
     def settle(
         self,
@@ -65,11 +118,18 @@ class Rounds:
         """
         labels = prior if start is None else start
         logs, inside = logs_inside(prior)
+        if self.doubts is not None and start is None:
+            labels = self.doubts.mix(prior, np.zeros(prior.shape), self.temperature)
         changes: list[float] = []
         damped = False
-        for _ in range(max_iter):
+        for number in range(max_iter):
             scores = self.ridge.left_out_scores(labels)
-            soft = softmax_rows(scores / self.temperature + logs, inside)
+            temperature = self.temperature
+            if self.doubts is not None and start is None:
+                temperature = max(temperature, ANNEALED_FROM * COOLING**number)
+            soft = softmax_rows(scores / temperature + logs, inside)
+            if self.doubts is not None:
+                soft = self.doubts.mix(soft, scores, temperature)
             new = self.masses.pull(soft, self.mass)
             if self.sources is not None:
                 new = self.sources.pull(new, self.set_mass)
@@ -110,6 +170,8 @@ class Rounds:
         can be compared."""
         scores = self.ridge.left_out_scores(labels)
         soft = softmax_inside(scores, self.temperature, prior)
+        if self.doubts is not None:
+            soft = self.doubts.mix(soft, scores, self.temperature)
         after, pulled = self.masses.pull_with_logs(soft, self.mass)
         if self.sources is not None:
             pulled = pulled + self.sources.log_factors(after, self.set_mass)
@@ -131,6 +193,7 @@ class Rounds:
             "temperature": np.array(self.temperature),
             "set_mass": np.array(self.set_mass),
             **({} if self.sources is None else self.sources.to_arrays()),
+            **({} if self.doubts is None else self.doubts.to_arrays()),
         }
 
     @classmethod
@@ -140,7 +203,9 @@ class Rounds:
         masses = ClassMasses(arrays["mass_weights"], arrays["mass_targets"])
         set_mass = float(arrays.get("set_mass", 0.0))  # files of before know of none
         sources = SetMasses.from_arrays(arrays) if set_mass > 0 else None
-        return cls(ridge, masses, float(arrays["mass"]), float(arrays["temperature"]), sources, set_mass)
+        doubts = Doubts.from_arrays(arrays) if "doubt_shares" in arrays else None
+        mass, temperature = float(arrays["mass"]), float(arrays["temperature"])
+        return cls(ridge, masses, mass, temperature, sources, set_mass, doubts)
 
 
 def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> float:
