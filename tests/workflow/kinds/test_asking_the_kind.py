@@ -156,11 +156,13 @@ def names_of(protocol: type) -> set[str]:
     return functions | capabilities | set(protocol.__annotations__)
 
 
+PARTS_OF_ALL = {"rows", "measured", "importing"}
+"""Folders of `pages.parts` that draw tables of any kind."""
+
+
 def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
     for room in (ROOT / "workflow" / "kinds", ROOT / "pages" / "parts"):
-        folders = {path.parent.name for path in room.glob("*/__init__.py")} - {
-            "rows"
-        }  # lists of rows of any kind
+        folders = {path.parent.name for path in room.glob("*/__init__.py")} - PARTS_OF_ALL
         assert folders == set(KINDS) == set(PARTS)
     for name, kind in KINDS.items():
         assert isinstance(kind, ModuleType)
