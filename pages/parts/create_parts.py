@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
-from pages.parts.words import counted, percent
-from plcore.arrays.words import either
+from pages.parts.words import counted, either, percent
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from plcore.arrays.words import either
-
 
 def ago(moment: datetime) -> str:
     """A moment in the past, such as "3 minutes ago"."""
@@ -26,6 +24,11 @@ def span(length: timedelta) -> str:
 def counted(count: int, name: str, several: str | None = None) -> str:
     """A number of things, such as "1 row", "2 rows". several : where it is not the name with an s"""
     return f"{count:,} {name if count == 1 else several or f'{name}s'}"
+
+
+def either(count: int, one: str, several: str) -> str:
+    """The word that agrees with a count: "is" of 1, "are" of others."""
+    return one if count == 1 else several
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from plcore.arrays.words import (
         counted,
+        either,
         escaped,
         forbidden_in_name,
         forbidden_in_text,

@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from workflow.backups.manifest import MANIFEST, BackupError, DamagedError, Manifest, PackedFile, understand
 from workflow.files.stored import whole_file
 

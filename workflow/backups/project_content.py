@@ -19,8 +19,7 @@ from db.copies import Rows
 from db.engine import BRIDGE, is_older, revisions, writer_of
 from db.entries import NO_ROW, LogEntry
 from plcore import LabelTable
-from plcore.arrays import forbidden_in_text, unstorable_in
-from plcore.arrays.words import counted
+from plcore.arrays import counted, forbidden_in_text, unstorable_in
 from plcore.loop import EntryKind, class_changes
 from plcore.tables import Roles, is_kept_name, read_kept_names
 from workflow import kinds

@@ -27,7 +27,7 @@ from datetime import datetime
 from typing import Any
 
 from db.entries import LogEntry
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 

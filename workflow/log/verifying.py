@@ -19,7 +19,7 @@ from db import entries
 from db.entries import LogEntry
 from db.projects import Project
 from plcore import LabelTable
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.access import Right
 from workflow.exporting.card_facts import without_names

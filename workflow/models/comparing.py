@@ -18,8 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
-from plcore.arrays import BOTH, MEANING, WORDS
-from plcore.arrays.words import counted
+from plcore.arrays import BOTH, MEANING, WORDS, counted
 from plcore.blocks import RunnerError
 from plcore.loop import CONTROL, EntryKind, ModelComparison
 from plcore.tables import read_encoded_columns

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.blocks import BlockError, BlockProgress, Runner, RunnerError, map_part, remove_halves
 from plcore.neighbors import NeighborParts, RecallError, RowParts, find_parts, reverse_parts, scale_rows
 from plcore.query import first_ranking

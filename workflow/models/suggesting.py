@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
-from plcore.arrays import AnyArray, FloatArray, StepProgress, listed
-from plcore.arrays.words import counted
+from plcore.arrays import AnyArray, FloatArray, StepProgress, counted, listed
 from plcore.tables.encoders import (
     Classifier,
     Encoder,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from db import projects
 from db.trained import Request
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

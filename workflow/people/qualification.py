@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from db import members, people, projects
 from db.members import Attempt
 from plcore import AnswerError
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.loop import Learner
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.answering.room_settings import MOST_QUALIFYING as MOST_QUALIFYING

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
 from db.opened_file import is_empty, is_no_sqlite
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.blocks import sync_folder
 from workflow.backups import making
 from workflow.backups.manifest import BackupError

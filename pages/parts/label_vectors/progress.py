@@ -9,8 +9,7 @@ from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.label_vectors.card import KNOWN_OR_SURE, PREDICTS, STOP, predicts
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
-from pages.parts.words import between, counted, percent, span
-from plcore.arrays.words import either
+from pages.parts.words import between, counted, either, percent, span
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
 from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 

@@ -13,8 +13,7 @@ from pages.parts.learner_form import OPTIMISM, say_running, say_story, shortlist
 from pages.parts.one_label.card import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
-from pages.parts.words import between, counted, percent, span
-from plcore.arrays.words import either
+from pages.parts.words import between, counted, either, percent, span
 from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import training

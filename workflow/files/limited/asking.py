@@ -23,7 +23,7 @@ from typing import Any, TypedDict
 from joblib import cpu_count
 
 from plcore import Problem, TableError
-from plcore.arrays.words import counted, either
+from plcore.arrays import counted, either
 from plcore.tables import MediaError
 from workflow.files.limited.bounds import MB, Bounds
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import FileFormat, LabelVectorTable, export_types

@@ -8,8 +8,8 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore import LearnerSettings as LearnerSettings
+from plcore.arrays import either
 from plcore.arrays import in_a_row as in_a_row
-from plcore.arrays.words import either
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
