@@ -228,7 +228,7 @@ def test_it_is_here_with_a_press_and_its_people_are_named(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
     test = show(owner, "import_table.py")
-    assert "People are known again by their names." in said(test)
+    assert "People are matched by name." in said(test)
     assert not [one for one in test.button if one.label == "Import project"], "there is no file yet"
     test = bring_in_part_press(give(test, BOX, "birds.winnow.zip", file))
     assert names(home, owner) == ["birds *of* 2026"]
