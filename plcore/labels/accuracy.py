@@ -197,11 +197,14 @@ def deal_whole(
     two for each fold, or where one source has more rows than a fold."""
     if sources is None:
         return deal(candidates, n_folds, random)
-    found, codes, sizes = np.unique(sources, return_inverse=True, return_counts=True)
-    if len(found) < 2 * n_folds or sizes.max() * n_folds > len(codes):
+    _, first, codes, sizes = np.unique(sources, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) < 2 * n_folds or sizes.max() * n_folds > len(codes):
         return deal(candidates, n_folds, random)
-    folds = np.arange(len(found)) % n_folds
-    return np.asarray((folds if random is None else random.permutation(folds))[codes])
+    folds = np.arange(len(first)) % n_folds
+    dealt = np.empty_like(folds)
+    # In the order of their first rows: what number a source has says nothing.
+    dealt[np.argsort(first)] = folds if random is None else random.permutation(folds)
+    return np.asarray(dealt[codes])
 
 
 def _rare_first(candidates: BoolArray, mass: AnyArray, rows: IntArray) -> IntArray:

@@ -153,8 +153,10 @@ class RowChooser:
                 open_here: Iterator[int] = chain(begun, pool.train[places].tolist())
                 if (row := next(open_here, None)) is not None:
                     return row
-                # Amid a source a row of another one would be known for a blind check: those due come after it.
-                draws = min(int(np.count_nonzero(here)), pool.seq + ahead + 1)
+                # Amid a source a row of another one would be known for a blind check: one comes after it if any was
+                # due. That check brings no other, or checks would come in long runs.
+                rows_here = 1 if pool.control_rows[at] else int(np.count_nonzero(here))
+                draws = min(rows_here, pool.seq + ahead + 1)
                 due = any(pool.control_is_due(ahead - back) for back in range(draws))
         if due and (control := next(self._controls(annotator, late), None)) is not None:
             return control

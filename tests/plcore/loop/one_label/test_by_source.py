@@ -128,6 +128,18 @@ def test_blind_checks_begin_sources_and_come_in_the_order_of_their_draw() -> Non
             assert not any(learner.pool.sizes_at_first[one] > 1 for one in open_then)
 
 
+def test_blind_checks_from_sources_that_are_done_do_not_come_in_a_run() -> None:
+    """Of many rows one after the other some draw is nearly always due, but it is that of the source before."""
+    of = np.repeat(np.arange(12), 50)
+    truth = np.random.default_rng(0).integers(0, 6, len(of))
+    X = np.eye(6)[truth] + np.random.default_rng(1).normal(size=(len(of), 6))
+    settings = LearnerSettings(model="plknn", by_source=True, control_share=0.05, seed=3)
+    learner = ActiveLearner(FakeTable(X, np.ones((len(of), 6), dtype=bool), sources=of), settings)
+    is_check = learner.pool.control_rows[walk(learner, truth, len(of) - 50)]
+    assert is_check.sum() > 5
+    assert not (is_check[1:] & is_check[:-1]).any()
+
+
 def test_without_sources_or_setting_rows_are_asked_as_ever() -> None:
     rows = {}
     for named, by_source in ((True, False), (False, True), (False, False)):
