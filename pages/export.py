@@ -405,7 +405,7 @@ with left:
     st.button(
         "Download project",
         type="tertiary",
-        icon=":material/luggage:",
+        icon=":material/folder_zip:",
         on_click=take_along,
         help="The whole project as it is now, in one sealed file: log, tables, images and recordings, settings, "
         "snapshots, and the names of people, but no passwords. Another Winnow reads it on its Import page.",

@@ -94,7 +94,7 @@ def choose(page: Page) -> None:
     left, right = st.columns(2)
     with left:
         st.multiselect(
-            "Share with them",
+            "Projects",
             list(known),
             format_func=known.__getitem__,
             placeholder="no project yet",
@@ -102,7 +102,7 @@ def choose(page: Page) -> None:
             help="People see only projects that are shared with them. You can share later, in a project's settings.",
         )
     with right:
-        role_choices.role_box("As", _ROLE)
+        role_choices.role_box("Role", _ROLE)
 
 
 def share_chosen(page: Page, name: str) -> None:
@@ -117,7 +117,7 @@ frame.toast_from_last_page()
 st.title("People")
 st.caption(
     "Each person signs in with a link of their own, which works once and for seven days; then their browser stays "
-    "signed in for two weeks. Who wants to come back without a link sets a password on *My account*."
+    "signed in for two weeks. To sign in without a link, set a password under *My account*."
 )
 settings = page.seat.home.settings.sign_in
 by_name_elsewhere = bool(settings.oidc_issuer or settings.proxy_user_header)

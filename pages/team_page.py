@@ -113,12 +113,13 @@ def do(what: str, person: int | None) -> None:
 
 def on_link(what: str, person: int) -> None:
     """Make a sign-in link for a person, or revoke those that are open."""
+    name = next((one.name for one in members.list_team(page.seat) if one.person_id == person), "")
     with frame.refusals_said_later(team.PersonNameError, team.LinkError):
         if what == "link":
-            names = {one.person_id: one.name for one in members.list_team(page.seat)}
-            st.session_state[state.LINK] = names.get(person, ""), team.make_link_for(page.seat, person)
+            st.session_state[state.LINK] = name, team.make_link_for(page.seat, person)
         else:
             team.end_links(page.seat, person)
+            account_parts.forget_link(name)
 
 
 def on_act(what: str, person: int | None) -> None:

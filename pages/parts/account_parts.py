@@ -31,6 +31,12 @@ def made_link(page: frame.Page) -> None:
         st.button("Dismiss", key="dismiss-link", on_click=_dismiss)
 
 
+def forget_link(name: str) -> None:
+    """No longer show the link of this person, which has been revoked."""
+    if st.session_state.get(state.LINK, ("", ""))[0] == name:
+        _dismiss()
+
+
 def _dismiss() -> None:
     st.session_state.pop(state.LINK, None)
 

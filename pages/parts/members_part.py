@@ -89,7 +89,7 @@ def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str
             "Add people", list(names), format_func=names.__getitem__, key=box, placeholder="choose names"
         )
         with right:
-            role_choices.role_box("As", f"{key}-as")
+            role_choices.role_box("Role", f"{key}-as")
         st.form_submit_button(
             "Add them",
             type="primary",
@@ -115,7 +115,7 @@ def _add_group(page: ProjectPage, groups: tuple[tuple[int, str, int], ...], key:
         left, right = st.columns(2)
         left.selectbox("Add a group", list(words), format_func=words.__getitem__, key=box)
         with right:
-            role_choices.role_box("As", f"{key}-group-as")
+            role_choices.role_box("Role", f"{key}-group-as")
         st.form_submit_button(
             "Add the group",
             icon=":material/group_add:",

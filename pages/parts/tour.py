@@ -33,8 +33,8 @@ _WHY = TourStep(
     "sure of are never asked."
 )
 _PROGRESS = TourStep(
-    "After some twenty answers *Progress* says how many labels are right, with its interval, measured on rows that are "
-    "kept apart. The dry run there lets the hidden labels answer 50, to see it move.",
+    "After about 20 answers, *Progress* shows the accuracy with a 95% confidence interval, measured on held-out rows. "
+    "The dry run there lets the hidden labels answer 50 questions, so that you see the accuracy change.",
     "progress.py",
     "Progress",
 )

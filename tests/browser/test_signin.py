@@ -104,7 +104,7 @@ def test_an_invited_annotator_answers_beside_the_owner(
 ) -> None:
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill("Ada")
-    room.type_choice(page, page.get_by_role("combobox", name="Share with them"), "Demo")
+    room.type_choice(page, page.get_by_role("combobox", name="Projects"), "Demo")
     page.keyboard.press("Escape")  # the list stays open for more
     page.get_by_role("button", name="Make a sign-in link").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
@@ -252,6 +252,18 @@ def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_i
     expect(bea.get_by_text("This link does not work")).to_be_visible()
 
 
+def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, home: Home) -> None:
+    invite(page, server, "Bea")
+    page.get_by_role("button", name="Dismiss").click()
+    members.share(Seat(home, 1), "Bea", [1], "annotator")
+    page.goto(f"{server.base}/team")
+    page.get_by_role("button", name="New link for Bea").click()
+    expect(page.get_by_test_id("stCode")).to_be_visible()
+    page.get_by_role("button", name="Revoke links of Bea").click()
+    expect(page.get_by_role("button", name="Revoke links of Bea")).to_have_count(0)
+    expect(page.get_by_test_id("stCode")).to_have_count(0)
+
+
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
 def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
     page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
@@ -302,7 +314,7 @@ def invited(page: Page, server: Server, browser: Browser, name: str) -> Page:
     """The page of a person whom the owner invites on the People page, and shares the demo with."""
     page.goto(f"{server.base}/people")
     page.get_by_role("textbox", name="Name of the annotator").fill(name)
-    box = page.get_by_role("combobox", name="Share with them")
+    box = page.get_by_role("combobox", name="Projects")
     room.drawn(page)  # what is drawn late closes an open list
     box.click()
     page.get_by_role("option", name=re.compile("digits", re.IGNORECASE)).click()

@@ -169,6 +169,15 @@ def test_the_table_has_every_model_and_one_press_takes_another(
     assert "Automatic is off" in words(test)
 
 
+def test_axis_has_a_length_if_all_models_are_perfect(
+    home: Home, owner: int, project: int, show: Open, findings: Findings
+) -> None:
+    findings.kappas = {"clpl": 1.0, "plknn": 1.0}
+    ComparingWorker(home, "one").look()
+    data = table(show(owner, PAGE, project=str(project)))
+    assert (data["axis"], data["ticks"]) == ([0.9, 1.0], [0.9, 1.0])
+
+
 def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:

@@ -42,7 +42,7 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     test = settings()
     assert "Nobody else sees this project yet" in words(test)
     box(test.multiselect, "Add people").set_value([ada, bob])
-    box(test.selectbox, "As").set_value(Role.REVIEWER)
+    box(test.selectbox, "Role").set_value(Role.REVIEWER)
     box(test.button, "Add them").click().run()
     assert roles(seat) == {"owner": "owner", "Ada *": "reviewer", "Bob": "reviewer"}
     assert [one.value for one in test.toast] == ["2 people added"]
@@ -89,7 +89,9 @@ def test_a_group_is_made_changed_invited_and_removed(
     assert [one.people for one in members.list_groups(nowhere)] == [(ada, bob)]
 
     invited = settings()
-    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "As").set_value(Role.VIEWER)
+    box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "Role").set_value(
+        Role.VIEWER
+    )
     box(invited.button, "Add the group").click().run()
     assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
 
@@ -104,20 +106,20 @@ def test_projects_are_shared_with_whoever_is_invited(seat: Seat, show: Open) -> 
     second = small_project(seat.home, seat.person_id, "second")
     test = show(seat.person_id, "people.py")
     box(test.text_input, "Name of the annotator").set_value("Ada")
-    box(test.multiselect, "Share with them").set_value([second])
-    box(test.selectbox, "As").set_value(Role.VIEWER)
+    box(test.multiselect, "Projects").set_value([second])
+    box(test.selectbox, "Role").set_value(Role.VIEWER)
     box(test.button, "Make a sign-in link").click().run()
     assert not test.exception
     assert roles(seat.at(second)) == {"owner": "owner", "Ada": "viewer"}
     assert roles(seat) == {"owner": "owner"}
-    assert box(test.multiselect, "Share with them").value == []
+    assert box(test.multiselect, "Projects").value == []
     box(test.text_input, "Name of the annotator").set_value("Bob")
     box(test.button, "Make a sign-in link").click().run()
     assert roles(seat) == {"owner": "owner"}, "nothing is shared that was not chosen"
 
 
 def test_without_projects_there_is_nothing_to_share(owner: int, show: Open) -> None:
-    assert not [one for one in show(owner, "people.py").multiselect if one.label == "Share with them"]
+    assert not [one for one in show(owner, "people.py").multiselect if one.label == "Projects"]
 
 
 SHOWN = {

@@ -74,8 +74,8 @@ def _is_more(line: ModelLine) -> bool:
 
 
 def _lowest(lows: Sequence[float]) -> float:
-    """Where the axis begins: at a tick below all intervals, 0 or more. Fewer than half of the ticks are labelled."""
-    least = min(lows, default=0.0)
+    """Where the axis, which ends at 1, begins: at a tick below all intervals, from 0 to 0.9."""
+    least = min(0.9, *lows) if lows else 0.0
     return max(0.0, math.floor(10 * least) / 10 if least >= 0.5 else math.floor(5 * least) / 5)
 
 

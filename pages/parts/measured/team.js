@@ -174,7 +174,7 @@ function invited(invites, { links, zone }, act) {
     "section",
     { class: "invites" },
     make("h2", { text: "Invites" }),
-    make("p", { class: "note", text: "A link signs in one person. It works once, until it is used or revoked." }),
+    make("p", { class: "note", text: "A link signs in one person. It works once, unless it expires or is revoked." }),
     make(
       "ul",
       { class: "list" },

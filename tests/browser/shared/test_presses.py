@@ -278,6 +278,7 @@ def test_the_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
     sheet = page.get_by_role("dialog", name="Keys")
     for word in ("Rule it out", "Mark several", "None of these", "Undo, redo"):
         expect(sheet).to_contain_text(word)
+    expect(sheet.locator("dt").first).to_be_in_viewport()
     for key in ("1", "s", "c", "x", "r", "m"):
         page.keyboard.press(key)
     page.wait_for_timeout(300)
