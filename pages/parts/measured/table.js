@@ -58,6 +58,8 @@ export function shareWords({ value, low, high, sofar }) {
 export const button = (text, onclick, look = "", name = "") =>
   make("button", { type: "button", class: `button ${look}`, text, onclick, "aria-label": name || null });
 
+const PRESSED = "button, summary, a[href]";
+
 /** @typedef {(name: string, value: unknown) => void} Send */
 
 /**
@@ -68,7 +70,7 @@ export const button = (text, onclick, look = "", name = "") =>
 const drawn = new WeakMap();
 
 /**
- * Draws the parts if the data has changed; which details are open stays.
+ * Draws the parts if the data has changed; which details are open stays, and so does the keyboard's place.
  *
  * @param {ParentNode & Node} root
  * @param {string} look class of what is drawn
@@ -85,6 +87,9 @@ export function drawAgain(root, look, data, send, parts) {
   const open = new Set([...(old?.querySelectorAll("details[open]") ?? [])].map((one) => one.id));
   const next = make("div", { class: look }, ...parts((name, value) => drawn.get(root)?.send(name, value)));
   for (const one of next.querySelectorAll("details")) one.open = open.has(one.id);
+  const { activeElement } = /** @type {Document | ShadowRoot} */ (root.getRootNode());
+  const place = activeElement ? [...(old?.querySelectorAll(PRESSED) ?? [])].indexOf(activeElement) : -1;
   if (old) old.replaceWith(next);
   else root.append(next);
+  /** @type {HTMLElement | undefined} */ (next.querySelectorAll(PRESSED)[place])?.focus();
 }
