@@ -149,8 +149,8 @@ def on_act(what: str, model: str) -> None:
     else:
         with frame.refusals_said_later(ValueError):
             choosing.adopt(page.seat, model)
-            words = showing.short(showing.model_story(page.seat).models, model)
-            st.session_state[state.FLASH] = f"{words} answers from now on"
+            name = showing.short(showing.model_story(page.seat).models, model)
+            st.session_state[state.FLASH] = f"From now on, answers come from {name}"
 
 
 @st.dialog("Learn from meaning")

@@ -24,7 +24,7 @@ def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Hom
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".main-svg").first.wait_for()
     expect(chart.get_by_text("random order, estimated")).to_be_visible()
-    expect(page.locator(".st-key-winnow_saved")).to_contain_text("first 20 answers")
+    expect(page.locator(".st-key-winnow_saved")).to_contain_text("here it took 20")
     page.get_by_role("button", name="Set a goal").click()
     page.get_by_role("spinbutton", name="Goal for the accuracy").fill("99")
     page.get_by_role("button", name="Set the goal").click()

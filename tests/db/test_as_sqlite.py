@@ -190,7 +190,7 @@ def test_rows_that_were_not_carried_are_noticed(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))
-    with pytest.raises(RuntimeError, match="the table groups has 2 rows, and its copy 0"):
+    with pytest.raises(RuntimeError, match="the table groups and its copy differ in their rows: 2 and 0"):
         used.copy_to(tmp_path / "a.sqlite3")
     with used.read() as session:
         assert session.execute(text("SELECT count(*) FROM people")).scalar_one() == 2

@@ -378,7 +378,7 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> N
     assert not test.exception
     assert "1 group of one class" in words(test)
     assert room.groups_of(groups_seat) == {}
-    button(test, "Use these 2 groups").click().run()
+    button(test, "Use these groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == FUR
     shown = [one.value for one in test.dataframe if "Group" in one.value.columns]
@@ -407,7 +407,7 @@ def test_groups_that_are_all_of_one_class_are_of_no_use(show: Open, groups_seat:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
     assert not test.exception
-    assert button(test, "Use these 0 groups").disabled
+    assert button(test, "Use these groups").disabled
 
 
 def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> None:

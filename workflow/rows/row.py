@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plcore import LabelTable
+from plcore.arrays import counted
 from plcore.tables import LEAST_SHARE, Box, boxes_of
 from workflow.files.stored import address
 
@@ -78,7 +79,8 @@ def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:
         shown = (
             name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption
         )
-        yield name, f"{rows:,} rows" if shown else f"{cell.strip()} ({rows:,} rows)"
+        size = counted(rows, "row")
+        yield name, size if shown else f"{cell.strip()} ({size})"
 
 
 def _segment(table: LabelTable, row: int) -> tuple[float | None, float | None] | None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts.components import component
 from pages.parts.role_choices import COLUMN_ROLES, Choices
+from pages.parts.words import counted, either
 from workflow.importing import Upload, serving_columns
 
 # Cells go in as data and are set as properties, never as HTML.
@@ -50,7 +51,10 @@ def _words(cell: object) -> str:
 
 
 def _foot(rows: int, columns: int, ignored: int) -> str:
-    words = f"First {min(rows, SHOWN_ROWS)} of {rows:,} rows. {ignored:,} of {columns:,} columns are ignored."
+    shown = min(rows, SHOWN_ROWS)
+    words = f"{counted(rows, 'row')}, of which {shown} {either(shown, 'is', 'are')} shown."
+    if ignored:
+        words += f" {counted(ignored, 'column')} of {columns:,} {either(ignored, 'is', 'are')} ignored."
     if columns > MOST_COLUMNS:
         words += f" {MOST_COLUMNS} columns are shown; give the others a role under Add a role."
     return words

@@ -133,7 +133,7 @@ def test_column_head_changes_a_role_by_keyboard(page: Page, server: Server) -> N
     expect(page.get_by_text("It learns from: number 'size'")).to_be_visible()
     chip.focus()
     page.keyboard.press("Home")
-    expect(page.get_by_text("1 of 3 columns are ignored")).to_be_visible()
+    expect(page.get_by_text("1 column of 3 is ignored")).to_be_visible()
     expect(chip).to_have_value("")
     expect(chip).to_be_focused()
     page.get_by_text("Add a role").click()

@@ -278,7 +278,7 @@ def crowd(rows: int = 60, seed: int = 0) -> list[Vote]:
 def test_who_guesses_is_told_of_with_the_evidence(aside: tuple[int, ...]) -> None:
     told = warnings(said(crowd(), aside=aside))
     assert list(told) == [CEM]
-    assert "May be guessing. Right on" in told[CEM][0]
+    assert "May be guessing. Agrees with the others on about" in told[CEM][0]
 
 
 def test_who_is_much_too_fast_is_told_of() -> None:
@@ -286,7 +286,7 @@ def test_who_is_much_too_fast_is_told_of() -> None:
     votes = [vote(row, who, "ant") for row, who in ((0, ADA), (1, BEN), (2, CEM))]
     told = warnings(said(votes, log))
     assert list(told) == [CEM]
-    assert told[CEM][0].startswith("Much faster than the others. Half of 40 answers took less than 0.3 s")
+    assert told[CEM][0].startswith("Much faster than the others. Half of the 40 answers took less than 0.3 s")
     assert warnings(said()) == {}
 
 
