@@ -46,7 +46,7 @@ BOX = "bring-in"
 
 def bring_in_part(page: Page) -> None:
     """Folded, for few need it: the box for the file, the name that the project is to have, the button."""
-    with st.expander("Import project file", icon=":material/luggage:"):
+    with st.expander("Import project file", icon=":material/folder_zip:"):
         st.markdown(
             "In another Winnow, *Download project* on the Export page makes the file. The project comes with its whole "
             "log: who answered what, and when. People are matched by name. New ones cannot sign in until you let them "
@@ -66,7 +66,7 @@ def bring_in_part(page: Page) -> None:
             max_chars=NAME_LENGTH,
             key=f"{state.FILE}-name-{chosen.key}",
         )
-        if st.button("Import project", type="primary", icon=":material/luggage:"):
+        if st.button("Import project", type="primary", icon=":material/folder_zip:"):
             _bring_in(page, chosen, name.strip())
 
 
@@ -290,7 +290,7 @@ def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Ar
             "Create project", type="primary", icon=":material/add:", disabled=not (accepted and licensed)
         )
         if not (accepted and licensed):
-            st.caption("Settle what is in doubt below first.")
+            st.caption("Answer the questions below first.")
     if wanted:
         with understood, frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
             also = meaning()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.frame import escape
-from pages.parts.words import between, counted, percent, span
+from pages.parts.words import between, counted, percent
 from workflow.answering.room import PROMISES
 from workflow.kinds.shortlists import CERTAIN, ShortlistView
 from workflow.models.showing import Adoption, ModelStory, Running, short
@@ -157,11 +156,6 @@ def say_running(running: Running) -> None:
     else:
         share = running.done / running.total
         st.progress(share, text=f"Comparing the models: {escape(running.fitting)}, {percent(share)} done")
-
-
-def seconds(length: float) -> str:
-    """CPU time in words."""
-    return "less than a second" if length < 1 else span(timedelta(seconds=length))
 
 
 # Which choices of a question are shown first: the setting, and what is measured of it.

@@ -136,6 +136,16 @@ class LabelTable:
         found.flags.writeable = False
         return found
 
+    @cached_property
+    def _source_sizes(self) -> npt.NDArray[np.int64]:
+        return np.bincount(np.zeros(0, np.int64) if self.sources is None else self.sources[self.sources >= 0])
+
+    def rows_of_source(self, row: int) -> int:
+        """How many rows come from the source of this one; 1 where it has none."""
+        if self.sources is None or self.sources[row] < 0:
+            return 1
+        return int(self._source_sizes[self.sources[row]])
+
     @property
     def n_rows(self) -> int:
         return len(self.candidates)

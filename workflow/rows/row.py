@@ -70,11 +70,8 @@ def row_view(table: LabelTable, row: int) -> RowView:
 
 def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:
     """`RowView.source`"""
-    name, sources = table.roles.source, table.sources
-    if name is None or sources is None or sources[row] < 0:
-        return
-    rows = int(np.count_nonzero(sources == sources[row]))
-    if rows > 1:
+    name, rows = table.roles.source, table.rows_of_source(row)
+    if name is not None and rows > 1:
         (cell,) = table.cells_of(row, (name,))
         shown = (
             name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption

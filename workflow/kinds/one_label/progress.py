@@ -16,10 +16,11 @@ from scipy import sparse
 
 from db import answers, entries, events, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, FeatureTransformer, LabelTable, LearnerSettings
+from plcore.arrays import in_a_row
 from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
 from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
 from plcore.loop.one_label import ANSWERS, FileScores, OneLabelPool, undecided_rows
-from workflow.kinds.one_label.settings import USING_SOURCES, in_a_row
+from workflow.kinds.one_label.settings import USING_SOURCES
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
 from workflow.log.reading import follow, read_class_changes

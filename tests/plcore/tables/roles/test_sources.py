@@ -57,6 +57,7 @@ def test_recordings_of_several_rows_with_equal_sets_are_the_source_as_well() -> 
 def test_rows_with_the_same_cell_have_one_source_and_empty_cells_none() -> None:
     table = LabelTable.from_frame(frame(**FACES))
     np.testing.assert_array_equal(table.sources, [0, 0, 1, 1, 1, 2, -1])
+    assert [table.rows_of_source(row) for row in range(7)] == [2, 2, 3, 3, 3, 1, 1]
 
 
 def test_tables_without_the_role_have_no_sources() -> None:
