@@ -38,7 +38,7 @@ export function openKeys(state) {
     make("h2", { text: "Keys" }),
     make(
       "dl",
-      { class: "sheet" },
+      { class: "sheet", tabindex: "0" }, // scrolls with arrows too
       ...roomOf(state).keys.flatMap(([name, does]) => [
         make("dt", {}, make("kbd", { text: name })),
         make("dd", { text: does }),
