@@ -10,10 +10,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from db import trained
-from db.engine import DatabaseUnavailableError
 from plcore import LabelTable
 from plcore.arrays import one_thread
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint, Refreshed, RefreshJob
@@ -94,7 +91,7 @@ class ThreadTraining:
             return
         try:
             self._publish(refreshed, time.monotonic() - begun)
-        except (SQLAlchemyError, DatabaseUnavailableError):
+        except Exception:  # whatever a database that is closed meanwhile says
             # The model is in place all the same; its point of the curve is lost at the next start.
             logger.exception("The figures of project %s could not be stored.", self._project_id)
 
