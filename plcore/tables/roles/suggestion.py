@@ -73,6 +73,7 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_NUMBERED = re.compile(r"_(no|nr)$")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
 """A number followed by its unit, such as 10cm."""
@@ -255,6 +256,7 @@ def _features(
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
@@ -528,7 +530,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
             return column
     for column in columns:
         named = column.key in _MAYBE_ID_NAMES and column.words < _PROSE
-        if (named or column.key.endswith("_id")) and column.unique:
+        if (named or column.key.endswith("_id") or _NUMBERED.search(column.key)) and column.unique:
             return column
     return None
 
