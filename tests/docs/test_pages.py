@@ -40,6 +40,7 @@ PYTHON_IS_RUN = {
 OF_OTHERS = {
     "apt",
     "cp",
+    "curl",
     "dask",
     "docker",
     "export",
