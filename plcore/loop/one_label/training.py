@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from plcore.arrays.candidate_sets import MOST_CELLS
 from plcore.arrays.threads import one_thread
@@ -192,6 +193,8 @@ class WholeFits:
             told["sample_weight"] = np.repeat([1.0, 0.0], [len(train), len(self._held)])
             candidates = np.concatenate([candidates, pool.first[self._held]])
         estimator = entry.make(settings.C, settings.seed)
+        if has_fit_parameter(estimator, "imported"):
+            told["imported"] = pool.first[rows]
         estimator.fit(self._X[rows], candidates, progress=progress, **told)
         return ScoredFit(self._scores(estimator, train), bool(estimator.converged_))
 
