@@ -241,7 +241,7 @@ def calibration() -> str:
         for own, new in KFold(count, shuffle=True, random_state=SEED).split(X):
             model = PLKernelRidge().fit(X[own], sets[own])
             scores = model.decision_function(X[new])
-            sharp = softmax_rows(scores / model.temperature, np.isfinite(scores))
+            sharp = softmax_rows(scores / model.temperature_, np.isfinite(scores))
             confidence.append([sharp.max(axis=1), model.predict_proba(X[new]).max(axis=1)])
             right.append(model.predict(X[new]) == y[new])
             temperatures.append(model.probability_temperature_)

@@ -253,7 +253,7 @@ class KernelFits:
             self._begin(estimator, self._bad, progress)
         if not np.array_equal(bad, self._bad):
             old = self._estimator
-            names = ("kernel", "alpha", "class_mass", "set_mass")
+            names = ("kernel", "alpha", "class_mass", "set_mass", "temperature")
             chosen = {name: getattr(old, f"{name}_") for name in names}
             self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
         candidates = imported.copy()
@@ -272,7 +272,7 @@ class KernelFits:
             if self._held is None:
                 held = model.rounds_.pulled_scores(labels, prior)[n_train:]
             else:
-                held = ridge.scores(labels, self._held) / model.temperature
+                held = ridge.scores(labels, self._held) / model.temperature_
             held[:, ~candidates[:n_train][~bad[:n_train]].any(axis=0)] = -np.inf
             scores[pool.held] = held
         effects = model.rounds_.effects(said, candidates)[:n_train]

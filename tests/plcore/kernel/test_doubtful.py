@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import PLKernelRidge
+from plcore.kernel import choice
 from plcore.kernel.doubtful import estimate_outside, starts_to_try
 from plcore.kernel.rounds import Rounds
 
@@ -108,6 +109,39 @@ def test_label_dependent_sets_stay_as_without_doubts():
     assert guarded.outside_.shape == y.shape
     np.testing.assert_array_equal(guarded.label_distributions_, plain.label_distributions_)
     np.testing.assert_array_equal(guarded.predict_proba(X), plain.predict_proba(X))
+
+
+def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(monkeypatch):
+    """Of 300 held-out rows so many are inside of their sets, and so many are predicted as they are labelled."""
+    sets = np.ones((300, 2), dtype=bool)
+    rows = choice.Rows(np.zeros((300, 1)), sets, sets / 2, sets / 2, np.ones(300))
+    grid = choice.Grid(("rbf",), (0.1,), 0.5, 0.0, 0.05, 25, 100, doubts=(0.0, 0.8))
+
+    def chosen(**figures):
+        class Folds:
+            def __init__(self, rows, fold, kernel, *_):
+                self.rows, self.fold, self.kernel = rows, fold, kernel
+                self.place = np.argsort(np.argsort(fold, kind="stable"))
+
+            def figure(self, setting):
+                return figures[{None: "plain", 0.0: "open", 0.8: "single"}[setting.doubt]]
+
+            def held_out(self, setting, number):
+                hits = (self.place % 100 < self.figure(setting)[0] / 3)[self.fold == number].astype(float)
+                return choice._HeldOut(np.zeros(len(hits)), None, hits)
+
+            def labels(self, setting):
+                return np.where(self.place < self.figure(setting)[1], 0, 1)
+
+        monkeypatch.setattr(choice, "_Folds", Folds)
+        return choice.choose(rows, grid, 0).doubt
+
+    assert chosen(plain=(240, 200), open=(240, 203), single=(240, 203)) is None  # 3 rows: 1.7 standard errors
+    assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) == 0.0
+    assert (
+        chosen(plain=(240, 200), open=(237, 209), single=(240, 209)) == 0.8
+    )  # 3 rows fewer inside: 1.7 of them
+    assert chosen(plain=(240, 200), open=(240, 209), single=(249, 209)) == 0.8
 
 
 def test_blind_checks_of_single_candidates_decide_the_start():
