@@ -319,7 +319,9 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     share = float(np.average(found, weights=whole))
     if grid.doubt is not None:
         best = best._replace(doubt=grid.doubt)
-    return Chosen(best.folds.kernel, best.alpha, best.mass, best.set_mass, best.temperature, share, best.doubt)
+    return Chosen(
+        best.folds.kernel, best.alpha, best.mass, best.set_mass, best.temperature, share, best.doubt
+    )
 
 
 def uneven(sets: BoolArray) -> bool:
