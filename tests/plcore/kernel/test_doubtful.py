@@ -144,6 +144,19 @@ def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(mo
     assert chosen(plain=(240, 200), open=(240, 209), single=(249, 209)) == 0.8
 
 
+def test_rows_in_doubt_are_never_learnt_without_class_masses(monkeypatch):
+    """The choice has gone to mass 0."""
+    monkeypatch.setattr(choice, "_challenge", lambda best, found, settings, *_: (settings[0], found))
+    X, sets, y = clusters()
+    wrong, _ = without_truth(sets, y)
+    kept = {"kernel": "rbf", "alpha": 0.1, "set_mass": 0.0}
+    assert PLKernelRidge(**kept).fit(X, wrong).class_mass_ == 0
+    assert PLKernelRidge(**kept, outside=0.8).fit(X, wrong).class_mass_ == 0.5
+    assert PLKernelRidge(**kept, class_mass=0.0, outside=0.8).fit(X, wrong).class_mass_ == 0
+    model = PLKernelRidge(**kept, outside="auto").fit(X, wrong, single_checks=(0, 10))
+    assert (model.class_mass_, model.outside_start_) == (0.5, 0.0)
+
+
 def test_blind_checks_of_single_candidates_decide_the_start():
     assert starts_to_try(None) == starts_to_try((9, 9)) == ((0.0, 0.8), None)
     assert starts_to_try((1, 10)) == ((0.0,), None)
