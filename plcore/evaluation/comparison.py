@@ -50,7 +50,7 @@ from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, settin
 from plcore.labels.accuracy import PartialKFold, deal_whole
 from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, name_rows
 from plcore.labels.set_masses import read_sources
-from plcore.labels.weights import check_candidate_weights
+from plcore.labels.weights import check_candidate_weights, prior_labels
 
 # The rows that fits and replays are made on, written once as part files, so that jobs name them and carry none.
 
@@ -373,7 +373,7 @@ def compare_learners(
     if budget is not None and not (is_real(budget) and budget > 0):
         raise ValueError(f"budget must be None or a number of CPU seconds above 0. Got {budget!r}.")
     truth = true_columns(y_true, classes, len(mask))
-    weights = check_candidate_weights(candidate_weights, mask.shape, classes)
+    given = check_candidate_weights(candidate_weights, mask.shape, classes)
     sources = None if groups is None else read_sources(groups, len(mask))
     apart = _members(members_only, sources, len(mask))
     own = np.flatnonzero(~apart)
@@ -387,6 +387,7 @@ def compare_learners(
         raise CandidateError(
             f"imported must have the shape of the candidates, {mask.shape}. Got {before.shape}."
         )
+    weights = None if given is None else prior_labels(mask if before is None else mask | before, given)
     rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None, before)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
