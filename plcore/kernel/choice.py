@@ -28,8 +28,10 @@ from plcore.kernel.doubtful import Sets, settle_in_doubt
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Ridge, Smoother
+from plcore.kernels import softmax_rows
 from plcore.labels.accuracy import deal_whole
 from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, take_whole
+from plcore.labels.temperature import fit_temperature
 from plcore.labels.weights import ClassMasses
 
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
@@ -45,6 +47,7 @@ RARE = 0.5  # of the sets that evenly spread false candidates would put a class 
 CLEARLY = 3.0  # standard errors below what they would
 AGREED = 2.0  # paired standard errors by which agreement must rise for rows to be doubted
 FOLDS = 3
+LEAST_SHARE = 1e-12  # of a set in what is predicted: none weighs without bound
 NOT_LEFT_OUT, NOTHING = -1, -2  # number of no fold, and of the fit that leaves nothing out
 MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
@@ -174,11 +177,12 @@ class _Fold:
 @dataclass(frozen=True)
 class _HeldOut:
     """Columns predicted for the rows of a fold, among all classes and inside of their sets (r,), and 1 for each where
-    the former is inside, else 0."""
+    the former is inside, else 0; where doubts are tried also their scores (r, m)."""
 
     predicted: IntArray
     inside: IntArray
     hits: FloatArray
+    scores: FloatArray | None = None
 
 
 class _Folds:
@@ -203,7 +207,8 @@ class _Folds:
             predicted = scores.argmax(axis=1)
             inside = np.where(part.candidates, scores, -np.inf).argmax(axis=1)
             hits = part.candidates[np.arange(len(scores)), predicted].astype(float)
-            self._held[setting, number] = _HeldOut(predicted, inside, hits)
+            kept = scores if self.grid.doubts else None
+            self._held[setting, number] = _HeldOut(predicted, inside, hits, kept)
         return self._held[setting, number]
 
     def labels(self, setting: _Setting) -> IntArray:
@@ -264,6 +269,15 @@ class _Setting(NamedTuple):
             same = labels[rows] == (held.predicted if among_all else held.inside)
             found.append(same if among_all else same & several[rows])
         return np.concatenate(found).astype(float)
+
+    def set_logs(self, whole: FloatArray) -> FloatArray:
+        """(n,) how probable the set of each held-out row is, fold after fold, by the temperature at which all are most
+        probable: logarithms. whole : their weights (n,)"""
+        candidates, fold = self.folds.rows.candidates, self.folds.fold
+        sets = np.concatenate([candidates[fold == number] for number in range(FOLDS)])
+        scores = np.concatenate([self.folds.held_out(self, number).scores for number in range(FOLDS)])
+        shares = softmax_rows(scores / fit_temperature(scores, sets, whole), np.isfinite(scores))
+        return np.asarray(np.log(np.maximum((shares * sets).sum(axis=1), LEAST_SHARE)))
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
@@ -355,12 +369,12 @@ def _softened(best: _Setting, whole: FloatArray) -> _Setting:
 
 
 def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: list[FloatArray]) -> bool:
-    """Whether doubts raise the agreement by more than two paired standard errors, and candidate accuracy falls by no
-    more than one. found : the hits of the best before"""
+    """Whether doubts raise the agreement by more than two paired standard errors, and neither candidate accuracy nor
+    the log probability of the sets falls by more than one. found : the hits of the best before"""
     whole = np.concatenate(weights)
     for _, hits in _race([doubting], weights, found[: len(weights[0])]):
-        loss = found - hits
-        if np.average(loss, weights=whole) <= standard_error(loss, whole):
+        losses = found - hits, best.set_logs(whole) - doubting.set_logs(whole)
+        if all(np.average(loss, weights=whole) <= standard_error(loss, whole) for loss in losses):
             gain = doubting.agreement(among_all=True) - best.agreement(among_all=True)
             return bool(np.average(gain, weights=whole) > AGREED * standard_error(gain, whole))
     return False

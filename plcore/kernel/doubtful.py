@@ -14,8 +14,8 @@ masses are those of such mixtures.
 
 Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.
 So `plcore.kernel.choice` takes this only where predictions for held-out rows agree more with the labels of these rows,
-and are inside of the sets about as often. To ask for more of the latter, as at first, left Lost as it was in one of two
-draws: sets that lack the truth count against it there.
+and are inside of the sets about as often and as surely. To ask for more of the latter, as at first, left Lost as it was
+in one of two draws: sets that lack the truth count against it there.
 """
 
 from __future__ import annotations

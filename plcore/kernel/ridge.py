@@ -141,12 +141,13 @@ class PLKernelRidge(SoftLabelClassifier):
         groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
     outside : whether rows are found whose truth is none of their candidates (`plcore.kernel.doubtful`). None: every set
         is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
-        predictions for held-out rows are then their labels more often, by more than two standard errors, and inside of
-        their sets less often by no more than one. Single candidates are doubted at the start where that does the same
-        and the former does not, where more predictions are inside by more than one, or where blind checks found them
-        wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far single candidates are doubted
-        at the start. For shortlists of models, which miss the truth of some rows; where sets depend on the label a
-        number may ruin the fit. What is "auto" for class_mass is then .5 at least. Refused for more than 200,000 rows.
+        predictions for held-out rows are then their labels more often, by more than two standard errors, and their sets
+        are predicted no worse by more than one, in accuracy and in log probability. Single candidates are doubted at
+        the start where that does the same and the former does not, where more predictions are inside by more than one,
+        or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
+        single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
+        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then .5 at least. Refused
+        for more than 200,000 rows.
         Costs up to three times a fit.
     temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is .05, or .15
         where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
