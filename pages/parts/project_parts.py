@@ -273,8 +273,8 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
     else:
         st.caption(
-            "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
-            f"{escape(found.folder)}; docs/library.md describes its files under *Encoders of your own*."
+            "To use an ONNX model of your own for texts, images or sounds, put its folder into "
+            f"{escape(found.folder)}. docs/library.md describes its files under *Encoders of your own*."
         )
 
 
