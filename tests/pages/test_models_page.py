@@ -308,7 +308,7 @@ def bars(test: AppTest) -> list[str]:
 def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
-    assert "An ONNX model of yours for images, texts or sounds" in shown
+    assert "To use an ONNX model of your own for texts, images or sounds" in shown
     assert str(seat.home.encoders_dir) in shown
     assert "docs/library.md" in shown
     assert not [one for one in test.selectbox if one.label == "Encoder"]
@@ -437,6 +437,7 @@ def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_a_dialog(
     test = show(seat.person_id, PAGE, project=str(seat.project_id))
     meaning = table(test)["meaning"]
     assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
+    assert meaning["sofar"] == "not measured"
     assert meaning["facts"] == ["Words", "0 MB download", "MIT", "Your rows stay on this server"]
     test.session_state[page_state.MEANING] = True
     test.run()
@@ -487,6 +488,9 @@ def test_encoder_that_is_not_verified_is_shown_on_request_alone(
     assert "have verified no encoder for **text** yet" in words(test)
     assert "It is not verified" not in words(test)
     press(test, "Other encoders")
+    assert next(one for one in test.selectbox if one.label == "Other encoders").options == [
+        "Words: for tests (not verified)"
+    ]
     assert "It is not verified (0 MB" in words(test)
     assert "Learn from meaning" not in labels(test)
 
@@ -568,3 +572,5 @@ def test_encoded_column_is_offered_other_encoders_only_when_asked(seat: Seat, sh
     assert "Learn from meaning" not in labels(test)
     press(test, "Other encoders")
     assert "*Limited* can read **text** in place of its encoder. It is downloaded" in words(test)
+    meaning = table(show(seat.person_id, PAGE, project=str(seat.project_id)))["meaning"]
+    assert (meaning["on"], meaning["sofar"]) == (True, "measured from 40 answers on")
