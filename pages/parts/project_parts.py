@@ -263,6 +263,8 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     if found.running is not None:
         _watch(page)
         return
+    if not found.readable:  # numbers and categories need no encoder
+        return
     server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:

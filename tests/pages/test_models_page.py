@@ -315,6 +315,17 @@ def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: O
     assert not [label for label in labels(test) if label.startswith("Learn from words")]
 
 
+def test_encoder_that_reads_no_column_is_not_offered(
+    home: Home, owner: int, project: int, seat: Seat, show: Open
+) -> None:
+    encoder(home.encoders_dir / "eyes", {"kind": "image", "size": 4}, mean_color())
+    (home.encoders_dir / words_encoder(home) / encoding.SOURCE).write_text("{}")
+    assert "Learn from eyes" not in labels(opened(show, seat))
+    assert "Learn from words" not in labels(opened(show, seat)), "Winnow has put it there"
+    of_numbers = opened(show, Seat(home, owner, project))
+    assert "Encoder of your own" not in words(of_numbers)
+
+
 def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     words_encoder(seat.home, "alpha")
@@ -369,15 +380,15 @@ def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
         EncodingWorker(seat.home, "one").look()
-    shown = words(opened(show, seat)).replace("\\", "")
+    test = opened(show, seat)
+    assert "Learn from words" in labels(test), "it can be tried again"
+    shown = words(test).replace("\\", "")
     assert "The rows could not be encoded: Encoders need ONNX Runtime, which is not installed." in shown
     assert "pip install 'plcore[onnx]'" in shown
     encoder(seat.home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
-    test = opened(show, seat)
-    assert "No row has an image to encode" in words(test)
-    assert "Learn from words" in labels(test), "it can be tried again"
+    assert "No row has an image to encode" in words(opened(show, seat))
 
 
 def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open) -> None:
