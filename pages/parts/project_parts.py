@@ -312,7 +312,7 @@ def _offer(
     if st.session_state.get(f"{key}-others"):
         one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
     elif one.column in encoded or not one.is_verified:
-        if not one.is_verified:
+        if one.column not in encoded:
             st.caption(f"Winnow's authors have verified no encoder for **{escape(one.column)}** yet.")
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
@@ -391,7 +391,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         )
         st.progress(share, text=f"{name} is downloaded: {size}")
     elif not running.begun:
-        st.info(f"{name} waits for a worker; nothing else waits for it.", icon=":material/hourglass_empty:")
+        st.info(f"{name} waits for a worker. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:

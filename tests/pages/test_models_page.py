@@ -506,6 +506,19 @@ def test_encoder_that_is_not_verified_is_shown_on_request_alone(
     assert "Learn from meaning" not in labels(test)
 
 
+def test_column_read_by_a_verified_encoder_has_one_though_the_others_are_not_verified(
+    seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = words_entry(files=[{"name": "m", "what": "model"}])
+    made = small_catalogue(tmp_path / "catalogue", words=words_entry(), bare=bare)
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    offers.ask(seat, words_encoder(seat.home))
+    EncodingWorker(seat.home, "one").look()
+    test = opened(show, seat)
+    assert "Other encoders" in labels(test)
+    assert "have verified no encoder" not in words(test)
+
+
 def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
