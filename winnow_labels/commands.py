@@ -260,10 +260,10 @@ def encode(
     files: FileOptions,
     columns: Mapping[str, object],
 ) -> object:
-    """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
+    """Make a vector of each row by an encoder, from its text, images or recordings.
 
-    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on.
-    Nothing is fetched.
+    Vectors of a FILE are written to another file. A project learns from them, and from its other columns. Nothing is
+    downloaded: `winnow encoders get` does that.
     """
     from workflow.importing import encoding
     from workflow.importing.vector_memory import minutes_for

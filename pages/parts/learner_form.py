@@ -149,7 +149,7 @@ def say_running(running: Running) -> None:
         st.warning(escape(running.fault), icon=":material/warning:")
     elif not running.begun:
         st.info(
-            "The comparison waits for a worker; nothing else waits for it.", icon=":material/hourglass_empty:"
+            "The comparison waits for a worker. You can answer meanwhile.", icon=":material/hourglass_empty:"
         )
     elif not running.total:
         st.progress(0.0, text="Comparing the models: reading the rows …")

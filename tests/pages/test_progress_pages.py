@@ -419,8 +419,8 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
                 20,
                 {ScoreRule.ROUNDS: 14, ScoreRule.POOL: 17, ScoreRule.SCORES: 20},
             ),
-            "Right in 20 blind checks: the scores 20, the model with them 14, both weighted 17. Labels come from the "
-            "scores alone.",
+            "Of 20 blind checks, the scores alone are right in 20, the model that learns from them in 14, both "
+            "weighted in 17. Labels come from the scores alone.",
         ),
     ],
 )

@@ -79,9 +79,9 @@ def suggest(
         )
     entry = read_catalogue().get(name)
     if entry is not None:
-        installed.require_licence(entry, non_commercial)
         if name not in encoding.names(seat.home, switched_off=True):
             installed.require_download(entry, non_commercial=non_commercial)
+        installed.require_licence(entry, non_commercial)
     folder = encoding.folder_of(seat.home, name)
     about = read_description(folder)
     if about.kind == "text" and about.classes is None:

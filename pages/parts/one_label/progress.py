@@ -94,8 +94,8 @@ def _file_scores(view: ProgressView) -> None:
     if found.right:
         right = {str(rule): count for rule, count in found.right.items()}
         st.caption(
-            f"Right in {counted(found.checks, 'blind check')}: the scores {right['scores']:,}, the model with them "
-            f"{right['rounds']:,}, both weighted {right['pool']:,}. {labels}"
+            f"Of {counted(found.checks, 'blind check')}, the scores alone are right in {right['scores']:,}, the model "
+            f"that learns from them in {right['rounds']:,}, both weighted in {right['pool']:,}. {labels}"
         )
         return
     accuracy = found.pool.accuracy

@@ -92,6 +92,19 @@ def test_what_was_asked_for_is_stored_once_in_the_name_of_who_asked(
     assert len(stored(seat)) == 1
 
 
+def test_model_is_closed_before_the_learner_is_built(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = encoding.Encoder(encoding.folder_of(seat.home, "words"))
+    add_rows = more_rows.add_rows
+
+    def watched(*given: Any) -> int:
+        assert "_model" not in vars(encoder)
+        return add_rows(*given)
+
+    monkeypatch.setattr(more_rows, "add_rows", watched)
+    encoding.encode_project(seat, encoder)
+    assert len(stored(seat)) == 1
+
+
 def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

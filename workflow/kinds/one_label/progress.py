@@ -260,8 +260,8 @@ def _source_words(learner: Learner) -> str:
     shared = int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
     have = f"1 value of {column} has" if shared == 1 else f"{shared:,} values of {column} have"
     return (
-        f"{have} several rows. These explain each other: each candidate belongs to one of them at least, "
-        "unless held-out rows are predicted better without. Models shows which."
+        f"{have} several rows. These explain each other: each of their candidates belongs to at least one of them. "
+        "If held-out rows are predicted better without this, it is switched off; Models shows whether it is on."
     )
 
 

@@ -187,12 +187,12 @@ def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[
     Raises EncoderError at once, before there is a project.
     """
     entry = installed.catalogue(home).get(key)
-    if entry is not None:
-        installed.require_licence(entry, non_commercial)
     if entry is None or key in encoding.names(home):
         encoding.folder_of(home, key)
     else:
         installed.require_download(entry, non_commercial=non_commercial)
+    if entry is not None:
+        installed.require_licence(entry, non_commercial)
     return partial(_ask_for, key, entry)
 
 
