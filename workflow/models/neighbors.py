@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import projects, trained
 from db.engine import DatabaseUnavailableError
 from workflow import kinds
+from workflow.access import Right
 from workflow.kinds import FindingNeighbors
 from workflow.log.reading import read_class_changes
 from workflow.models import leases, training
@@ -62,8 +63,8 @@ def anything_to_do(home: Home) -> bool:
 
 
 def find(seat: Seat, worker: str, tell: Tell | None = None) -> None:
-    """As `find_for`, the project of a seat. Raises NotAllowed, NotFound too."""
-    with seat.reading() as reading:
+    """As `find_for`, the project of a seat. Raises NotAllowed too: the person is not an owner."""
+    with seat.reading(Right.OWN) as reading:
         project = reading.project
     find_for(seat.home, project, worker, tell)
 
