@@ -23,7 +23,7 @@ from workflow.exporting import files
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
-from workflow.models import map_worker
+from workflow.models import map_worker, neighbors
 from workflow.people import team
 from workflow.saving import FaultLog
 from workflow.server.home import Home, close_home, home
@@ -42,7 +42,7 @@ PATIENCE = 5.0
 
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    or rows to be encoded; or while a layout of a map, or a backup, is wanted."""
+    rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -96,9 +96,8 @@ class WorkerCrew:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
             self._needed, self._seen = anything_to_do(self._home), stamp
-        return (
-            self._needed or map_worker.anything_to_do(self._home) or backup_worker.anything_to_do(self._home)
-        )
+        others = (neighbors, map_worker, backup_worker)
+        return self._needed or any(one.anything_to_do(self._home) for one in others)
 
 
 def _start() -> subprocess.Popen[bytes]:

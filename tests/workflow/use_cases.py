@@ -48,7 +48,7 @@ from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
-from workflow.models import choosing, showing, suggesting, training
+from workflow.models import choosing, neighbors, showing, suggesting, training
 from workflow.models.encoders import offers, on_server
 from workflow.people import (
     aside,
@@ -253,6 +253,7 @@ SEE: dict[str, UseCase] = {
     "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
     "managing.get_project": lambda seat, _world, _row: managing.get_project(seat),
     "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
+    "neighbors.read_finding": lambda seat, _world, _row: neighbors.read_finding(seat),
     "training.training_state": lambda seat, _world, _row: training.training_state(seat),
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
@@ -389,6 +390,7 @@ OWN: dict[str, UseCase] = {
     "members.remove_member": lambda seat, _world, _row: members.remove_member(seat, guest(seat)),
     "members.invite_group": lambda seat, _world, _row: members.invite_group(seat, group(seat), "viewer"),
     "showing.models_view": lambda seat, _world, _row: showing.models_view(seat),
+    "neighbors.find": lambda seat, _world, _row: neighbors.find(seat, "test"),
     "progress.estimate_random_order": lambda seat, _world, _row: progress.estimate_random_order(seat),
     "choosing.compare_now": lambda seat, _world, _row: choosing.compare_now(seat),
     "choosing.cancel": lambda seat, _world, _row: choosing.cancel(seat),

@@ -71,14 +71,14 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
         done=learner.done,
         measured=measured,
         given=learner.pool.answers,  # a trained version knows those before it alone
-        terms=PREDICTIONS if learner.settings.proves_done else ROWS,
+        terms=PREDICTIONS if learner.proves_done else ROWS,
     )
     return StopView(rules, verdicts, by_truth)
 
 
 def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
     """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
-    if learner.settings.is_trained and learner.version_published is None:
+    if not learner.has_model:
         counts = [ControlCounts()] * len(counts)
     return control_accuracy(counts, learner.pool.share_ambiguous)
 
@@ -231,8 +231,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         n_test=now.n_test,
         has_truth=learner.table.truth is not None,
         trained=learner.settings.is_trained,
-        has_model=not learner.settings.is_trained or learner.version_published is not None,
-        has_proof=learner.settings.proves_done,
+        has_model=learner.has_model,
+        has_proof=learner.proves_done,
         seconds_per_answer=pace(session, project_id),
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
