@@ -41,7 +41,9 @@ _ANSWERS = _WORD_BITS - {
 """What people answer, too; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Ways to say yes and no. A cell may also say that nobody was asked."""
-_NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
+_NOT_ASKED = re.compile(
+    rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
+)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
@@ -257,6 +259,25 @@ def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[
         start += len(chunk)
 
 
+_RATER = re.compile(r"(\w+)_(?:r|rater|reader|ann|annotator|coder|obs|observer|expert|radiologist)_?\d")
+"""A question, and the person who answered it."""
+_MOST_GRADES = 12
+
+
+def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample]]:
+    """The columns with words or grades that name a question and a person, such as malignancy_r1, by question."""
+    asked: dict[str, list[ColumnSample]] = {}
+    for column in columns:
+        graded = len(set(column.cells)) <= _MOST_GRADES and all(value.is_integer() for value in column.values)
+        if (
+            column.repeats
+            and (graded or not column.is_numbers)
+            and (match := _RATER.fullmatch(column.key)) is not None
+        ):
+            asked.setdefault(match[1], []).append(column)
+    return asked
+
+
 def mean_of(values: Iterable[float]) -> float:
     """Their mean; 0 where there are none."""
     found = list(values)
@@ -286,7 +307,7 @@ _WORDS = 4
 """Words of a part, on average, above which it is part of a sentence."""
 
 
-def is_written(cells: Iterable[str], mark: str) -> bool:
+def is_written(cells: Sequence[str], mark: str) -> bool:
     """Whether this mark seems to stand in these cells as people write it, and not between labels.
 
     Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
@@ -294,7 +315,7 @@ def is_written(cells: Iterable[str], mark: str) -> bool:
     - what stands between two is a record, each part always in its place: *Smith, John*, *Springfield, IL*, *Monday, 3
       May*, a name of one class such as *Agriculture, forestry*; or
     - nearly every cell has a part that is found in no other; or
-    - the parts are as long as those of sentences.
+    - the parts are as long as those of sentences, and do not come again as often as long names of labels do.
     """
     differing = set(cells)
     text = "|".join(differing)
@@ -307,11 +328,12 @@ def is_written(cells: Iterable[str], mark: str) -> bool:
             places.setdefault(part, Counter())[place] += 1
     times = {part: found.total() for part, found in places.items()}
     several = [parts for parts in lists if len(parts) > 1]
+    often = 4 * len(places) <= sum(len(parts_of(cell, mark)) for cell in cells)
     new = mean_of(any(times[part] == 1 for part in parts) for parts in several)
     return (
         sum(max(found.values()) for found in places.values()) >= _KEPT * sum(times.values())
         or (len(several) >= _FEWEST and new > _NEW)
-        or mean_of(len(part.split()) for part in places) > _WORDS
+        or (mean_of(len(part.split()) for part in places) > _WORDS and not often)
     )
 
 

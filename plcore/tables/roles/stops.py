@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -83,7 +83,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
                 found.append((name, parts))
                 at += [mark] if len(parts) > 1 else []
                 break
-    if set(at) == {" "} and len(found) == 1:
+    if set(at) == {" "} and len(found) == 1 and not _listed_together(table, found[0][1]):
         return  # black bear, next to black and bear
     if found:
         name, parts = found[0]
@@ -120,10 +120,18 @@ def _shared_words(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _listed_together(table: LabelTable, names: Sequence[str]) -> bool:
+    """Whether some row has all these candidates."""
+    columns = [table.classes.index(name) for name in names]
+    return bool((np.asarray(table.candidates[:, columns].sum(axis=1)).ravel() == len(columns)).any())
+
+
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
     known = set(table.classes)
     found = [
-        (name, plain) for name in table.classes if (plain := without_weight(name)) != name and plain in known
+        (name, plain)
+        for name in table.classes
+        if (plain := without_weight(name, loose=True)) != name and plain in known
     ]
     if found:
         name, plain = found[0]
@@ -198,7 +206,8 @@ def _second_header(table: LabelTable) -> Iterator[Odd]:
     same, lined = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows, dtype=np.int64)
     for name in names:
         column = pa.array(cells[name].array, pa.large_string())
-        same += np.asarray(pc.equal(column, name))
+        alike = column if len(names) == 1 else pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        same += np.asarray(pc.equal(alike, name if len(names) == 1 else name.strip().lower()))
         lined += np.asarray(pc.match_substring_regex(column, _LINE))
         let_go()
     if len(under := np.flatnonzero(lined == len(names))):

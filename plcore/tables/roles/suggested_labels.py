@@ -114,8 +114,10 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         weighted = _has_weights(column, separator)
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
-        # Labels are short and come again; the parts of prose and of decimal commas do not.
-        labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
+        # Labels are short and come again, long ones such as diagnoses more often; the parts of prose and of decimal
+        # commas do not.
+        most = len(names) / (2 if mean_of(map(len, pieces)) <= 30 else 4)
+        labels_like = len(set(names)) <= most
         if separator in MARKS and not weighted:
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))

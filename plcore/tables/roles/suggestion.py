@@ -36,6 +36,7 @@ from plcore.tables.roles.sample import (
     key_of,
     mean_of,
     parts_of,
+    questions_of,
     sample_columns,
 )
 from plcore.tables.roles.suggested_labels import (
@@ -317,7 +318,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         column
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
-    ]
+    ] or _raters(columns)
     # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is somebody next to ann2 and ann3
@@ -369,7 +370,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
     n_lists = lists.nunique()
     found = []
-    for column in (one for one in columns if not one.is_numbers):
+    for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
         if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(
             set(zip(lists, own, strict=True))
@@ -404,6 +405,13 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The columns with what several people said to one question, such as malignancy_r1 and malignancy_r2; none if there
+    are several questions."""
+    several = [found for found in questions_of(columns).values() if len(found) > 1]
+    return several[0] if len(several) == 1 else []
 
 
 def _is_person(key: str, people: set[str]) -> bool:
