@@ -304,7 +304,7 @@ def choose_rows(view: ExportView) -> str:
             50,
             100,
             round(100 * ABOVE),
-            format="%d %%",
+            format="%d%%",
             help=words.sure,
             key=LEAST,
         )

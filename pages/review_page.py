@@ -201,7 +201,7 @@ def _figure(view: ScoreReview) -> go.Figure:
         "<extra></extra>",
     )
     figure.update_xaxes(title_text="Score in the file", range=[edges[0], edges[-1]])
-    figure.update_yaxes(title_text="Right", ticksuffix=charts.PERCENT, range=[0, 102])
+    figure.update_yaxes(title_text="Right", ticksuffix="%", range=[0, 102])
     return figure.update_layout(showlegend=False, height=260, margin={"t": 14, "b": 34})
 
 

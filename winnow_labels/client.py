@@ -296,7 +296,7 @@ class WinnowProject:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """How good and how far it is: the measure with its 95 % interval, and the curve of it."""
+        """How good and how far it is: the measure with its 95% interval, and the curve of it."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
         return found
 

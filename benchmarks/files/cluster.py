@@ -152,7 +152,7 @@ blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()}
 processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is what is
 a process's own, without files that are mapped, summed over all processes, at its largest. Parts on disk:
 {size:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
-        "Targets: at most 25 % more CPU than one process, at least 1.6 times faster with two.",
+        "Targets: at most 25% more CPU than one process, at least 1.6 times faster with two.",
         table,
         "What one process does, wall seconds:",
         stages,

@@ -204,7 +204,7 @@ def margin_curves() -> str:
     shown = f"![{title}]({file}.svg)"
     if len(LABELLED) > 2:
         title = f"Improvement over SVM at |PL| = {PARTIAL[-1]}"
-        how = {"columns": len(names), "styles": STYLES, "log": True, "y_suffix": " %"}
+        how = {"columns": len(names), "styles": STYLES, "log": True, "y_suffix": "%"}
         write_chart(f"{file}_gain", title, gains(accuracy), "|L|", **how)
         shown += f"\n\n![{title}]({file}_gain.svg)"
     all_says = f' ("{ALL}": every class, which says nothing)' if ALL in SIZES else ""

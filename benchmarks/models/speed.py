@@ -278,14 +278,14 @@ def margin_objective() -> str:
             best = min(last, smooth)
             mine = f"**{ours:.4f}** ({seconds:.2f} s, gap certified: {model.converged_})"
             rivals = f"{last:.4f} ({walk_seconds:.1f} s)", f"{smooth:.4f} ({lbfgs_seconds:.1f} s)"
-            table.add(name, f"{lam:g}", mine, *rivals, f"{100 * (ours / best - 1):+.2f} %")
+            table.add(name, f"{lam:g}", mine, *rivals, f"{100 * (ours / best - 1):+.2f}%")
             steps = ((lam * walk.objective[t] - min(best, ours), 1 / (lam * t)) for t in LOOKS)
             falls.add(name, f"{lam:g}", *(f"{above:.4f} ({rate:.3g})" for above, rate in steps))
     return page(
         """lambda/2 |W|^2 + mean loss (lambda = 1/C), |Y| = 3, seed 0, z-scored, a regularised constant appended; CPU
 seconds of one thread. F is not convex: differences are between local minima as much as between solvers. The L-BFGS is
 SciPy's, on a softmax over the rivals with the best candidate kept hard, mu .3 -> .003, from the same ridge start: it
-shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1 % above the better of the
+shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1% above the better of the
 other two.""",
         table,
         "Pegasos: F after T steps minus the least F known, and 1/(lambda T) in brackets.",

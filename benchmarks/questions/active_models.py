@@ -98,7 +98,7 @@ def run(name: str, curve: str, seed: int) -> dict[str, Any]:
 
 
 def half_width(runs: np.ndarray) -> np.ndarray:
-    """(p,) half of the 95 % interval of the mean over the seeds."""
+    """(p,) half of the 95% interval of the mean over the seeds."""
     return 1.96 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
 
 
@@ -123,7 +123,7 @@ def active_models() -> str:
             picks = ", ".join(f"{learner} {count} times" for learner, count in chosen)
             blocks += [f"### {name}", f"Automatic took {picks}.", table]
     title = (
-        f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95 % interval of Automatic"
+        f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95% interval of Automatic"
     )
     if len(panels) == len(SETS):
         dashed = {WORDS[RANDOM]: {"dash": "dash"}}

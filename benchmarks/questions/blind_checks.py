@@ -133,7 +133,7 @@ with the truth. What is looked at are the shortlists of all ambiguous rows that 
 first are harder. digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
 {CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
 from run to run in points (what one project may get by so few checks) · mean number of labels. 20 and 50 checks are
-too few for 99 %: all candidates are shown.""",
+too few for 99%: all candidates are shown.""",
         table,
         f"{seconds:,.0f} CPU seconds in all.",
     )
@@ -326,7 +326,7 @@ all rows learnt from, and on those of them whose truth was taken out.""",
         f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
 of the rows) are answered: the area under the ROC curve, its mean beside the share of rows whose truth is outside, and
 how many of the rows most at risk, taken as many as there are, are such rows. Of {SEEDS} projects, those with an
-estimate above 1 %. Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody
+estimate above 1%. Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody
 is asked.""",
         risks,
         f"""Doubtful sets of `PLKernelRidge(outside="auto")` against the same without: {SEEDS} seeds, points. Single

@@ -142,7 +142,7 @@ def honest_curve() -> str:
             f"At least {WANTED:.0%} is asked for: {met(hits >= WANTED)}."
         )
     return page(
-        "How often the 95 % interval holds the true accuracy.",
+        "How often the 95% interval holds the true accuracy.",
         "\n".join(says),
         f"""Rows in the project: {", ".join(f"{name} {n:,} of {OF[name]:,}" for name, n in N_PROJECT.items())}; all
 others are the test rows. The accuracy on them has an error of its own (one standard deviation {ERRORS} points), which

@@ -311,7 +311,7 @@ def proof() -> str:
             needed.add(name, *random_cells(some))
         parts += [f"## {layout.capitalize()}", goals, needed]
     return page(
-        "How often the 95 % intervals hold what really happens.",
+        "How often the 95% intervals hold what really happens.",
         "\n".join(says),
         """A range without an upper end ("at least ..", "not reached") is easily right: "met" says that nothing false is
 promised, not that much is.""",

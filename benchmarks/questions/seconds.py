@@ -13,9 +13,9 @@ and Fei-Fei (CVPR 2015); 4.1 seconds is the median of 7,470 choices of one dog b
 price a yes or no about one of *two* candidates costs .68 of choosing between them and tells as much; where people take
 as long for either, the price is 1.48, which is in the tables too.
 
-The accuracy to reach is that of "which?", rows by margin, when 40 % of the training rows are answered, less .002; the
+The accuracy to reach is that of "which?", rows by margin, when 40% of the training rows are answered, less .002; the
 seconds until then are the unit. Of every curve: after how many units its mean accuracy over the seeds is that high for
-the first time, and how many seconds fewer that is than "which?" by margin needs, with the interval that holds 95 % of
+the first time, and how many seconds fewer that is than "which?" by margin needs, with the interval that holds 95% of
 1,000 draws of the seeds; runs end after 1.5. Rows are asked at random, by APL of the ten nearest rows, or by margin;
 "cheapest" takes the row by margin and the question about it with the largest gain for each second
 (`plcore.query.row_questions`), "row and question" both by it; the rule of thumb asks "is it k?" where k has a share of
@@ -228,7 +228,7 @@ def first_at(runs: np.ndarray, target: float) -> float:
 
 
 def with_interval(share: Callable[[np.ndarray], float], n_seeds: int) -> tuple[float, float, float]:
-    """Return a figure of all seeds, and the interval that holds 95 % of 1,000 draws of the seeds."""
+    """Return a figure of all seeds, and the interval that holds 95% of 1,000 draws of the seeds."""
     everyone, rng = np.arange(n_seeds), np.random.default_rng(0)
     drawn = [share(rng.choice(everyone, n_seeds)) for _ in range(1000)]
     low, high = np.percentile(drawn, [2.5, 97.5], method="nearest")
@@ -260,7 +260,7 @@ def draw(runs: Runs, names: list[str]) -> None:
     }
     title = (
         f"Accuracy on held-out rows against seconds, mean of {SEEDS} seeds; "
-        "1: when which?, by margin, has 40 % answered"
+        "1: when which?, by margin, has 40% answered"
     )
     dashed = {TO_BEAT.words: {"dash": "dash"}}
     write_chart(NAME, title, panels, "seconds", styles=dashed, lead=Curve("margin", "entropy").words)
@@ -295,7 +295,7 @@ def percent(share: float) -> str:
 
 def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
     """What came of it: seconds by price, then answers."""
-    seconds = Table("price of yes or no | sets with 25 % or more | each")
+    seconds = Table("price of yes or no | sets with 25% or more | each")
     for price in PRICES:
         own = Curve("margin", "entropy", price)
         shares = {name: saved(runs[name, own], runs[name, TO_BEAT])[0] for name in names}
@@ -312,7 +312,7 @@ def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
         seconds,
         "### Answers to random's accuracy",
         f""""Which?" alone, counted in answers: how many by margin make the learner as accurate as {ANSWERED * ROWS:.0f}
-about rows drawn at random do. At most 60 % of them: {fewer} of {len(names)} sets.""",
+about rows drawn at random do. At most 60% of them: {fewer} of {len(names)} sets.""",
         answers,
     )
 

@@ -185,7 +185,7 @@ its held-out truth. {", ".join(REAL)} have their own candidates; all other sets 
         f"""The proof is about *decisions*: what the model predicts for the rows that are then still open. All answers
 after the stop changed **{sum(one.differ for one in every)}** of **{sum(one.open_rows for one in every):,}** such
 decisions, all runs taken together. "Labels right": share of the training rows ambiguous at first whose label,
-answered or the model's, is then right; all answers make it 100 %. "Accuracy" is on the rows outside the project: no
+answered or the model's, is then right; all answers make it 100%. "Accuracy" is on the rows outside the project: no
 part of the proof, so it may move.""",
         settled_table(found),
         "## Stopping when the panel says so, accuracy from held-out truth",

@@ -176,7 +176,7 @@ def table8() -> str:
     return page(
         f"""{len(NAMES)} sets ({", ".join(NAMES)}), {FOLDS} folds, {REPEATS} repeats; a tenth of the training rows is
 asked. Error in % averaged over the sets; in brackets the average rank among the six schemes (1 = best). Nemenyi's
-critical difference of average ranks at 5 %: {critical_difference(6, len(NAMES)):.2f}. The paper's columns are averages
+critical difference of average ranks at 5%: {critical_difference(6, len(NAMES)):.2f}. The paper's columns are averages
 over *its* 15 sets and are there for the order, not the level.""",
         '## ties="error": a winner that is not unique is an error, as in the paper',
         error_table(strict, beside=True),

@@ -26,15 +26,13 @@ MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
 """Model versions named on the chart, the newest among them; the others say their name when pointed at."""
-PERCENT = "\N{NO-BREAK SPACE}%"
-"""What stands behind the ticks of shares, which are drawn in per cent."""
 MOST_LABELS = 30
 """Classes in a chart; the downloaded data has all of them."""
 
 
 @dataclass(frozen=True)
 class Honest:
-    """One curve of accuracy with its 95 % interval; arrays of one length, NaN where it is unknown."""
+    """One curve of accuracy with its 95% interval; arrays of one length, NaN where it is unknown."""
 
     name: str
     value: np.ndarray
@@ -115,7 +113,7 @@ def accuracy_curve(
             error_y=_error_bar(curve, known),
             name=curve.name,
             customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}} %)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
     if mark_versions:
@@ -160,7 +158,7 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
         y=100 * share[kept],
         mode=_mode(answers),
         line_color=FIRST,
-        hovertemplate="%{y:.1f} % after %{x} answers<extra></extra>",
+        hovertemplate="%{y:.1f}% after %{x} answers<extra></extra>",
     )
     return _over_answers(figure, answers, share=True)
 
@@ -190,7 +188,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             name=curve.name,
             legendgroup=curve.name,
             customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}} %)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))
@@ -292,7 +290,7 @@ def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.
     """Dressed, with answers across, and down a share in per cent, which is never outside 0 to 100, or anything else."""
     figure = dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
     figure.update_traces(cliponaxis=False)  # the first point is drawn whole
-    return figure.update_yaxes(ticksuffix=PERCENT, minallowed=0, maxallowed=100) if share else figure
+    return figure.update_yaxes(ticksuffix="%", minallowed=0, maxallowed=100) if share else figure
 
 
 def _whole(counts: np.ndarray) -> dict[str, object]:

@@ -12,7 +12,7 @@ from pages.parts.words import counted, either, percent
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
 
-HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
+HELD_OUT = {0.0: "none", 0.1: "10%", 0.2: "20%", 1 / 3: "a third", 0.5: "half"}
 """Shares of rows that can be held out."""
 
 
@@ -72,10 +72,10 @@ def show_earlier_votes(found: EarlierVotes) -> None:
         column_config={
             "Votes": st.column_config.NumberColumn(format="localized"),
             "Agrees with others": st.column_config.NumberColumn(
-                format="%.0f %%", help="How often somebody else said the same on the same row."
+                format="%.0f%%", help="How often somebody else said the same on the same row."
             ),
             "Estimated right": st.column_config.NumberColumn(
-                format="%.0f %%",
+                format="%.0f%%",
                 help="An estimate without any true label, from all votes together (Dawid-Skene). Who has few votes is "
                 "taken to be about as good as the others.",
             ),
@@ -89,7 +89,7 @@ def in_words(found: EarlierVotes) -> str:
     if math.isnan(found.alpha):
         said += f"No figure of agreement: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
     else:
-        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95 %"
+        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95%"
         said += (
             f"Their agreement beyond chance is {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
         )

@@ -48,7 +48,7 @@ def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
     if over and project.may(Right.OWN):
         return Step("Take home", "export.py")
     if over or not project.may(Right.ANSWER):
-        return Step("Look", "progress.py")
+        return Step("View", "progress.py")
     return Step("Start" if project.last_answer is None else "Continue", "annotate.py")
 
 
@@ -243,7 +243,7 @@ _QUESTION = (
 )
 _LABELS = "".join(
     _first_steps_line(_SOFT, _pills(word, full=True), f'<span class="why">{why}</span>')
-    for word, why in (("robin", "answered"), ("tit", "sure, 97 %"), ("wren", "answered"))
+    for word, why in (("robin", "answered"), ("tit", "sure, 97%"), ("wren", "answered"))
 )
 STEPS = (
     (_TABLE, "Bring a table", "A spreadsheet, votes, a model's shortlist, sounds or pictures in a zip."),

@@ -122,7 +122,7 @@ OPTIMISM = (
 
 
 def adoption_line(story: ModelStory, one: Adoption) -> str:
-    """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81 % by 26 blind checks ..."."""
+    """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81% by 26 blind checks ..."."""
     model = escape(short(story.models, one.model))
     since = f"From answer {one.answers:,} on:" if one.answers else "From the start:"
     if one.before == one.model and one.by_comparison and one.why:

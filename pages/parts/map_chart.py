@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts import palette
 from pages.parts.answers import MOST
-from pages.parts.charts import PERCENT, dress, plain, with_legend
+from pages.parts.charts import dress, plain, with_legend
 from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.words import percent
@@ -93,7 +93,7 @@ def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
         percent = 100 * doubt[~none]
         least, most = float(percent.min()), float(percent.max())
         most = max(most, least + 1)
-        bar = {"title": {"text": "Doubt", "side": "top"}, "ticksuffix": PERCENT, "thickness": 12, "len": 0.6}
+        bar = {"title": {"text": "Doubt", "side": "top"}, "ticksuffix": "%", "thickness": 12, "len": 0.6}
         look = {
             "color": percent,
             "colorscale": palette.ramp(),

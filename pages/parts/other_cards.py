@@ -76,7 +76,7 @@ def say_what_was_left_out(saved: SavedBatch) -> None:
 def _sure(batch: ShownBatch) -> str:
     shares = [tile.share for tile in batch.tiles]
     low, high = math.floor(100 * min(shares)), math.floor(100 * max(shares))
-    span = f"{low} %" if low == high else f"{low} to {high} %"
+    span = f"{low}%" if low == high else f"{low} to {high}%"
     return f"The model gives {batch.label} a share of {span}" + (
         "; you chose these rows." if batch.chosen else ", and they lie near each other."
     )

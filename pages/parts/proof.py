@@ -79,12 +79,12 @@ def _leading(view: Seen) -> None:
     if view.accuracy is not None and view.interval is not None:
         value, interval, measured = view.accuracy, view.interval, view.n_test
         words = (
-            f"Share of the {measured:,} held-out rows whose label the model predicts right, with its 95 % interval. "
+            f"Share of the {measured:,} held-out rows whose label the model predicts right, with its 95% interval. "
             "These rows are never asked about and never trained on."
         )
     elif view.control is not None:
         value, interval, measured = view.control, view.control_interval, view.control_asked
-        words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+        words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
     else:
         st.metric("Accuracy", "unknown", help=no_accuracy(view))
         return
@@ -142,7 +142,7 @@ def _goal(page: ProjectPage, view: Seen) -> None:
 def goal_words(view: Seen) -> str:
     """How far the goal is, in a line."""
     proof = view.proof
-    goal = f"{(proof.goal or 0.0) * 100:g} %"
+    goal = f"{(proof.goal or 0.0) * 100:g}%"
     if proof.reached:
         return f"**The goal of {goal} is reached.**"
     if proof.more is None:
@@ -310,7 +310,7 @@ def random_order(
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
         customdata=np.column_stack([low, high]),
-        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f} %)"
+        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
     return figure
@@ -326,7 +326,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
         y=height,
         line={"color": GOAL, "dash": "dot", "width": 1.5},
         annotation={
-            "text": f"goal {height:g} %",
+            "text": f"goal {height:g}%",
             "font": {"color": GOAL, "size": 12},
             "xanchor": "left",
             "x": 0.01,

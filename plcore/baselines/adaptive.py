@@ -37,7 +37,7 @@ TINY = 1e-12  # what is added to a denominator that may be 0
 
 
 class LocalScaling:
-    """Signed cube root; unit length; 10 % of the Gaussian-weighted mean of 10 neighbours mixed in; unit length; divided
+    """Signed cube root; unit length; 10% of the Gaussian-weighted mean of 10 neighbours mixed in; unit length; divided
     by the mean distance to 50 neighbours.
 
     Neighbours are training rows, not the row itself; the Gaussian's width is the median of their distances. New rows
@@ -119,7 +119,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     n_neighbors : most neighbours, clipped to the number of training rows.
     threshold : c1 of A; larger asks more neighbours.
     delta : the chance of a wrong decision that A allows for, below .5.
-    scaling : "local", the authors' own: signed cube root, unit length, 10 % of the Gaussian-weighted mean of 10
+    scaling : "local", the authors' own: signed cube root, unit length, 10% of the Gaussian-weighted mean of 10
         neighbours, unit length, divided by the mean distance to 50 neighbours; None takes X as it is.
 
     Attributes

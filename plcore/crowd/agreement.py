@@ -79,7 +79,7 @@ def krippendorff_alpha(
 
     distance : "nominal": two answers are the same or not. "set": 1 - M x Jaccard (Passonneau, LREC 2006), M = 1 for
         the same set, 2/3 where one is within the other, 1/3 where they overlap, 0 where they have nothing in common
-    n_bootstrap : 0, or how often the rows are drawn anew for an interval of 95 %
+    n_bootstrap : 0, or how often the rows are drawn anew for an interval of 95%
     least_rows : with fewer rows that two people have answered it is nan; pages take LEAST_ROWS
     Returns the figure, or (figure, low, high). It is nan, with `.reason`, where no two people have answered the same
     row or all have always said the same. votes and errors as in `plcore.crowd.read_votes`.
@@ -245,7 +245,7 @@ def _without_each(figure: Figure, rows: int) -> FloatArray:
 
 
 def _levels(drawn: FloatArray, value: float, without: FloatArray) -> FloatArray:
-    """(2,) which quantiles of the resamples bound the interval: those of 95 %, corrected for bias and for a spread that
+    """(2,) which quantiles of the resamples bound the interval: those of 95%, corrected for bias and for a spread that
     changes with the figure (BCa; Efron, 1987). Plain quantiles are too short where few rows disagree."""
     below = np.mean(drawn < value) + np.mean(drawn == value) / 2
     bias = special.ndtri(np.clip(below, 1 / (len(drawn) + 1), 1 - 1 / (len(drawn) + 1)))

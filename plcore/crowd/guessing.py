@@ -10,7 +10,7 @@ times as likely of a guess as of the worst honest person; where nothing is known
 answers is told once it reaches 200. Of an honest person held against the truth it is a supermartingale of mean 1 at
 most, so that they are told of by it, ever, with a probability of at most 1/200, however often one looks (Ville's
 inequality; Wald's sequential test, 1945). Where choices are few that alone would tell too few of those who guess in
-time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8 % of the worst honest people where
+time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8% of the worst honest people where
 all rows have as many choices (the tests count it, for 2 to 20).
 
 What the others say is no truth, and of two answers a row the model of each person is surer than it is right. So rows
@@ -68,7 +68,7 @@ class GuessCheck:
 @dataclass(frozen=True)
 class PaceCheck:
     """too_fast; answers; seconds, others_seconds: the medians; faster: share of the answers that took less than nearly
-    all (95 %) of the others'."""
+    all (95%) of the others'."""
 
     too_fast: bool
     answers: int
@@ -194,7 +194,7 @@ def too_fast(seconds: ArrayLike, others_seconds: ArrayLike) -> PaceCheck:
     """Whether one person's answers take so little time that they can hardly have looked.
 
     seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
-    Told where the median is under a third of the others' and under the time that 95 % of the others' answers took,
+    Told where the median is under a third of the others' and under the time that 95% of the others' answers took,
     on at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times that are no positive
     numbers are left out.
     """

@@ -149,7 +149,7 @@ def fit_learning_curve(
             f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}."
         )
     if (wrong := (y < 0) | (y > 1)).any():  # NaN is neither
-        raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75 % as 0.75.")
+        raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75% as 0.75.")
     fit = np.flatnonzero(~np.isnan(y) & (n >= FEWEST_ROWS))
     if len(fit) < FEWEST_POINTS or np.ptp(t[fit]) < FEWEST_ANSWERS:
         return None

@@ -128,7 +128,7 @@ class ScoredCandidates:
 class Precision:
     """How many candidates there are, how many of them people have looked at, and how many of these are right.
 
-    share, low, high : of those looked at that are right, with its 95 % Wilson interval; NaN where none was
+    share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN where none was
     """
 
     scored: int

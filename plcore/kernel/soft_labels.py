@@ -168,7 +168,7 @@ def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
     if frequent.any():
         names = listed([str(name) for name in classes[frequent]])
         warnings.warn(
-            f"More than 97 % of the candidate sets have {names} among them: what nearly every row may be tells little, "
+            f"More than 97% of the candidate sets have {names} among them: what nearly every row may be tells little, "
             "and every learner is poor here. Fix: rule it out where it is wrong, or answer some rows first.",
             UserWarning,
             stacklevel=3,

@@ -139,22 +139,20 @@ def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Ve
     if measured < LEAST_MEASURED:
         words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
     elif np.isnan(accuracy):
-        words = f"{figure} is not known yet; the goal is {goal * 100:g} %."
+        words = f"{figure} is not known yet; the goal is {goal * 100:g}%."
     else:
         reached, shown = accuracy >= goal, round(accuracy * 100, 1)
         if not reached and shown >= goal * 100:
             shown = np.floor(accuracy * 1000) / 10  # what is not reached does not read as if it were
-        return Verdict("goal", reached, f"{figure} is {shown:g} %; the goal is {goal * 100:g} %.")
+        return Verdict("goal", reached, f"{figure} is {shown:g}%; the goal is {goal * 100:g}%.")
     return Verdict("goal", False, words)
 
 
 def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
     if done:
         return Verdict("settled", True, terms.done)
-    # Rounded down: 100 % is said only where it is true.
-    words = (
-        f"{np.floor(share * 1000) / 10:g} % of the {terms.settled}; the rule waits for {wanted * 100:g} %."
-    )
+    # Rounded down: 100% is said only where it is true.
+    words = f"{np.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 

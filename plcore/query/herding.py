@@ -197,7 +197,7 @@ class MaxHerding(Baseline):
 
     def lasts(self, answered: int) -> bool:
         """Whether coverage goes on: fewer rows are answered than twice the number of classes, and the largest gain is
-        at least 1 % of the largest at `fit`, by even shares and as if no row were labelled."""
+        at least 1% of the largest at `fit`, by even shares and as if no row were labelled."""
         self._check_fitted()
         if answered >= ANSWERS_PER_CLASS * self.candidates_.shape[1]:
             return False

@@ -161,7 +161,7 @@ class CellPosteriors:
     """Covariances of the unknown labels of n rows at three noises: "paper" c2, "narrow" t2, "wide" t2 + x' S_W x.
 
     They depend on the precisions, not on what is predicted: an answer makes those of its own row anew, and the wide
-    ones of rows whose noise has moved by more than 1 %. Which those are is settled when the answer comes; they are
+    ones of rows whose noise has moved by more than 1%. Which those are is settled when the answer comes; they are
     made when they are asked for, each row by itself, so that looking changes nothing, not even by rounding.
 
     gamma (n, L) : 1 / E alpha, 0 where known; change it by `replace`      spread (n,) : x' S_W x

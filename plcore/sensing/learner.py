@@ -270,7 +270,7 @@ class SensingLearner:
 
     @property
     def label_variance_(self) -> FloatArray:
-        """(n, L) variance of each label, that of W included up to 1 % of its noise; 0 where known."""
+        """(n, L) variance of each label, that of W included up to 1% of its noise; 0 where known."""
         return self._cells.at("wide")[0].variance.copy()
 
     def answer(self, row: int, label: int, value: int | None) -> Self:

@@ -126,7 +126,7 @@ def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tu
 def test_text_of_twice_the_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
-    """As a browser whose text is set to 200 %: all sizes of the pages follow the root's."""
+    """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[suffix], storage_state=cookies)  # type: ignore[arg-type]
     context.add_init_script(

@@ -158,7 +158,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
     share = page.get_by_role("slider", name="Rows held out to measure accuracy")
     share.focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("20 %", exact=True).first).to_be_visible()
+    expect(page.get_by_text("20%", exact=True).first).to_be_visible()
     room.hide_truth(page)  # the answers are to be given here
     create.click()
     page.locator(room.CARD).wait_for(timeout=120_000)

@@ -46,11 +46,11 @@ def test_the_words_over_the_tiles() -> None:
     told = other_cards.batch_question(batch(0.979, 0.931, right=18, checked=19))
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
-    assert "a share of 93 to 97 %" in told["why"], "never more than it is"
+    assert "a share of 93 to 97%" in told["why"], "never more than it is"
     assert told["checked"] == "Where it is as sure and the label is known, it is right about 18 of 19 times."
     alone = other_cards.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
-    assert alone["why"].endswith("a share of 50 %; you chose these rows.")
+    assert alone["why"].endswith("a share of 50%; you chose these rows.")
     assert "tells yet" in alone["checked"]
 
 
@@ -201,9 +201,7 @@ def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Ope
     now = room.room_of(seat)
     assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
     test = show(owner, "project_page.py", project=str(project))
-    assert "7 more blind checks must be answered for 95\u00a0%. Until then all choices are shown." in words(
-        test
-    )
+    assert "7 more blind checks must be answered for 95%. Until then all choices are shown." in words(test)
     box(test.selectbox, "Choices shown first").set_value(0.0)
     button(test, "Save the answering room").click().run()
     assert room.room_of(seat).shortlist is None
@@ -225,10 +223,8 @@ def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: in
     assert view is not None
     said = words(show(owner, "progress.py", project=str(project)))
     assert "Choices shown first" in said
-    assert f"Promised 90\u00a0%, held in {view.held} of {view.measured} checks" in said
-    assert (
-        "In 1 of 30 blind checks (3\u00a0%, 0 to 17\u00a0%) the truth was none of the row's choices." in said
-    )
+    assert f"Promised 90%, held in {view.held} of {view.measured} checks" in said
+    assert "In 1 of 30 blind checks (3%, 0 to 17%) the truth was none of the row's choices." in said
 
 
 @pytest.mark.parametrize("promise", [None, 0.9])

@@ -238,7 +238,7 @@ def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Ope
         scores_say(Seat(home, owner, project), row, "robin")
     test = score_review_opened(show, owner, project)
     shown = words(test)
-    assert "looked at 12 of them, and **8** are right (67\u00a0%, between 39\u00a0% and 86\u00a0%)" in shown
+    assert "looked at 12 of them, and **8** are right (67%, between 39% and 86%)" in shown
     assert "Rows that Winnow chose because they are in doubt" in shown
     table = next(one.value for one in test.dataframe if "Share right" in one.value.columns)
     assert table["Label"].tolist() == ["wren", "robin", "tit"]

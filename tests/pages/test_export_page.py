@@ -302,7 +302,7 @@ def test_a_project_on_its_way_into_a_file_says_how_far_it_is(seat: Seat, show: O
     key = seat.home.prepared.begin(seat.home.exports_dir, whose, "birds.zip", taken)
     begun.wait()
     (bar,) = open_export(show, seat).get("progress")
-    assert bar.proto.text == "birds\\.zip: 25\u00a0%"
+    assert bar.proto.text == "birds\\.zip: 25%"
     go_on.set()
     exporting.wait(seat, key)
 

@@ -115,7 +115,7 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     next(button for button in test.button if button.label == "Set the goal").click().run()
     assert not test.exception
     assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
-    assert "**Goal 99 %.** It is too early to say how far it is." in words(test)
+    assert "**Goal 99%.** It is too early to say how far it is." in words(test)
     next(button for button in test.button if button.label == "Save").click().run()
     assert progress.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
     next(button for button in test.button if button.label == "No goal").click().run()
@@ -409,7 +409,7 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
     [
         (
             FileScores(ScoreRule.POOL, ScorePool(1.0, 1.0, 9.0, 50, 0.97, True), 4, {}),
-            "Estimated accuracy of the scores: 97\N{NO-BREAK SPACE}%. Labels come from the model and the scores, "
+            "Estimated accuracy of the scores: 97%. Labels come from the model and the scores, "
             "weighted by how well they agree. After 6 more blind checks, the checks decide.",
         ),
         (

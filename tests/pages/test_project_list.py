@@ -59,8 +59,8 @@ GLANCE = Glance(
         ({"disputes": 2}, {}, "Settle", "disputes.py"),
         ({"left": 0}, {}, "Take home", "export.py"),
         ({}, {"reached": True, "goal": 0.9}, "Take home", "export.py"),
-        ({"left": 0, "role": Role.ANNOTATOR}, {}, "Look", "progress.py"),
-        ({"role": Role.VIEWER}, {}, "Look", "progress.py"),
+        ({"left": 0, "role": Role.ANNOTATOR}, {}, "View", "progress.py"),
+        ({"role": Role.VIEWER}, {}, "View", "progress.py"),
         ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
     ],
 )
@@ -78,24 +78,24 @@ def test_the_one_button_is_what_is_to_be_done(
         ({"disputes": 1}, {}, ":orange-badge[1 dispute waits for you]"),
         ({"disputes": 3}, {}, ":orange-badge[3 disputes wait for you]"),
         ({"left": 0}, {}, f":green-badge[{WORDS.finished.rstrip('.')}]"),
-        ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90\u00a0% is reached]"),
-        ({"left": 300}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90\u00a0%, 14 minutes"),
-        ({}, {"goal": 0.9, "more": 18.0, "pace": None}, "About 18 more answers to your 90\u00a0%"),
+        ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90% is reached]"),
+        ({"left": 300}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90%, 14 minutes"),
+        ({}, {"goal": 0.9, "more": 18.0, "pace": None}, "About 18 more answers to your 90%"),
         (
             {"role": Role.ANNOTATOR},
             {"goal": 0.9, "more": 18.0},
-            "About 18 more answers to 90\u00a0%, 2 minutes",
+            "About 18 more answers to 90%, 2 minutes",
         ),
         (
             {},
             {"goal": 0.9, "more": 31.0},
-            "By the answers so far, your 90\u00a0% is out of reach with these rows",
+            "By the answers so far, your 90% is out of reach with these rows",
         ),
-        ({}, {"goal": 0.9, "more": None}, "How far it is to your 90\u00a0% cannot be said yet"),
+        ({}, {"goal": 0.9, "more": None}, "How far it is to your 90% cannot be said yet"),
         (
             {},
             {"goal": 0.9, "more": 18.0, "measured": 9},
-            "How far it is to your 90\u00a0% cannot be said yet",
+            "How far it is to your 90% cannot be said yet",
         ),
         ({"last_answer": None}, {}, "The first question is ready"),
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
@@ -112,8 +112,8 @@ def test_what_a_user_wrote_is_no_markdown() -> None:
 
 
 def test_a_value_stands_with_its_interval() -> None:
-    assert home_parts._figure(GLANCE) == "**87\u00a0%**  \n:small[:gray[84 to 90\u00a0%]]"
-    assert home_parts._figure(replace(GLANCE, what=F1)).startswith("**F1 87\u00a0%**")
+    assert home_parts._figure(GLANCE) == "**87%**  \n:small[:gray[84 to 90%]]"
+    assert home_parts._figure(replace(GLANCE, what=F1)).startswith("**F1 87%**")
     assert home_parts._figure(None).startswith("–")
 
 
@@ -128,7 +128,7 @@ def test_who_was_last_is_told_where_it_may_be() -> None:
 
 def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
     drawn = spark((0.2, 0.4, 0.6))
-    assert 'aria-label="from 20\u00a0% to 60\u00a0%"' in drawn
+    assert 'aria-label="from 20% to 60%"' in drawn
     assert "0% calc(90% - 1px), 50% calc(50% - 1px), 100% calc(10% - 1px)" in drawn, "lowest to highest"
     assert "100% calc(10% + 1px), 50% calc(50% + 1px), 0% calc(90% + 1px)" in drawn, "and back below the line"
     assert "50% calc(90% - 1px)" in spark((0.5, 0.5, 0.5)), "level where it is level"
@@ -138,7 +138,7 @@ def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
 def test_the_curve_has_its_band_and_room_for_it() -> None:
     drawn = spark((0.4, 0.5, 0.6), (0.2, 0.4, 0.5), (0.6, 0.9, 1.0))
     assert "polygon(0% 50%, 50% 20%, 100% 10%, 100% 60%, 50% 70%, 0% 90%)" in drawn, "high, and back by low"
-    assert "from 40\u00a0% to 60\u00a0%, which is 50 to 100\u00a0%" in drawn
+    assert "from 40% to 60%, which is 50 to 100%" in drawn
     assert drawn.count("<b ") == 1
 
 

@@ -192,7 +192,7 @@ def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve)
     assert "You are a viewer here." in words(test)
-    assert [one.label for one in test.button if one.label in ("Look", "Start", "Continue")] == ["Look"]
+    assert [one.label for one in test.button if one.label in ("View", "Start", "Continue")] == ["View"]
     assert not [one for one in test.get("page_link") if one.proto.label in ("Answer", "Review", "Export")]
     members.give_role(seat, [eve], "owner")
     managing.archive_project(seat)

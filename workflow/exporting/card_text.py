@@ -175,7 +175,7 @@ def _quality(facts: CardFacts) -> list[str]:
     if not facts.described.measures:
         return ["Not measured: no test rows and no answered blind checks, or no model yet."]
     return _table(
-        ("measure", "value", "95 % interval", "n"),
+        ("measure", "value", "95% interval", "n"),
         (
             (
                 one.words,

@@ -116,7 +116,7 @@ def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFi
         "rai:dataAnnotationProtocol": facts.guidelines,
         "rai:dataAnnotationPlatform": tool,
         "rai:dataAnnotationAnalysis": [
-            f"{one.words}: {one.value:.3f} (95 % interval {one.low:.3f} to {one.high:.3f}, n = {one.n})"
+            f"{one.words}: {one.value:.3f} (95% interval {one.low:.3f} to {one.high:.3f}, n = {one.n})"
             for one in facts.described.measures
             if one.low == one.low
         ],

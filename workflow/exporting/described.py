@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measured share in [0, 1] with its 95 % interval.
+    """A measured share in [0, 1] with its 95% interval.
 
     words : of what      n : measured on how many rows, or labels of rows
     """

@@ -51,7 +51,7 @@ class EarlierVotes:
     """What is told of the votes before. voters : those with most votes first
 
     n_votes, n_rows : of the table      share : of its rows, that the figures were taken from
-    alpha, low, high : Krippendorff's alpha with its interval of 95 %, nan where `why_no_alpha` says why
+    alpha, low, high : Krippendorff's alpha with its interval of 95%, nan where `why_no_alpha` says why
     """
 
     voters: tuple[Voter, ...]

@@ -115,7 +115,7 @@ def _address(one: str) -> str:
 def curve_points(
     answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
 ) -> list[dict[str, object]]:
-    """A point for each number of answers: the figure with its 95 % interval, None where it is not known."""
+    """A point for each number of answers: the figure with its 95% interval, None where it is not known."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
         for count, value, least, most in zip(answers, values, low, high, strict=True)

@@ -352,8 +352,8 @@ def gain_words(found: FeatureComparison, in_force: str) -> str | None:
 
 
 def feature_words(found: FeatureComparison, features: str, other: str) -> str:
-    """Say what two sets have: "meaning: 83 % of 46 answered rows where built-in features had 60 %"."""
-    shares = [f"{100 * found.accuracy[use]:.0f} %" for use in (features, other)]
+    """Say what two sets have: "meaning: 83% of 46 answered rows where built-in features had 60%"."""
+    shares = [f"{100 * found.accuracy[use]:.0f}%" for use in (features, other)]
     rows = counted(found.rows, "answered row")
     return f"{FEATURES[features]}: {shares[0]} of {rows} where {FEATURES[other]} had {shares[1]}"
 
@@ -368,7 +368,7 @@ def words_of(found: ModelComparison, model: str, other: str, models: Mapping[str
 
     def figure(one: ModelFigures) -> str:
         value = one.accuracy if found.checks else one.kappa
-        return "not measured" if value is None else f"{100 * value:.0f} %"
+        return "not measured" if value is None else f"{100 * value:.0f}%"
 
     of_what = (
         f"by {found.checks:,} blind checks"

@@ -97,7 +97,7 @@ class CountedShare:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's, of 95 %."""
+        """Wilson's, of 95%."""
         low, high = wilson_interval(self.value, self.of)
         return float(low), float(high)
 
@@ -303,7 +303,7 @@ LEAST = "Annotators agree less than by chance: two of them may understand the cl
 
 @dataclass(frozen=True)
 class Figure:
-    """value, low, high : with its interval of 95 %, NaN where there is none      reason : why there is none, else ""
+    """value, low, high : with its interval of 95%, NaN where there is none      reason : why there is none, else ""
     n_rows : rows, or labels of rows, that two people or more have answered"""
 
     value: float

@@ -108,7 +108,7 @@ class Glance:
     seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
     curve : values over the answers, the last one now; empty where nothing is measured
-    lows, highs : the 95 % interval of each, None where it is not known
+    lows, highs : the 95% interval of each, None where it is not known
     goal : the owner's, None where none is set      reached : whether it is
     more : about how many answers it still takes, None where nothing can be said
     pace : median seconds of the latest answers, known where `more` is
@@ -131,7 +131,7 @@ class Glance:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the last value."""
+        """The 95% interval of the last value."""
         low, high = (self.lows[-1], self.highs[-1]) if self.curve else (None, None)
         return None if low is None or high is None else (low, high)
 
@@ -152,7 +152,7 @@ class Glance:
 
 
 class Thinned(NamedTuple):
-    """Values, and the 95 % interval of each, None where it is not known: of one length."""
+    """Values, and the 95% interval of each, None where it is not known: of one length."""
 
     curve: tuple[float, ...]
     lows: tuple[float | None, ...]

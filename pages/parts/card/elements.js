@@ -49,7 +49,7 @@ export const percentOf = (share) => Math.round(share * 100);
  */
 export const shareBar = (percent, width = percent, over = null) => [
   make("span", { class: "bar" }, make("span", { class: "fill", style: `width:${width}%` }), over),
-  make("span", { class: "percent", text: `${percent} %` }),
+  make("span", { class: "percent", text: `${percent}%` }),
 ];
 
 /**

@@ -215,7 +215,7 @@ EXPORT = ExportWords(
 STOP = StopWords(
     "Labels known or sure",
     "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
-    "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
+    "answered: the share of the bits that is gone. 100% waits until nothing is open.",
     "Micro F1 on held-out rows, or F1 by answers to blind checks where there are none, has stopped moving. The more "
     "labels the table has, the more answers it should look at.",
     "F1 moves by at most (points)",
@@ -242,7 +242,7 @@ MAP = MapWords(
 
 PREDICTS = (
     "Micro F1 is high where what is said to be yes is yes, and what is yes is said to be: all labels counted together, "
-    "100 % is without a fault. The standard error is by how much chance moves such a difference."
+    "100% is without a fault. The standard error is by how much chance moves such a difference."
 )
 
 

@@ -69,7 +69,7 @@ function toggleRow(state, question, row) {
       "data-label": row.label,
       "aria-keyshortcuts": row.key || null,
       "aria-pressed": String(picked.has(row.label)),
-      "aria-label": `${row.label}${about ? `, ${about}` : ""}, the model's share ${percent} %`,
+      "aria-label": `${row.label}${about ? `, ${about}` : ""}, the model's share ${percent}%`,
       onclick: () => {
         if (!picked.delete(row.label)) picked.add(row.label);
         toggle.setAttribute("aria-pressed", String(picked.has(row.label)));

@@ -78,7 +78,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.n_test < FEWEST_MEASURED:
             too_few("Precision and F1", view.n_test, "row")
         else:
-            rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
+            rows = f"the {view.n_test:,} held-out rows, with the 95% interval."
             for t, share in view.held_out.precision:
                 number(
                     f"Precision at {t}",
@@ -98,7 +98,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.control.cells < FEWEST_MEASURED:
             too_few("F1, controls", view.control.cells, "label")
         else:
-            about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95 % interval."
+            about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95% interval."
             number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
@@ -165,7 +165,7 @@ def _quality(view: VectorProgress) -> None:
         )
         st.caption(
             f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
-            f"trained on. Bands and bars are 95 % intervals.{since(curve.answers)}"
+            f"trained on. Bands and bars are 95% intervals.{since(curve.answers)}"
         )
     if view.control.accuracy is not None:
         _controls(view)
@@ -181,7 +181,7 @@ def _quality(view: VectorProgress) -> None:
         )
         st.caption(
             f"By {counted(view.control.cells, 'answered blind check')} of {view.n_control:,} drawn at random, "
-            f"never trained on. The band or bar is the 95 % interval.{since(curve.answers)}"
+            f"never trained on. The band or bar is the 95% interval.{since(curve.answers)}"
         )
     if not lines and not controlled:
         st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
@@ -213,12 +213,12 @@ def _controls(view: VectorProgress) -> None:
         {
             "Figure": list(known),
             "Estimate": [100 * share.value for share in known.values()],
-            "95 %, from": [100 * share.low for share in known.values()],
+            "95%, from": [100 * share.low for share in known.values()],
             "to": [100 * share.high for share in known.values()],
         },
         hide_index=True,
         column_config={
-            name: st.column_config.NumberColumn(format="%.1f %%") for name in ("Estimate", "95 %, from", "to")
+            name: st.column_config.NumberColumn(format="%.1f%%") for name in ("Estimate", "95%, from", "to")
         },
     )
     among = (

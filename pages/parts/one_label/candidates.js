@@ -124,7 +124,7 @@ function candidateRow(state, question, candidate) {
       "data-key": candidate.key,
       "data-label": candidate.label,
       "aria-keyshortcuts": candidate.key || null,
-      "aria-label": `${candidate.label}${about}${weight}, the model's share ${percent} %`,
+      "aria-label": `${candidate.label}${about}${weight}, the model's share ${percent}%`,
       onclick: () => (isMarking(state) ? toggleMark(state, choose) : press(state, choose, "is", [candidate.label])),
     },
     candidate.key ? key(candidate.key.toUpperCase()) : make("span"),

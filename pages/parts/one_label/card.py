@@ -317,7 +317,7 @@ EXPORT = ExportWords(
 
 STOP = StopWords(
     "Predictions settled",
-    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
+    "Share of the predictions that no further answer can change. 100% asks for the proof.",
     "Accuracy on held-out rows, or by answers to blind checks where there are none, has stopped moving.",
     "Accuracy moves by at most (points)",
     "over the latest (answers)",

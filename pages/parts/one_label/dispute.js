@@ -139,7 +139,7 @@ function choice(state, line) {
       "data-label": line.label,
       "aria-pressed": "false",
       "aria-keyshortcuts": line.key || null,
-      "aria-label": `${line.label}: ${line.about}${line.shown ? `, the model's share ${percent} %` : ""}`,
+      "aria-label": `${line.label}: ${line.about}${line.shown ? `, the model's share ${percent}%` : ""}`,
       onclick: (/** @type {MouseEvent} */ event) => mark(state, button, event.shiftKey),
     },
     line.key ? key(line.key.toUpperCase()) : make("span"),

@@ -176,7 +176,7 @@ def _by_controls(view: ProgressView, control: float) -> None:
         too_few("By controls", view.control_asked, "row")
         return
     low, high = view.control_interval
-    words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+    words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
     number("By controls", percent(control, 1), between(low, high, 1), words)
 
 
@@ -220,7 +220,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         )
     if view.control is not None:
         said.append(f"By {control_rows(view)}")
-    st.caption(f"{' '.join(said)} Bands and bars are 95 % intervals.{since(curve.answers)}")
+    st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")
 
 
 def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:

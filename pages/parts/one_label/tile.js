@@ -16,7 +16,7 @@ const FEW = 6;
  * @param {{ take: (out: boolean) => void, closer: () => void }} does takes the row out or puts it back; opens all of it
  */
 export function drawTile({ key: its, row, share, view }, label, out, does) {
-  const percent = `${percentOf(share)} %`;
+  const percent = `${percentOf(share)}%`;
   const about = `tile-${row}`;
   const tick = make(
     "button",

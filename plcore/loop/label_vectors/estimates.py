@@ -139,7 +139,7 @@ def _share(a: AnyArray, b: AnyArray) -> Share | None:
 
 
 def wilson(share: float, size: float) -> tuple[float, float]:
-    """95 % Wilson interval of a share seen in `size` independent trials, as two numbers."""
+    """95% Wilson interval of a share seen in `size` independent trials, as two numbers."""
     low, high = wilson_interval(share, size)
     return float(low), float(high)
 

@@ -36,7 +36,7 @@ class LabelVectorQuestion:
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its 95 % interval, all in [0, 1]; low and high NaN for a point stored before it had one."""
+    """A share with its 95% interval, all in [0, 1]; low and high NaN for a point stored before it had one."""
 
     value: float
     low: float

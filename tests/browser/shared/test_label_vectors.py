@@ -52,7 +52,7 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
     expect(page.get_by_role("heading", name="Which labels are right?")).to_be_visible()
-    shares = [int(text.removesuffix(" %")) for text in page.locator(".toggle .percent").all_inner_texts()]
+    shares = [int(text.removesuffix("%")) for text in page.locator(".toggle .percent").all_inner_texts()]
     unknown = [
         share
         for share, toggle in zip(shares, page.locator(".toggle").all_inner_texts(), strict=True)
@@ -216,7 +216,7 @@ def test_no_serious_finding_and_room_for_fingers(
 
 @pytest.mark.public_data
 def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> None:
-    """60 % of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
+    """60% of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
     data = np.load(DATA / "emotions.npz")
     names = [str(name) for name in data["label_names"]]
     truth = data["Y"].astype(int)

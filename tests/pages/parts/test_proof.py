@@ -43,26 +43,26 @@ def view(
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90 %** (100 to 190), 12 minutes at this pace"),
-        (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90 %** (100 or more)"),
+        (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90%** (100 to 190), 12 minutes at this pace"),
+        (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90%** (100 or more)"),
         (
             view(more=Reach(400, 22, np.inf)),
-            "**At least 22 more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+            "**At least 22 more answers to 90%**: how many cannot be said yet, the curve hardly rises.",
         ),
         (
             view(more=Reach(400, 0, np.inf)),
-            "**A few, or many more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+            "**A few, or many more answers to 90%**: how many cannot be said yet, the curve hardly rises.",
         ),
         (
             view(more=NEVER),
-            "By what the answers so far show, **90 % is not reached**; 1,000 rows are open.",
+            "By what the answers so far show, **90% is not reached**; 1,000 rows are open.",
         ),
         (
             view(more=Reach(1200, 300, np.inf), goal=0.955),
-            "By what the answers so far show, **95.5 % is not reached** within 300 answers; 1,000 rows are open.",
+            "By what the answers so far show, **95.5% is not reached** within 300 answers; 1,000 rows are open.",
         ),
-        (view(), "**Goal 90 %.** It is too early to say how far it is."),
-        (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90 % is reached.**"),
+        (view(), "**Goal 90%.** It is too early to say how far it is."),
+        (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
     ],
 )  # fmt: skip
 def test_how_far_the_goal_is(seen: Any, words: str) -> None:
@@ -136,7 +136,7 @@ def test_the_marks_on_the_chart() -> None:
     assert figure.data[-1].name == "random order, estimated"
     assert figure.data[-1].line.dash == "dash"
     marked = proof_marks.goal(figure, 0.9, 100.0, (40.0, 20.0, np.inf))
-    assert marked.layout.annotations[0].text == "goal 90 %"
+    assert marked.layout.annotations[0].text == "goal 90%"
     bar, dot = marked.data[-2:]
     assert list(bar.x) == [120.0, 300.0], "it goes no farther than the chart"
     assert list(dot.x) == [140.0]

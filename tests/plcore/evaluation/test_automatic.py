@@ -180,10 +180,10 @@ def test_the_class_in_every_set_is_warned_of_by_the_learner_that_is_taken(blobs)
     X, candidates, _ = blobs
     everywhere = np.column_stack([np.ones(90, dtype=bool), candidates])
     model = AutoPLClassifier({"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)})
-    with pytest.warns(UserWarning, match="More than 97 %") as warned:
+    with pytest.warns(UserWarning, match="More than 97%") as warned:
         model.fit(X, everywhere)
     assert len(warned) == 1
-    assert chosen(model)["note"].startswith("warned: More than 97 %")
+    assert chosen(model)["note"].startswith("warned: More than 97%")
 
 
 def test_wrong_parameters_are_refused(blobs):

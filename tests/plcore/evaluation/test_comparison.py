@@ -326,7 +326,7 @@ def test_a_class_in_every_set_is_noted(blobs):
     [row] = compare_learners(X, everywhere, {"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)}, 3).to_dict(
         "records"
     )
-    assert row["note"].startswith("warned: More than 97 % of the candidate sets have '0' among them")
+    assert row["note"].startswith("warned: More than 97% of the candidate sets have '0' among them")
 
 
 def test_candidate_weights_reach_those_who_take_them(told):

@@ -99,7 +99,7 @@ class TestAnswers:
     def test_a_class_in_nearly_every_set_is_named(self, separable):
         X, candidates, _ = separable
         frame = pd.DataFrame(np.hstack([candidates, np.ones((90, 1), dtype=bool)]), columns=[*"abc", "sky"])
-        with pytest.warns(UserWarning, match="More than 97 % of the candidate sets have 'sky'"):
+        with pytest.warns(UserWarning, match="More than 97% of the candidate sets have 'sky'"):
             PLKernelRidge(**SET).fit(X, frame)
 
     def test_sparse_rows(self, separable):

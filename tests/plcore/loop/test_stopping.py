@@ -35,15 +35,15 @@ def test_settled_at_one_asks_for_the_proof():
         "No answer can change a prediction any more.",
     )
     shown = verdicts(rules, [0.9], [0.9999])["settled"][1]
-    assert shown == "99.9 % of the predictions are settled; the rule waits for 100 %."
+    assert shown == "99.9% of the predictions are settled; the rule waits for 100%."
 
 
 def test_a_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were():
     rules = StopRules(None, None, goal=0.9)
-    assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90 %; the goal is 90 %.")
-    assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7 %; the goal is 90 %.")
-    assert verdicts(rules, [0.5, 0.8999])["goal"] == (False, "Accuracy is 89.9 %; the goal is 90 %.")
-    assert verdicts(rules, [np.nan])["goal"] == (False, "Accuracy is not known yet; the goal is 90 %.")
+    assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90%; the goal is 90%.")
+    assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7%; the goal is 90%.")
+    assert verdicts(rules, [0.5, 0.8999])["goal"] == (False, "Accuracy is 89.9%; the goal is 90%.")
+    assert verdicts(rules, [np.nan])["goal"] == (False, "Accuracy is not known yet; the goal is 90%.")
     assert verdicts(rules, [0.95], measured=LEAST_MEASURED - 1)["goal"] == (
         False,
         "Accuracy is measured on 29 rows so far; the rule needs 30.",
@@ -55,7 +55,7 @@ def test_without_a_proof_rows_are_spoken_of():
     rules = StopRules(1.0, None)
     (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, terms=ROWS)
     (over,) = judge(rules, answers, accuracy, np.array([1.0]), done=True, measured=9, terms=ROWS)
-    assert open_still.words == "50 % of the ambiguous rows are decided; the rule waits for 100 %."
+    assert open_still.words == "50% of the ambiguous rows are decided; the rule waits for 100%."
     assert (over.reached, over.words) == (True, "No row is open any more.")
 
 
@@ -70,7 +70,7 @@ def test_of_label_vectors_labels_are_spoken_of():
         return {one.rule: (one.reached, one.words) for one in found}
 
     assert said(49, 40) == {
-        "settled": (True, "91.2 % of the empty labels are known or sure; the rule waits for 90 %."),
+        "settled": (True, "91.2% of the empty labels are known or sure; the rule waits for 90%."),
         "flat": (True, "F1 moved by 0.5 points over the latest 10 labels; the rule allows 1 point."),
         "budget": (False, "49 of 50 labels are answered."),
     }

@@ -448,7 +448,7 @@ def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
     assert found.annotator_demographics == ["Two teachers."]
     assert found.machine_annotation_tools == ["plknn", "kernelridge"]
     assert found.data_annotation_analysis == [
-        "Accuracy on checks: 0.900 (95 % interval 0.800 to 0.950, n = 50)"
+        "Accuracy on checks: 0.900 (95% interval 0.800 to 0.950, n = 50)"
     ]
     assert found.license == ["cc-by-4.0"]
     assert found.url == "https://example.org/birds"

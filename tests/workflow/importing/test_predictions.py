@@ -248,7 +248,7 @@ ROLES = Roles(annotators=PEOPLE, numbers=("w",))
 
 
 def table(rows: int = 200, seed: int = 0) -> LabelTable:
-    """Four who are right in 85 %, and Eve, who guesses; each row has three of them; five classes."""
+    """Four who are right in 85%, and Eve, who guesses; each row has three of them; five classes."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(5, size=rows)
     cells = np.full((rows, len(PEOPLE)), "", dtype=object)

@@ -125,7 +125,7 @@ def test_the_best_model_is_adopted_by_a_line_of_the_log_and_answers_at_once(
     assert one.automatic
     assert one.by_comparison
     assert not one.by_checks
-    assert one.why == "80 % consistency with the candidates, beyond chance (PL-KNN 50 %)"
+    assert one.why == "80% consistency with the candidates, beyond chance (PL-KNN 50%)"
     assert newest_version(home, project) == 0, "it was trained before it was adopted"
     with opened(home, owner, project) as learner:
         assert learner.version_published == 0
@@ -180,7 +180,7 @@ def test_blind_checks_choose_and_the_log_says_so(
     assert one.answers == 45
     checks = latest(home, project).report["checks"]  # type: ignore[index]
     assert checks >= 10
-    assert one.why == f"81 % by {checks} blind checks (PL-KNN 55 %)"
+    assert one.why == f"81% by {checks} blind checks (PL-KNN 55%)"
 
 
 def test_a_project_whose_model_was_chosen_is_compared_when_asked_and_stays(

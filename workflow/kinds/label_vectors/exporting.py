@@ -80,8 +80,8 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
         if share is not None:
             shares.append((words, share, view.control.cells))
     return Described(
-        before=f"{100 * (pool.original >= 0).mean():.1f} % of the labels of rows known",
-        after=f"{100 * (pool.cells >= 0).mean():.1f} % known",
+        before=f"{100 * (pool.original >= 0).mean():.1f}% of the labels of rows known",
+        after=f"{100 * (pool.cells >= 0).mean():.1f}% known",
         labels=view.labels,
         set_aside=int(pool.bad.sum()),
         test_rows=view.n_test,

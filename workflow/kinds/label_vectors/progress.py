@@ -94,7 +94,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 @dataclass(frozen=True)
 class Band:
-    """A figure with its 95 % interval, arrays of one length; NaN where it is not known."""
+    """A figure with its 95% interval, arrays of one length; NaN where it is not known."""
 
     value: np.ndarray
     low: np.ndarray

@@ -248,7 +248,7 @@ class _OneLabel:
         if at_least is None:
             return (
                 "The rows whose label is known do not show well enough that the model is right about "
-                f"{100 * RIGHT:.0f} % of those it is surest of: confirming many at once might not pay. The more is "
+                f"{100 * RIGHT:.0f}% of those it is surest of: confirming many at once might not pay. The more is "
                 "answered one by one, the better it gets, and the better it is known."
             )
         shares = _shares(learner, rows)
@@ -257,7 +257,7 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
-                f"{100 * at_least:.0f} % or more; some are asked alone even so. There are none now: the more is "
+                f"{100 * at_least:.0f}% or more; some are asked alone even so. There are none now: the more is "
                 "answered one by one, the surer it gets."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found

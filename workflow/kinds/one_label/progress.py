@@ -93,8 +93,8 @@ class Curve:
 
     answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
     beyond one per row · model_version : the log's seq the model stands at ·
-    accuracy, low, high : share of held-out rows predicted right, with its 95 % Wilson interval ·
-    control, control_low, control_high : accuracy over all rows by control answers, with its 95 % interval ·
+    accuracy, low, high : share of held-out rows predicted right, with its 95% Wilson interval ·
+    control, control_low, control_high : accuracy over all rows by control answers, with its 95% interval ·
     progressive : share of the answers before which an online model had said a label they ruled out. NaN where there
     is none.
     """

@@ -86,7 +86,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     assert all(" to " in one.delta for one in honest)
     controls = next(one.value for one in test.dataframe if "Figure" in one.value)
     assert {"Precision at 1", "Precision at 3", "F1"} <= set(controls.Figure)
-    assert (controls["95 %, from"] < controls["to"]).all()
+    assert (controls["95%, from"] < controls["to"]).all()
 
 
 def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
@@ -467,8 +467,8 @@ AHEAD = Predictor(
 
 def test_one_that_is_ahead() -> None:
     assert predicts(AHEAD) == (
-        "From answer 60 on **One-vs-all** predicts, micro F1 58.1\u00a0% on known cells that it was not shown, "
-        "BML-CS 52.0\u00a0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31\u00a0%."
+        "From answer 60 on **One-vs-all** predicts, micro F1 58.1% on known cells that it was not shown, "
+        "BML-CS 52.0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31%."
     )
 
 
@@ -479,14 +479,14 @@ def test_from_the_start() -> None:
 @pytest.mark.parametrize(("f1", "how"), [(0.6, "8.0 points ahead"), (0.51, "behind by no more than chance")])
 def test_bml_cs_ahead_and_behind_by_chance(f1: float, how: str) -> None:
     said = predicts(replace(AHEAD, title="BML-CS", other="One-vs-all", f1=f1, other_f1=0.52, since=0))
-    assert f"One-vs-all 52.0\u00a0%: {how} (standard error 1.2)." in said
+    assert f"One-vs-all 52.0%: {how} (standard error 1.2)." in said
 
 
 def test_nothing_compared() -> None:
     unknown = replace(AHEAD, title="BML-CS", other="One-vs-all", f1=None, other_f1=None, error=None, since=0)
     assert predicts(unknown) == (
         "**BML-CS** predicts, for too few known cells are yes to compare it with One-vs-all. "
-        "It says yes above a probability of 31\u00a0%."
+        "It says yes above a probability of 31%."
     )
     assert predicts(replace(unknown, automatic=False)).startswith(
         "**BML-CS** predicts, as Project settings have it. It says yes"

@@ -17,7 +17,7 @@ MOST_SECONDS = 0.1
 
 
 class PublicTable:
-    """Features scaled as those of tables, labels of which 2 % of the cells and a twentieth of the rows are known."""
+    """Features scaled as those of tables, labels of which 2% of the cells and a twentieth of the rows are known."""
 
     def __init__(self, path):
         with np.load(path) as stored:

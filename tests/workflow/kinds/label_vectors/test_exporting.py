@@ -173,7 +173,7 @@ def test_a_page_sees_the_first_fit_after_a_restart_come_in(home: Home, owner: in
 
 @pytest.mark.public_data
 def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
-    """As in the browser: 60 % of the cells emptied, 40 yes or no, 5 whole rows, and back."""
+    """As in the browser: 60% of the cells emptied, 40 yes or no, 5 whole rows, and back."""
     data = np.load(DATA / "emotions.npz")
     labels = tuple(map(str, data["label_names"]))
     truth = data["Y"].astype(int)

@@ -281,7 +281,7 @@ def test_by_default_only_the_end_is_a_reason_to_stop(home: Home, owner: int) -> 
     assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
     reached, words = verdicts(home, owner, project)["settled"]
     assert not reached
-    assert words.endswith("% of the empty labels are known or sure; the rule waits for 100 %.")
+    assert words.endswith("% of the empty labels are known or sure; the rule waits for 100%.")
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_truly(home, owner, project)
     assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
@@ -297,7 +297,7 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
         settled = standing.standing(Seat(home, owner, project)).settled
         assert projects_progress.read_progress(Seat(home, owner, project)).settled == settled
         words = verdicts(home, owner, project)["settled"][1]
-        assert words.startswith(f"{np.floor(settled * 1000) / 10:g} % of the empty labels are known or sure")
+        assert words.startswith(f"{np.floor(settled * 1000) / 10:g}% of the empty labels are known or sure")
         seen.append(settled)
         answer_truly(home, owner, project)
     assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"

@@ -361,14 +361,14 @@ def test_known_labels_and_measures(home: Home, owner: int) -> None:
     with seat.learner(Right.OWN) as opened:
         before = describe(opened, kinds.stop_rules(opened.project))
         known = (opened.learner.pool.original >= 0).mean()
-        assert before.before == f"{100 * known:.1f} % of the labels of rows known"
-        assert before.after == f"{100 * known:.1f} % known"
+        assert before.before == f"{100 * known:.1f}% of the labels of rows known"
+        assert before.after == f"{100 * known:.1f}% known"
     for _ in range(10):
         answer_truly(home, owner, seat.project_id or 0)
     seat.settle()
     with seat.learner(Right.OWN) as opened:
         found, pool = describe(opened, kinds.stop_rules(opened.project)), opened.learner.pool
-        assert found.after == f"{100 * (pool.cells >= 0).mean():.1f} % known" != before.after
+        assert found.after == f"{100 * (pool.cells >= 0).mean():.1f}% known" != before.after
         assert found.blind_checks == int(pool.control_cells.sum())
         assert found.test_rows == int(pool.test_rows.sum())
         control = opened.learner.progress().control
