@@ -117,12 +117,12 @@ def serve() -> object:
         if ended.code == _NO_PORT and isinstance(ended.__context__, OSError):
             raise _cannot_listen(
                 settings,
-                "another program does, or this user may not",
+                "another program uses it, or this user is not allowed to",
                 "end that program, or set WINNOW_PORT to another port",
             ) from None
         if isinstance(ended.code, int) and ended.code and is_json():
             write_document(
-                refusal("The server could not start. Fix: see what standard error says.", ended.code)
+                refusal("The server could not start. Fix: read the message on standard error.", ended.code)
             )
         raise
     except OSError as error:
@@ -191,8 +191,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
     told = any(files.values()) or any(value is not None for value in columns.values())
     if re.fullmatch("[0-9]+", what) and told:
         raise click.ClickException(
-            f"What the columns of project {what} are is settled. Fix: leave the options of columns and rows out, or "
-            "name a file."
+            f"What the columns of project {what} are are fixed. Fix: remove the column and row options, or name a file."
         )
 
     def tell(done: int, total: int, model: str) -> None:
@@ -224,9 +223,9 @@ def _words(error: Exception) -> str:
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
-        return f"Something could not be read or written: {error.strerror}."
+        return f"Reading or writing failed: {error.strerror}."
     named = os.fsdecode(error.filename)
-    return f"{named}: {error.strerror}. Fix: name another one, or see to it that this user can use it."
+    return f"{named}: {error.strerror}. Fix: choose another, or give this user access."
 
 
 def _refusals() -> tuple[type[Exception], ...]:

@@ -317,7 +317,7 @@ def put_example(session: Session, project_id: int, marked: Marked) -> None:
 
 
 def remove_example(session: Session, project_id: int, row: int) -> None:
-    """Take the mark away; harmless where there is none."""
+    """Remove the mark; harmless where there is none."""
     session.execute(delete(ExampleRow).where(ExampleRow.project_id == project_id, ExampleRow.row == row))
 
 

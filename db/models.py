@@ -304,7 +304,7 @@ class TokenRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), index=True)
     purpose: Mapped[str]
     created_at: Mapped[datetime]
-    expires_at: Mapped[datetime | None]  # NULL: it lasts until it is ended
+    expires_at: Mapped[datetime | None]  # NULL: it lasts until it is revoked
     ended_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]  # to a few minutes
 

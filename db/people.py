@@ -349,7 +349,7 @@ class TokenUse:
 class ApiToken:
     """A token that can be used.
 
-    expires_at : None where it lasts until it is ended      last_used_at : to a few minutes, None where it never was
+    expires_at : None where it lasts until it is revoked      last_used_at : to a few minutes, None where it never was
     """
 
     id: int

@@ -39,12 +39,14 @@ def _do(press: Press) -> None:
             st.session_state[state.DISPUTE] = page.project.id, undone.row
             st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was taken back"
     elif (row := _looked_at()) is None:
-        raise loop.StaleQuestion("No dispute is open before you.")
+        raise loop.StaleQuestion("You have no open dispute on screen.")
     elif press.kind == "discuss":
         disputes.discuss(page.seat, row, press.note)
         st.session_state[state.SETTLED] = "Your note is saved"
     elif press.kind not in VERDICTS:
-        raise loop.AnswerError(f"Here a press is a verdict. Got {press.kind!r}. Fix: load the page again.")
+        raise loop.AnswerError(
+            f"On this page you give verdicts. Got {press.kind!r}. Fix: load the page again."
+        )
     else:
         saved = disputes.settle(page.seat, row, press.token, press.labels, press.note)
         st.session_state[state.VERDICT] = page.project.id, saved.seq

@@ -58,7 +58,7 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
         _link(page, file)
         if file.seq < seq and not file.of_then:
             st.caption(
-                f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it again."
+                f"Missing the latest {counted(seq - file.seq, 'entry', 'entries')} of the log. Prepare it again."
             )
         return
     if file.state == exporting.FAILED:
@@ -101,8 +101,8 @@ def draw_snapshots(page: ProjectPage, as_of: str) -> None:
     st.markdown("###### Snapshots")
     if not found:
         st.markdown(
-            "There is none yet. Make one before you publish or cite the labels: whatever is answered later, you can "
-            "export the same file again, and its SHA-256 shows that it is the same."
+            "No snapshot yet. Make one before you publish or cite the labels: you can then export the "
+            "same file at any time, and its SHA-256 proves it."
         )
     _make(page, len(found))
     with st.container(height=HEIGHT if len(found) > FEW else "content", border=False):
@@ -144,7 +144,7 @@ def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> N
                 "Export this",
                 icon=":material/history:",
                 key=f"{key}-show",
-                help="Puts its name into the box “As of”: the page and its files then show that state.",
+                help="Shows this state on the page and exports it.",
                 on_click=_show,
                 args=(as_of, one.name),
             )
@@ -234,7 +234,7 @@ def look(as_of: AsOf | None) -> ExportView:
     if as_of is None:
         return exporting.export_view(page.seat, PREVIEW_ROWS, least())
     try:
-        with st.spinner("Folding the log until then ..."):
+        with st.spinner("Reading the log up to that point ..."):
             found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of)
     except ValueError as error:
         say_and_stop(error)
@@ -383,9 +383,9 @@ with left:
         chosen, nothing = CHOICES[0], view.seq == 0
         st.markdown("###### Lines")
         if nothing:
-            st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
+            st.info("There are no answers yet.", icon=":material/info:")
         else:
-            st.markdown(f"All {counted(view.seq, 'line')}, whatever became of their rows.")
+            st.markdown(f"All {counted(view.seq, 'line')}.")
     label_disputed = "disputed" in view.sources and st.checkbox(
         "Label disputed rows",
         key=f"{state.EXPORT}-disputed-{page.project.id}",

@@ -30,7 +30,7 @@ def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence
     elif picked:
         _row(page, shown, look, picked[0])
     else:
-        several = ", or draw round several to answer them at once" if together else ""
+        several = ", or select several to answer them together" if together else ""
         st.caption(f"Click a point to see its row{several}.")
 
 

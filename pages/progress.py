@@ -41,11 +41,11 @@ def my_figures(page: ProjectPage) -> None:
         lines = (("Right on blind checks", found.checks), ("Same as the others", found.others))
         st.markdown(
             "\n".join(f"- {name}: {progress_parts.share(share)}" for name, share in lines)
-            + f"\n- Same as the model had said: {progress_parts.share(found.model)}",
+            + f"\n- Same as the model's prediction: {progress_parts.share(found.model)}",
             help=SHARED,
         )
         if found.aside:
-            st.info("The owner has set your answers aside for now.", icon=":material/info:")
+            st.info("The owner has excluded your answers for now.", icon=":material/info:")
 
 
 def _kept(page: ProjectPage) -> PersonFigures:

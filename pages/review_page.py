@@ -20,7 +20,7 @@ from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreRevi
 
 # Marking an answered row as an example of its class, on the Review page: for the owner.
 
-PURPOSES = {EXAMPLE: "Shown beside questions, on demand", QUALIFICATION: "Asked before somebody starts"}
+PURPOSES = {EXAMPLE: "Shown beside questions, on demand", QUALIFICATION: "Asked in the qualification"}
 MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before somebody starts, as"}
 
 
@@ -34,13 +34,13 @@ def example_form(page: ProjectPage, row: int) -> None:
         if now.purpose is not None:
             st.markdown(f"This row is {MARKED[now.purpose]} **{frame.escape(now.label or '')}**.")
             if now.why_not or now.label not in now.labels:
-                st.caption("It is not shown now: its answers say otherwise.")
+                st.caption("It is hidden, because its answers disagree.")
         if now.why_not:
             st.markdown(now.why_not)
         else:
             _form(page, key, row, now)
         if now.purpose is not None:
-            st.button("Take the mark away", key=f"{key}-away", on_click=_unmark, args=(page, row))
+            st.button("Remove the mark", key=f"{key}-away", on_click=_unmark, args=(page, row))
 
 
 def _form(page: ProjectPage, key: str, row: int, now: Marking) -> None:
@@ -57,7 +57,7 @@ def _form(page: ProjectPage, key: str, row: int, now: Marking) -> None:
                 key=f"{key}-purpose",
             )
         st.text_input(
-            "What to look at (optional)",
+            "Hint (optional)",
             value=now.note,
             max_chars=examples.NOTE_LENGTH,
             placeholder="look at the wing bar",
@@ -79,7 +79,7 @@ def _mark(page: ProjectPage, key: str, row: int, now: Marking) -> None:
 def _unmark(page: ProjectPage, row: int) -> None:
     with frame.refusals_said_later():
         examples.unmark(page.seat, row)
-        st.session_state[state.FLASH] = "The mark is taken away."
+        st.session_state[state.FLASH] = "The mark is removed."
 
 
 # How right the scores are that came with a table: a part of the Review page, for reviewers and owners.
@@ -94,7 +94,7 @@ def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
     has given them since; None: they came with the file"""
     key = f"{state.SCORES}-{page.project.id}"
     whose = "your file" if scored_by is None else frame.escape(scored_by)
-    if not st.toggle(f"How right are the scores of {whose}?", key=f"{key}-open"):
+    if not st.toggle(f"Accuracy of the scores of {whose}?", key=f"{key}-open"):
         return
     first = reviewing.scores(page.seat, 0.0)
     assert first is not None  # noqa: S101 - the table has scores
@@ -131,7 +131,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
         f"{_share(seen)}."
     )
     if seen.looked_at < FEWEST:
-        st.caption(f"Too few to say more: it takes {FEWEST} looked at.")
+        st.caption(f"Too few to estimate: at least {FEWEST} looked at.")
     elif line.drawn.looked_at >= FEWEST:
         st.caption(
             f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."
@@ -174,7 +174,7 @@ def _by_score(view: ScoreReview, name: str, key: str) -> None:
         "low": [one.low for one in view.bins],
         "high": [one.high for one in view.bins],
     }
-    st.markdown(f"###### Share that is right, by score: {frame.escape(name)}")
+    st.markdown(f"###### Share correct by score: {frame.escape(name)}")
     charts.show(
         _figure(view),
         data,
@@ -237,7 +237,7 @@ options = reviewing.options(page.seat)
 if options.scored:
     score_review(page, options.scored_by)
 if not options.anything:
-    whose = "No answers yet." if options.everybody else "You have not answered a row of this project yet."
+    whose = "No answers yet." if options.everybody else "You have not answered a row in this project yet."
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")
     st.page_link(
         "annotate.py",

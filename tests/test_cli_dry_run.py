@@ -112,7 +112,7 @@ def test_dry_run_says_the_right_reading_of_every_case(shell: Shell) -> None:
         if right.stops:
             assert err.startswith("Error: "), name
             assert "Fix: " in err, name
-            assert err.endswith(f"If it is right as it is read, add --accept {right.stops}.\n"), (name, err)
+            assert err.endswith(f"To accept this reading, add --accept {right.stops}.\n"), (name, err)
         assert " above." not in err, (name, "there is no above in a terminal")
         assert "choose the shape" not in err, (name, "the command line has no shapes to choose")
     assert json.loads(shell.done("projects", "--json")) == []

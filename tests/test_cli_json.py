@@ -201,8 +201,8 @@ def test_a_server_that_does_not_start_says_so_in_a_document(
             "of 10.9.9.9: Name or service not known",
         ),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be read or written: No space left"),
-        (SystemExit(1), 1, "could not start. Fix: see what standard error says."),
-        (SystemExit(3), 3, "could not start. Fix: see what standard error says."),
+        (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
+        (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
     ],
 )
 def test_what_ends_a_server_that_starts_is_not_always_its_port(
@@ -254,7 +254,7 @@ def test_a_document_that_cannot_be_written_is_refused_in_one_line(
 
     monkeypatch.setattr(json_option, "write_document", full)
     monkeypatch.setattr(cli, "write_document", full)
-    line = "Error: Something could not be read or written: No space left on device.\n"
+    line = "Error: Reading or writing failed: No space left on device.\n"
     assert shell("projects", "--json") == (cli.REFUSED, "", line)
 
 

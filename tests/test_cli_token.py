@@ -39,4 +39,4 @@ def test_what_is_asked_wrongly_is_refused_in_a_line(shell: Shell) -> None:
     assert "days" in shell.refused("token", "survey", "--days", 0)
     assert "purpose" in shell.refused("token", " ")
     assert shell.done("token", "for ever").startswith("winnow_")
-    assert "until it is ended" in shell.done("token")
+    assert "until it is revoked" in shell.done("token")

@@ -149,7 +149,7 @@ def address_of(url: str) -> str:
     """The address without its last slash. Raises ValueError where it is none."""
     if not url.strip().lower().startswith(("http://", "https://")):
         raise ValueError(
-            f"An address begins with http:// or https://. Got {url!r:.80}. Fix: as people open it."
+            f"An address begins with http:// or https://. Got {url!r:.80}. Fix: give the address that people open."
         )
     return url.strip().rstrip("/")
 
@@ -159,7 +159,7 @@ def secret_of(token: str) -> str:
     token = token.strip()
     if not token or not all("!" <= one <= "~" for one in token):
         raise ValueError(
-            "A token is one word of letters, digits, - and _; this is none. Fix: make one on the page My account."
+            "A token is one word of letters, digits, - and _; this is not one. Fix: create one on the page My account."
         )
     return token
 
@@ -260,7 +260,9 @@ class Winnow:
             try:
                 return reply.json()
             except ValueError as error:
-                raise WinnowError(reply.status_code, f"{reply.url} is no Winnow: it gave no JSON.") from error
+                raise WinnowError(
+                    reply.status_code, f"{reply.url} is not a Winnow server: it did not return JSON."
+                ) from error
 
         return persevering(once, self._patience if again else 0.0)
 

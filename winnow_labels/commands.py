@@ -43,23 +43,24 @@ _OPTIONS = (
         "--to",
         "target",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="File to write; its ending tells the format. Default: standard output.",
+        help="File to write; its ending sets the format. Default: standard output.",
     ),
     click.option(
         "--format",
         "name",
         metavar="NAME",
-        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed where no ending tells it.",
+        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed if the file has "
+        "no known ending.",
     ),
     click.option(
         "--rows",
         type=click.Choice(["answered", "sure", "all"]),
         default="all",
         show_default=True,
-        help="Those that a person decided; those whose label is known or sure; all.",
+        help="Rows to export: answered by a person; known or confident; all.",
     ),
     click.option(
-        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the least probability. Default: 0.9."
+        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the lowest probability. Default: 0.9."
     ),
     click.option(
         "--card",
@@ -67,12 +68,12 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME=TEXT",
         callback=_details,
-        help="With a data set (.zip): what its card is to say, such as license=cc-by-4.0, languages=en, named=yes.",
+        help="With a data set (.zip): facts for its card, such as license=cc-by-4.0, languages=en, named=yes.",
     ),
     click.option(
         "--label-disputed",
         is_flag=True,
-        help="Give rows on which annotators differ their most likely label. Default: they have none.",
+        help="Label disputed rows with their most likely label. Default: no label.",
     ),
     click.option("--log", is_flag=True, help="The answer log instead of the table."),
     click.option(
@@ -80,7 +81,7 @@ _OPTIONS = (
         "as_of",
         metavar="N|MOMENT|NAME",
         help="An earlier state: after entry N of the log (0: before the first), at a moment such as "
-        "2026-03-01T12:00+01:00 (UTC where it names no zone), or that of a snapshot.",
+        "2026-03-01T12:00+01:00 (UTC if no zone is given), or the name of a snapshot.",
     ),
 )
 
@@ -94,7 +95,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
         if options["above"] is not None and options["rows"] != "sure":
             raise click.UsageError("--above belongs to --rows sure.")
         if options["log"] and options["name"] is not None:
-            raise click.UsageError("--log and --format are two files: give one of them.")
+            raise click.UsageError("--log and --format exclude each other: use one.")
         return command(**options)
 
     for option in reversed(_OPTIONS):
@@ -124,21 +125,21 @@ _accept_option = click.option(
     "accepted",
     multiple=True,
     metavar="DOUBT",
-    help="The reading is right in spite of this doubt, which stops the import otherwise. As often as needed.",
+    help="Accept the reading in spite of this doubt. Can be repeated.",
 )
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
-@click.option("--description", default="", help="What the annotators should know.")
+@click.option("--description", default="", help="Notes for annotators.")
 @click.option(
     "--share",
     "shared",
     multiple=True,
     metavar="NAME[:ROLE]",
     callback=_shares,
-    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. As often as needed.",
+    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. Can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Print how the file is read, and store nothing.")
 @_accept_option
@@ -226,7 +227,7 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     left = [doubt for doubt in doubts if doubt.name not in accepted]
     if left:
         raise click.ClickException(
-            "\n".join(f"{doubt} If it is right as it is read, add --accept {doubt.name}." for doubt in left)
+            "\n".join(f"{doubt} To accept this reading, add --accept {doubt.name}." for doubt in left)
         )
 
 
@@ -242,12 +243,12 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     "--out",
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Of a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
+    help="With a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
 )
 @click.option(
     "--back-to-words",
     is_flag=True,
-    help="Of a project: remove the vectors of its rows; it then learns from its other columns alone.",
+    help="With a project: remove the vectors of its rows; it then learns from its other columns only.",
 )
 @file_options
 @column_options
@@ -316,7 +317,7 @@ def encode(
 @click.argument("project_id", type=int)
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @file_options
-@click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
+@click.option("--label-column", "labels", multiple=True, help="A new column of labels. Can be repeated.")
 @_accept_option
 @json_option
 def append_rows(
@@ -378,7 +379,9 @@ def export(
     from workflow.exporting import files as exporting
 
     if target is None and is_json():
-        raise click.UsageError("With --json standard output is the document. Name a file: --to labels.csv.")
+        raise click.UsageError(
+            "With --json, standard output is one JSON document. Name a file: --to labels.csv."
+        )
 
     with home() as here:
         seat = owner(here).at(project_id)
@@ -431,7 +434,7 @@ FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
 @click.command("snapshot")
 @click.argument("project_id", type=int)
 @click.argument("name", required=False)
-@click.option("--check", is_flag=True, help="Whether NAME, or every snapshot, still is what it was.")
+@click.option("--check", is_flag=True, help="Verify that NAME, or every snapshot, is unchanged.")
 @json_option
 def snapshot(project_id: int, name: str | None, check: bool) -> object:
     """Give the state of PROJECT_ID as it is now a NAME; without one, list those there are.
@@ -485,8 +488,8 @@ def accept_store() -> object:
 
 @click.command("token")
 @click.argument("purpose", required=False)
-@click.option("--days", type=int, help="After so many it expires. Default: it lasts until it is ended.")
-@click.option("--end", is_flag=True, help="End the token that was made for PURPOSE.")
+@click.option("--days", type=int, help="Days until it expires. Default: it never expires.")
+@click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
 @json_option
 def token(purpose: str | None, days: int | None, end: bool) -> object:
     """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
@@ -502,7 +505,9 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
         known = tokens.my_tokens(seat)
         if purpose is None:
             for one in known:
-                until = "until it is ended" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
+                until = (
+                    "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
+                )
                 used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
                 say(f"{one.purpose}\t{until}\t{used}")
             return {"tokens": [asdict(one) for one in known]}

@@ -80,7 +80,7 @@ def _plain(value: object) -> str:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{value!r} is nothing that JSON has")
+    raise TypeError(f"{value!r} has no JSON form")
 
 
 # What a command is about, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.

@@ -30,7 +30,7 @@ from winnow_labels.options import (
     "numbers",
     multiple=True,
     metavar="COLUMN",
-    help="Of FILES: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
+    help="Of FILES: a column of numbers, or of lists of them, to compare rows by. Can be repeated.",
 )
 @click.option("--top", "most", type=click.IntRange(min=1), help="Of FILES: how many rows.  [default: 1000]")
 @click.option(

@@ -15,7 +15,7 @@ from winnow_labels.options import counted, home, json_option, owner, say
 @click.option(
     "--non-commercial",
     is_flag=True,
-    help="I use this for no commercial purpose: accepts a licence that allows no other.",
+    help="My use is non-commercial: accepts a non-commercial licence.",
 )
 @json_option
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:
@@ -42,7 +42,7 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
     rows = counted(found.rows, "row")
     say(f"Project {project_id}: {name} scored {rows}; the candidates of {found.weighed:,} weigh by it now.")
     if found.outside:
-        say(f"{found.outside:,} of them: its best class is none of the candidates.")
+        say(f"{found.outside:,} of them have a best class outside the candidates.")
     return {
         "id": project_id,
         "rows": found.rows,

@@ -72,7 +72,7 @@ def show(
         type="tertiary",
         on_click="ignore",
         key=f"{key}-csv",
-        help="The picture is in the toolbar that opens when you point at the chart.",
+        help="To save the chart as an image, point at it and use its toolbar.",
     )
     return [point["customdata"] for point in drawn.selection.points] if picks else ()
 

@@ -28,7 +28,7 @@ def kept_files(table: LabelTable) -> None:
 # Votes before: who voted before the import, how far they agree, and how often each is right.
 
 NO_NAMES = (
-    "The table of this project does not say who voted. Votes can be imported as a table of task, worker and label, "
+    "The table of this project has no voters. Votes can be imported as a table of task, worker and label, "
     "with one column for each annotator, or from another tool's own export."
 )
 
@@ -58,7 +58,7 @@ def earlier_votes_part(page: frame.Page) -> None:
 
 def show_earlier_votes(found: EarlierVotes) -> None:
     """A sentence on all of them, those who seem to guess, and a line for each voter."""
-    st.markdown("###### Who voted before")
+    st.markdown("###### Imported votes")
     st.markdown(in_words(found))
     warned = [one for one in found.voters if one.warning]
     if warned:
@@ -72,12 +72,12 @@ def show_earlier_votes(found: EarlierVotes) -> None:
         column_config={
             "Votes": st.column_config.NumberColumn(format="localized"),
             "Agrees with others": st.column_config.NumberColumn(
-                format="%.0f%%", help="How often somebody else said the same on the same row."
+                format="%.0f%%", help="Share of other voters' votes on the same rows that match."
             ),
             "Estimated right": st.column_config.NumberColumn(
                 format="%.0f%%",
-                help="An estimate without any true label, from all votes together (Dawid-Skene). Who has few votes is "
-                "taken to be about as good as the others.",
+                help="An estimate without any true label, from all votes together (Dawid-Skene). Voters "
+                "with few votes are assumed to be about average.",
             ),
         },
     )
@@ -87,12 +87,10 @@ def in_words(found: EarlierVotes) -> str:
     """How many voted, and how far they agree."""
     said = f"{len(found.voters):,} voters gave {counted(found.n_votes, 'vote')} on {counted(found.n_rows, 'row')}. "
     if math.isnan(found.alpha):
-        said += f"No figure of agreement: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
+        said += f"Agreement cannot be computed: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
     else:
         between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95%"
-        said += (
-            f"Their agreement beyond chance is {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
-        )
+        said += f"Inter-annotator agreement: {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
     if found.share < 1:
         said += f" Figures are from {percent(found.share)} of the rows, drawn at random."
     return said

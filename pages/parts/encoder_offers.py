@@ -78,7 +78,7 @@ def warn_of_language(one: offers.EncoderOffer) -> None:
 def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
     """Whether the licence is accepted; asked only if it forbids commercial use."""
     return entry.commercial or st.checkbox(
-        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
+        f"My use is non-commercial, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
     )
 
 
@@ -96,10 +96,7 @@ def server_encoders_part(seat: Seat, key: str) -> None:
     if not found:
         return
     with st.expander("Encoders on this server"):
-        st.caption(
-            "Removing one frees its space. Projects keep the vectors that they have; rows that are added later wait "
-            "for it."
-        )
+        st.caption("Removing one frees its space. Existing vectors stay; rows added later wait for it.")
         for one in found:
             entry = one.entry
             assert entry is not None  # noqa: S101 - only such can be removed
@@ -131,7 +128,7 @@ def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callabl
             one = st.selectbox("Encoder", offered, format_func=offer_name, key=f"{key}-which")
         warn_of_language(one)
         st.caption(
-            f"{offer_words(one, reads='reads')} It starts once the project is there, and answering does not wait."
+            f"{offer_words(one, reads='reads')} It starts when the project exists; you can answer meanwhile."
         )
         accepted = not wanted or accept_box(one.entry, key)
     if not wanted:

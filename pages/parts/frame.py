@@ -120,9 +120,9 @@ def say_where_nothing_is_saved(page: Page) -> None:
 
 
 WHOSE = {
-    Right.OWN: "This page is the owner's.",
-    Right.REVIEW: "This page is for reviewers and the owner.",
-    Right.ANSWER: "This page is for those who answer. You may look at this project's progress.",
+    Right.OWN: "Only owners can open this page.",
+    Right.REVIEW: "Only reviewers and owners can open this page.",
+    Right.ANSWER: "This page is for annotators. You may look at this project's progress.",
 }
 """What a page says to who has not the right that it needs."""
 

@@ -37,7 +37,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     LEARNING: tuple[Setting, ...]
     ANSWERING: tuple[Setting, ...]
     """How many people answer a row, and what their answers make of it; empty where one does."""
-    """The lines of the form that says how the project learns and asks."""
+    """The lines of the form that says model and question settings."""
     FIRST_QUESTION: str
     """What the card asks of the first row, with its labels below."""
     PREPARING: str

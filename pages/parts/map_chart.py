@@ -88,7 +88,7 @@ def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
     found = []
     if none.any():
         look = {"color": palette.GIVEN, "symbol": "circle", "size": 4}
-        found.append(MapMarks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
+        found.append(MapMarks(f"no doubt, or no prediction ({none.sum():,})", none, look))
     if not none.all():
         percent = 100 * doubt[~none]
         least, most = float(percent.min()), float(percent.max())
@@ -151,15 +151,13 @@ class MapWords:
 def placed(shown: InstanceMap) -> str:
     """How the rows were placed: the end of a sentence about it. Markdown."""
     if shown.laid_out:
-        return ", whichever way that is (t-SNE)."
+        return ", in any direction (t-SNE)."
     held = percent(shown.explained)
     axes = f": the first two principal components of the features, which hold {held} of their variance."
     if shown.layout_fault:
-        return f"{axes} They could not be laid out better: {escape(shown.layout_fault)}"
+        return f"{axes} The better layout failed: {escape(shown.layout_fault)}"
     if shown.coming:
-        return (
-            f"{axes} A layout that keeps more neighbours together is being made, and takes this one's place."
-        )
+        return f"{axes} A layout that keeps neighbours together better is being computed and will replace this one."
     return axes
 
 
@@ -167,9 +165,9 @@ def placed(shown: InstanceMap) -> str:
 
 LABEL, DOUBT, PERSON, STATE = "Label", "Doubt", "Person", "State"
 _ABOUT = {
-    LABEL: "A full mark is what the file or people say, a ring what the model says.",
-    DOUBT: "Doubt is how likely the model is to be wrong about the row, by its own shares.",
-    PERSON: "In the colour of who gave the latest answer.",
+    LABEL: "Filled dots: labels from your file or annotators. Rings: model predictions.",
+    DOUBT: "Doubt is the model's own estimate that it is wrong about the row.",
+    PERSON: "Coloured by the annotator of the latest answer.",
 }
 
 

@@ -46,7 +46,7 @@ def batch_question(batch: ShownBatch) -> dict[str, object]:
         "label": batch.label,
         "asks": f"Are these {len(tiles)} all {batch.label}?" if len(tiles) > 1 else f"Is this {batch.label}?",
         "about": batch.description,
-        "why": f"Take out the ones that are not. {_sure(batch)}",
+        "why": f"Exclude the ones that are not. {_sure(batch)}",
         "checked": _checked(batch),
         "tiles": tiles,
         "model": "",
@@ -78,15 +78,15 @@ def _sure(batch: ShownBatch) -> str:
     low, high = math.floor(100 * min(shares)), math.floor(100 * max(shares))
     span = f"{low}%" if low == high else f"{low} to {high}%"
     return f"The model gives {batch.label} a share of {span}" + (
-        "; you chose these rows." if batch.chosen else ", and they lie near each other."
+        "; you selected these rows." if batch.chosen else ", and they lie near each other."
     )
 
 
 def _checked(batch: ShownBatch) -> str:
     if not batch.checked:
-        return "No row with a known label tells yet how right the model is there."
+        return "No known label shows yet how accurate the model is here."
     times = counted(batch.checked, "time")
-    return f"Where it is as sure and the label is known, it is right about {batch.right:,} of {times}."
+    return f"When this confident on known labels, it is right about {batch.right:,} of {times}."
 
 
 def can_choose(page: frame.ProjectPage) -> bool:
@@ -111,7 +111,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
         return
     with frame.refusals(AnswerError):
         if not labels:
-            st.caption("None of these rows can be confirmed now: they are answered, or before somebody else.")
+            st.caption("None of these rows can be confirmed now: they are answered or open for someone else.")
             return
         label = st.selectbox(
             "All of these are",
@@ -135,13 +135,10 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
 # The question card with a dispute: who said what, and the verdict in the place of an answer.
 
 NOT_SEVERAL = (
-    "Here each answer counts after those before it, so that people cannot disagree. To have several people answer "
-    "a row, each for themselves, set it in Project settings."
+    "With one annotator per row there are no disputes. To collect several independent answers per row, "
+    "change Annotators per row in Project settings."
 )
-NOBODY = (
-    "People agree on every row that several have answered, or their disputes are settled. New ones come here by "
-    "themselves as people answer."
-)
+NOBODY = "Annotators agree on every shared row, or their disputes are resolved. New ones appear here as people answer."
 LABELS = 60
 """Labels that a card lists at most; the search finds the others."""
 MARKS = 4
@@ -174,7 +171,7 @@ def dispute_data(
         "undoable": undoable,
         "saved": {
             "tone": tone,
-            "message": notice or saved or "A verdict settles a row, whatever people answer later.",
+            "message": notice or saved or "A verdict is final, no matter what people answer later.",
             "seq": undoable,
             "row": None,
         },

@@ -42,8 +42,8 @@ def undecided_checks(how_many: int, unit: str) -> None:
     if how_many:
         st.caption(
             f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "
-            f"{'is' if how_many == 1 else 'are'} not counted in the accuracy: people differ, and what they say leaves "
-            "no one answer. A verdict decides."
+            f"{'is' if how_many == 1 else 'are'} not counted in the accuracy: annotators disagree and no "
+            "single answer is left. A verdict resolves this."
         )
 
 
@@ -112,8 +112,8 @@ def _keys(page: frame.ProjectPage) -> tuple[str, str]:
 def _question(begin: str) -> None:
     with st.popover(f"Dry run: let the hidden labels answer {ANSWERS}", icon=":material/smart_toy:"):
         st.markdown(
-            "A dry run: this table hides its true labels, and Winnow answers the next questions with them, so that you "
-            "see how fast it learns. In the log these answers carry the note *simulated*. Take them back on Answer."
+            "A dry run: this table hides its true labels, and Winnow answers the next questions with them "
+            "to show how fast it learns. The log notes these answers as *simulated*. Undo them on Answer."
         )
         st.button(f"Let them answer {ANSWERS}", key=begin, type="primary", on_click=_begin)
 
@@ -223,7 +223,7 @@ def announce(view: StopView) -> None:
     """One line on top where a rule says stop."""
     if view.reached:
         words = " ".join(one.words for one in view.reached)
-        st.success(f"Time to stop: {words} You may go on asking if you want.", icon=":material/flag:")
+        st.success(f"Time to stop: {words} You can continue if you want.", icon=":material/flag:")
 
 
 def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
@@ -231,12 +231,12 @@ def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
     with st.container(border=True):
         st.markdown("###### When to stop")
         if not view.verdicts:
-            st.caption("No rule is set: asking goes on until nothing is open.")
+            st.caption("No rule is set: questions continue until no row is open.")
         for one in view.verdicts:
             icon = ":green[:material/check_circle:]" if one.reached else ":material/hourglass_empty:"
             st.markdown(f"{icon} **{TITLES[one.rule]}** · {one.words}")
         if len(view.verdicts) > 1:
-            st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
+            st.caption("Any one of these is enough. The rules inform; they never stop anyone from answering.")
         if page.project.may(Right.OWN):
             _editor(page, view, words)
 

@@ -51,8 +51,8 @@ SHOWN = 5
 def more_rows_part(page: frame.ProjectPage) -> None:
     """The uploader, what the file would add, and the button."""
     st.markdown(
-        "A file with the same columns as the project's. Rows that are there already are left as they are. New ones "
-        "are held out and checked blindly by the same shares; answers, checks and the model stay."
+        "A file with the same columns as the project's. Existing rows stay as they are. New rows get the "
+        "same shares of held-out rows and blind checks. Answers, checks and the model stay."
     )
     box = f"{MORE_ROWS_KEY}-{page.project.id}"
     chosen = file_box(page.seat, "A table with more rows, or a zip of one and its files", key=box)
@@ -64,7 +64,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if more_rows.takes_vectors(page.seat):
         vectors = file_box(
             page.seat,
-            "Embeddings of these rows, where they are no column of the table",
+            "Embeddings of these rows, if they are not in the table",
             key=f"{MORE_ROWS_KEY}-vectors-{chosen.key}",
         )
     ways = tuple(chosen_ways(chosen.key).items())
@@ -163,7 +163,7 @@ def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
         "New columns that hold labels",
         new,
         key=f"{MORE_ROWS_KEY}-labels",
-        help="As the project's own label columns do. In the rows that are there already they say nothing.",
+        help="Read like the project's own label columns. They are empty in existing rows.",
     )
 
 
@@ -192,12 +192,12 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
 
 
-# How questions are put, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
+# Question types, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
 
 FORMS_KEY = f"{state.SETTINGS}-forms"
 FORMS = {
     "which": "always “Which of these?”",
-    "cheapest": "what tells most for its seconds: “Which of these?”, “Is it this one?” or “Is it one of these?”",
+    "cheapest": "most informative per second: “Which of these?”, “Is it this one?” or “Is it one of these?”",
 }
 
 
@@ -207,25 +207,25 @@ def forms_part(page: ProjectPage) -> None:
     if found is None:
         return
     now = room.room_of(page.seat)
-    st.markdown("##### How questions are put")
+    st.markdown("##### Question types")
     with st.form(f"{FORMS_KEY}-{page.project.id}", border=False):
         forms = st.radio(
-            "Questions are put",
+            "Ask",
             list(FORMS),
             index=list(FORMS).index(now.forms),
             format_func=FORMS.__getitem__,
         )
         st.caption(in_words(found))
         drawn = st.checkbox(
-            "Put one question in twenty in a form drawn at random",
+            "Ask one question in twenty in a random form",
             value=now.drawn_forms,
-            help="Only so can the log tell what each form costs in seconds: a form that is chosen for easy rows looks "
-            "quick. Nobody gets one among their first 20 answers. The log says which were drawn.",
+            help="This measures the seconds that each form takes: a form chosen for easy rows would look "
+            "quick. The first 20 answers of each annotator are exempt. The log marks these questions.",
         )
-        if st.form_submit_button("Save how questions are put", type="primary"):
+        if st.form_submit_button("Save question types", type="primary"):
             with refusals(RoomError):
                 room.change_room(page.seat, replace(now, forms=forms, drawn_forms=drawn))
-                st.session_state[state.FLASH] = "Saved: how questions are put"
+                st.session_state[state.FLASH] = "Saved: question types"
                 st.rerun()
 
 
@@ -235,7 +235,7 @@ def in_words(found: FormsNow) -> str:
     learnt = (
         f"By the seconds of {counted(found.timed, 'answer')} here: {costs}."
         if found.timed
-        else f"Until answers tell, Winnow assumes: {costs}."
+        else f"Assumed until measured: {costs}."
     )
     enough = counted(found.chosen_from, "answer")
     first = f"The second is recommended from {enough} on; this project has {found.answers:,}"
@@ -273,7 +273,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
     else:
         st.caption(
-            "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
+            "Your own ONNX model can encode images, texts or sounds. Put its folder into "
             f"{escape(found.folder)}; docs/library.md describes its files under *Encoders of your own*."
         )
 
@@ -346,9 +346,9 @@ def _note(key: str) -> None:
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
-    said = "It runs in the background on this server and may take long; answering goes on meanwhile."
+    said = "It runs in the background and may take long. You can answer meanwhile."
     if replaces:
-        said += " Its vectors take the place of those that the rows have."
+        said += " Its vectors replace the current ones."
     st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
         f"Learn from {escape(name)}",
@@ -389,7 +389,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         )
         st.progress(share, text=f"{name} is downloaded: {size}")
     elif not running.begun:
-        st.info(f"{name} waits for a worker; nothing else waits for it.", icon=":material/hourglass_empty:")
+        st.info(f"{name} is queued. You can go on working.", icon=":material/hourglass_empty:")
     elif not running.total:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:

@@ -146,19 +146,17 @@ def goal_words(view: Seen) -> str:
     if proof.reached:
         return f"**The goal of {goal} is reached.**"
     if proof.more is None:
-        return f"**Goal {goal}.** It is too early to say how far it is."
+        return f"**Goal {goal}.** It is too early for an estimate."
     value, low, high = proof.more
     if value > view.left:
         least = f" within {roughly(low, 'answer')}" if WORTH_SAYING <= low <= view.left else ""
-        words = f"By what the answers so far show, **{goal} is not reached**{least}"
+        words = f"Judging by the answers so far, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if is_rough(proof.more):
         least = (
-            f"At least {roughly(low, 'more answer')}"
-            if low >= WORTH_SAYING
-            else "A few, or many more answers"
+            f"At least {roughly(low, 'more answer')}" if low >= WORTH_SAYING else "A few or many more answers"
         )
-        return f"**{least} to {goal}**: how many cannot be said yet, the curve hardly rises."
+        return f"**{least} to {goal}**: too uncertain, because the curve hardly rises."
     pace = view.seconds_per_answer
     time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
     sure = f"{about(low)} to {about(high)}" if np.isfinite(high) else f"{about(low)} or more"
@@ -169,8 +167,8 @@ def _how_far(view: Seen) -> str:
     """How the answers to the goal are known."""
     if view.proof.more is None:
         return (
-            "The accuracy curve is carried on once it spans 20 answers and is measured on 30 rows: before, two curves "
-            "that are alike so far would end anywhere."
+            "The accuracy curve is extrapolated once it spans 20 answers and 30 measured rows. Earlier, "
+            "the uncertainty is too large."
         )
     what = (
         "until the figure above, on the same held-out rows, reads the goal"
@@ -178,8 +176,8 @@ def _how_far(view: Seen) -> str:
         else "until accuracy over all rows is the goal"
     )
     return (
-        f"The accuracy curve is carried on, {what}. The range holds what really happens in nine of ten projects "
-        "at least, as measured on simulated ones. Time goes by the median of the latest 20 answers."
+        f"The accuracy curve is extrapolated, {what}. The range holds the true value in at least nine of "
+        "ten simulated projects. Time uses the median of the latest 20 answers."
     )
 
 
@@ -189,7 +187,8 @@ def _goal_form(page: ProjectPage, view: Seen) -> None:
         say_refusal()
         with st.form(f"{at}-form", border=False):
             now = USUAL_GOAL if goal is None else goal * 100
-            help_text = "Winnow says how far it is, and when it is reached. Nobody is kept from answering on."
+            help_text = "Winnow estimates the answers left and tells you when the goal is reached. You "
+            "can always continue."
             st.number_input(
                 "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
             )
@@ -222,7 +221,7 @@ def _saved(page: ProjectPage, view: Seen) -> None:
             type="tertiary",
             on_click=_estimate,
             args=(page,),
-            help="Winnow does so by itself whenever answers have grown by a fifth.",
+            help="Winnow does this whenever the number of answers has grown by a fifth.",
         )
 
 
@@ -243,8 +242,8 @@ def saved_words(view: Seen) -> tuple[str, str]:
     if not random.by_truth:
         return (
             "Blind checks cannot show a saving",
-            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
-            "none. Projects whose table hides true labels show savings.",
+            "In tests, blind checks alone placed random order five points too low, so the saving may be "
+            "zero. Projects with hidden true labels show savings.",
         )
     low = max(at + saved.low, 0.0)
     least, most = about(low), None
@@ -279,12 +278,12 @@ def _how_known(random: RandomLine) -> str:
         return (
             f"The project was replayed {counted(found.orders, 'time')} in random order: its own model, answered with "
             f"the true labels that the table hides, measured on the same {found.measured:,} held-out rows. The range "
-            "is for one such order. Nothing of this is ever trained on in the project."
+            "is for one such order. The project's model never trains on this."
         )
     return (
         f"Only blind checks are a random sample of answers. Models learnt from four fifths of {found.measured:,} of "
         "them, in random order, and were measured on the other fifth, in turns; that curve is carried on to today. "
-        "Nothing of this is ever trained on in the project."
+        "The project's model never trains on this."
     )
 
 

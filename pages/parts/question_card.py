@@ -105,7 +105,7 @@ class Heading:
 
 PAUSED = Offer(
     "Paused",
-    "Your question is put away and its clock stands still. Somebody else may have its row meanwhile.",
+    "Your question is hidden and its clock stopped. Someone else may get its row meanwhile.",
     "resume",
     "Go on",
 )
@@ -207,7 +207,7 @@ def why_stop(standing: Standing, done: str) -> str | None:
     if standing.done:
         return done
     return (
-        f"{standing.stop} By the owner's rule this is enough; go on only if it is wanted."
+        f"{standing.stop} The owner's stopping rule is reached; continue only if asked to."
         if standing.stop
         else None
     )
@@ -273,19 +273,19 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         return {"title": offer.title, "message": offer.message}
     if standing.elsewhere:
         return {
-            "title": "Nothing for you this minute",
-            "message": f"Open rows before other people: {standing.elsewhere:,}. They come back here if they stay "
-            "unanswered for two minutes; reload then.",
+            "title": "No question for you right now",
+            "message": f"Open rows on other people's screens: {standing.elsewhere:,}. They return after "
+            "two minutes without an answer; reload then.",
         }
     if standing.left:
         return {
             "title": "Nothing left to ask you",
-            "message": f"{standing.left:,} stay open that you could not tell or skipped; somebody else may know. "
-            "Undo, or History, brings one back.",
+            "message": f"{standing.left:,} stay open that you skipped or could not tell. Someone else may "
+            "know. Undo or History brings one back.",
         }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has its labels, or was set aside. Look at Progress for the result, or export the table.",
+        "message": "Every row has its labels or is excluded. See Progress for the result, or export the table.",
     }
 
 

@@ -177,7 +177,7 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
 ROLES_IN_WORDS = {
     Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
     Role.REVIEWER: "Reviewer: answers, sees and corrects everybody's answers",
-    Role.VIEWER: "Viewer: looks at rows and progress, and answers nothing",
+    Role.VIEWER: "Viewer: sees rows and progress, cannot answer",
     Role.OWNER: "Owner: does everything, also settings, export and sharing",
 }
 """What each may do, the commonest first."""

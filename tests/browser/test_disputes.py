@@ -99,7 +99,7 @@ def test_a_dispute_is_raised_settled_by_keys_and_exported(
     assert kinds == ["is", "is", "verdict", "withdraw", "verdict"]
     assert room.log_of(server, project)[-1]["note"] == "Seen under the lens."
     ada.goto(f"{server.base}/disputes?project={project}")
-    expect(ada.get_by_text("This page is for reviewers and the owner.")).to_be_visible()
+    expect(ada.get_by_text("Only reviewers and owners can open this page.")).to_be_visible()
     ada.get_by_test_id("stTopNavSection").filter(has_text="Explore").click()
     expect(ada.get_by_role("menuitem", name="Map")).to_be_visible()
     expect(ada.get_by_role("menuitem", name="Disputes")).to_have_count(0)

@@ -45,7 +45,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     room.drawn(page)
     room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
-    button = page.get_by_role("button", name="Save the correction")
+    button = page.get_by_role("button", name="Save correction")
     button.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
@@ -323,7 +323,7 @@ def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server
 @pytest.mark.browser
 def test_from_home_to_a_project_of_ones_own(page: Page, server: Server) -> None:
     newcomer = Newcomer(page)
-    newcomer.click("Bring a table")
+    newcomer.click("Import data")
     rows = "".join(f"r{n},{'wren|robin' if n % 2 else 'robin|tit'},{n}.5\n" for n in range(20))
     newcomer.choose_file("birds.csv", f"id,candidates,hour\n{rows}".encode())
     newcomer.click("Create project")

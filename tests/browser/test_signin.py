@@ -126,7 +126,7 @@ def test_an_invited_annotator_answers_beside_the_owner(
     room.answer(page, page.locator(".choice .label").first.inner_text())
     expect(page.locator(".counts")).to_contain_text("2 answered")
     ada.goto(f"{server.base}/export")
-    expect(ada.get_by_text("This page is the owner's.")).to_be_visible()
+    expect(ada.get_by_text("Only owners can open this page.")).to_be_visible()
     expect(ada.get_by_role("button", name="Prepare file")).to_have_count(0)
     other.close()
 
@@ -205,12 +205,12 @@ def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
     ada.goto(f"{server.base}/account")
     expect(ada.get_by_text("this one")).to_be_visible()
     ada.get_by_label("New password", exact=True).fill(GOOD)
-    ada.get_by_label("New password again").fill("something else")
+    ada.get_by_label("Repeat the new password").fill("something else")
     ada.get_by_role("button", name="Set the password").click()
     expect(ada.get_by_text("The two passwords differ")).to_be_visible()
     expect(ada.get_by_label("New password", exact=True)).to_have_value("")
     ada.get_by_label("New password", exact=True).fill(GOOD)
-    ada.get_by_label("New password again").fill(GOOD)
+    ada.get_by_label("Repeat the new password").fill(GOOD)
     ada.get_by_role("button", name="Set the password").click()
     expect(ada.get_by_text("You have a password.")).to_be_visible()
     expect(ada.get_by_label("New password", exact=True)).to_have_value("")
@@ -246,7 +246,7 @@ def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_i
     bea = follow(others, first)
     page.reload()
     expect(page.get_by_text("1 browser signed in").last).to_be_visible()
-    expect(page.get_by_role("button", name="End open links")).to_have_count(0)
+    expect(page.get_by_role("button", name="Revoke links")).to_have_count(0)
     bea.context.clear_cookies()
     bea.goto(second)
     expect(bea.get_by_text("This link does not work")).to_be_visible()
@@ -284,7 +284,7 @@ def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
     else:
         page.goto(f"{server.base}/people")
         room.drawn(page)  # or the last of them might not be there yet
-        what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End it now")
+        what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End access now")
         page.get_by_role("button", name=what).last.click()
         page.get_by_test_id("stPopoverBody").get_by_role("button", name=then).click()
         expect(page.get_by_text("not signed in").or_(page.get_by_text("access ended"))).to_be_visible()
@@ -375,7 +375,7 @@ def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
     expect(ada.locator(room.CARD)).to_have_count(0)
     assert len(room.log_of(server, SHARED)) == 1
     ada.reload()
-    expect(ada.get_by_text("This page is for those who answer.")).to_be_visible()
+    expect(ada.get_by_text("This page is for annotators.")).to_be_visible()
     navigation = ada.get_by_test_id("stTopNavLink")
     expect(navigation.get_by_text("Progress", exact=True)).to_be_visible()
     expect(navigation.get_by_text("Answer", exact=True)).to_have_count(0)
@@ -392,11 +392,11 @@ def test_a_group_is_made_and_added_at_once(page: Page, server: Server, home: Hom
     for name in ("Ada", "Bob"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
-    page.get_by_role("textbox", name="Name of a new group").fill("Experts")
+    page.get_by_role("textbox", name="New group").fill("Experts")
     for name in ("Ada", "Bob"):
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     page.keyboard.press("Escape")  # the list stays open for more
-    page.get_by_role("button", name="Make the group").click()
+    page.get_by_role("button", name="Create group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
     page.goto(f"{server.base}/settings?project={SHARED}")
     page.get_by_role("tab", name="Team").click()

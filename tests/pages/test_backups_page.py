@@ -242,7 +242,7 @@ def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: 
     small_project(home, owner, "birds *of* 2026")
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", file))
     assert "A project named 'birds *of* 2026' exists already" in said(test)
-    next(one for one in test.text_input if one.label == "Its name here (optional)").set_value("birds 2")
+    next(one for one in test.text_input if one.label == "New name (optional)").set_value("birds 2")
     bring_in_part_press(test)
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 

@@ -47,10 +47,10 @@ def test_the_words_over_the_tiles() -> None:
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
     assert "a share of 93 to 97%" in told["why"], "never more than it is"
-    assert told["checked"] == "Where it is as sure and the label is known, it is right about 18 of 19 times."
+    assert told["checked"] == "When this confident on known labels, it is right about 18 of 19 times."
     alone = other_cards.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
-    assert alone["why"].endswith("a share of 50%; you chose these rows.")
+    assert alone["why"].endswith("a share of 50%; you selected these rows.")
     assert "tells yet" in alone["checked"]
 
 
@@ -193,17 +193,17 @@ def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Ope
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:12], truth)
     test = show(owner, "project_page.py", project=str(project))
-    assert "All choices are shown at once." in words(test)
+    assert "All choices are shown." in words(test)
     box(test.text_area, "Guidelines").set_value("Look twice.")
     box(test.selectbox, "Choices shown first").set_value(0.95)
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert not test.exception
     now = room.room_of(seat)
     assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
     test = show(owner, "project_page.py", project=str(project))
-    assert "7 more blind checks must be answered for 95%. Until then all choices are shown." in words(test)
+    assert "7 more blind checks must be answered for 95%. All choices are shown until then." in words(test)
     box(test.selectbox, "Choices shown first").set_value(0.0)
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert room.room_of(seat).shortlist is None
 
 
@@ -247,11 +247,11 @@ def test_the_card_is_told_how_many_are_shown_first(
     assert [one["label"] for one in sent["rows"]] == [one.label for one in question.candidates]
 
 
-# How questions are put, on the settings page
+# Question types, on the settings page
 
 
 def forms_part_button(test: AppTest) -> Any:
-    return next(one for one in test.button if one.label == "Save how questions are put")
+    return next(one for one in test.button if one.label == "Save question types")
 
 
 def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home: Home, owner: int) -> None:
@@ -259,7 +259,7 @@ def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = show(owner, "project_page.py", project=str(seat.project_id))
     assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
-    forms = next(one for one in test.radio if one.label == "Questions are put")
+    forms = next(one for one in test.radio if one.label == "Ask")
     drawn = next(one for one in test.checkbox if one.label.startswith("Put one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")
@@ -272,13 +272,13 @@ def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home
 
 def test_of_label_vectors_there_is_nothing_to_choose(show: Open, home: Home, owner: int) -> None:
     test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
-    assert "How questions are put" not in words(test)
+    assert "Question types" not in words(test)
 
 
 def test_it_says_what_forms_cost() -> None:
     assert in_words(FormsNow(40, 200, 0, 4.8, 2.6)) == (
         "The second is recommended from 200 answers on; this project has 40: until then it asks “Which of these?” "
-        "either way. Until answers tell, Winnow assumes: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
+        "either way. Assumed until measured: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
     assert in_words(FormsNow(1200, 200, 1187, 4.8, 2.6)) == (
         "The second is recommended from 200 answers on; this project has 1,200. By the seconds of 1,187 answers here: "

@@ -60,7 +60,7 @@ def test_the_day_is_said_in_few_words() -> None:
     both = Day("2026-03-01", 23, 12, Goal(20, 10), True, False, 51, True, False)
     assert said(both) == {
         "goal": "23 of 20, 12 of 10 min today",
-        "about": "Your own goal, which nobody else sees",
+        "about": "Your own goal; only you see it",
         "reached": "That is your goal for today: 20 answers and 10 minutes.",
         "rest": "51 minutes without a break. Take one: Shift+P",
     }

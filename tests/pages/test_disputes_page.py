@@ -156,13 +156,13 @@ def test_presses_look_settle_take_back_and_note(
         pressing(test, "none", token=sent[-1]["token"], labels=[])
     assert sent[-1]["question"] is None
     pressing(test, "settle", token="any")
-    assert sent[-1]["saved"]["message"] == "Not saved: No dispute is open before you."
+    assert sent[-1]["saved"]["message"] == "Not saved: You have no open dispute on screen."
 
 
 def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open) -> None:
     seat, ada, _ = shared(Seat(home, owner))
     test = show(ada.person_id, "disputes.py", project=str(seat.project_id))
-    assert "This page is for reviewers and the owner." in words(test)
+    assert "Only reviewers and owners can open this page." in words(test)
     eve = member(seat, "Eve", "reviewer")
     assert "This page is for" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
 
@@ -233,7 +233,7 @@ def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Ope
     assert (
         "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
     )
-    assert "Too few to say more: it takes 10 looked at." in shown
+    assert "Too few to estimate: at least 10 looked at." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         scores_say(Seat(home, owner, project), row, "robin")
     test = score_review_opened(show, owner, project)

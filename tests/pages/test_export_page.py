@@ -179,7 +179,7 @@ def test_where_there_is_nothing_the_page_says_so_and_offers_no_file(
 ) -> None:
     new = Seat(home, owner, small_project(home, owner))
     test = choose(open_export(show, new), "Rows", "answered")
-    assert "Nobody has answered a row yet. Answer some, or take every row." in words(test)
+    assert "No row is answered yet. Answer some, or export every row." in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
     test = choose(open_export(show, new), "More formats", "log")
     assert "Nobody has answered anything yet" in words(test)
@@ -223,13 +223,13 @@ def test_a_file_that_failed_says_why(seat: Seat, show: Open) -> None:
 
 def test_a_file_that_the_answers_have_overtaken_says_so(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
-    assert "Without the latest" not in words(test)
+    assert "Missing the latest" not in words(test)
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
-    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+    assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     test = open_export(show, seat)
-    assert "Without the latest 2 entries of the log" in words(test)
-    assert "Without the latest" not in words(press(test, "Prepare file"))
+    assert "Missing the latest 2 entries of the log" in words(test)
+    assert "Missing the latest" not in words(press(test, "Prepare file"))
 
 
 def test_a_folder_that_cannot_be_made_is_said_on_the_page(seat: Seat, show: Open) -> None:
@@ -284,7 +284,7 @@ def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path
     with new_home(tmp_path / "there") as there:
         assert bring_in(there, path).name == "small *birds*"
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
-    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+    assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
 
 
 def test_a_project_on_its_way_into_a_file_says_how_far_it_is(seat: Seat, show: Open) -> None:

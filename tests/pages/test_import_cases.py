@@ -130,7 +130,7 @@ def test_page_shows_two_readings_side_by_side_and_waits(
     assert right.markdown[0].value.replace("\\", "").startswith(f"**Or**  \n{other} ")
     assert found in shown(test)
     assert create(test).disabled
-    (accept,) = (box for box in test.checkbox if box.label == "It is right as it is read")
+    (accept,) = (box for box in test.checkbox if box.label == "Accept this reading")
     accept.check().run()
     create(test).click().run()
     assert not test.exception

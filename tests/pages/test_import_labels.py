@@ -96,7 +96,7 @@ def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, s
 def test_nan_can_be_made_a_class(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"labels,w\nwren|nan,1\nrobin|wren,2\n")
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
-    choose(test, "Read as empty among the labels", [])
+    choose(test, "Read as “no label”", [])
     assert next(one for one in test.metric if one.label == "Classes").value == "3"
 
 
@@ -137,8 +137,8 @@ def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner:
     turn(test, WAY, "choices")
     assert chosen(test, "Columns of labels, best first") == ["labels"]
     assert chosen(test, "Number features") == ["w"]
-    turn(test, "What do the labels of a row say?", "vectors")
-    turn(test, "What do the labels of a row say?", "candidates")
+    turn(test, "What do the labels mean?", "vectors")
+    turn(test, "What do the labels mean?", "candidates")
     assert chosen(test, "Columns of labels, best first") == ["labels"]
 
 
@@ -184,7 +184,7 @@ def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, 
 def test_label_vectors_may_be_lists_in_json_and_the_first_question_is_theirs(owner: int, show: Open) -> None:
     data = b"yes,no,w\n\"['ant']\",\"['bee']\",1\n\"['bee']\",\"['ant', 'cat']\",2\n\"['cat']\",[],3\n"
     test = upload(show(owner, "import_table.py"), data)
-    turn(test, "What do the labels of a row say?", "vectors")
+    turn(test, "What do the labels mean?", "vectors")
     turn(test, "How are the labels given?", "lists")
     choose(test, "Labels that are right", "yes")
     choose(test, "Labels that are not (optional)", "no")
@@ -253,7 +253,7 @@ def test_cells_with_two_readings_wait_for_a_person(home: Home, owner: int, show:
     test = upload(show(owner, "import_table.py"), data)
     assert "**It asks:** which candidate is right in 1 row" in words(test)
     assert create(test).disabled
-    next(one for one in test.checkbox if one.label == "It is right as it is read").check().run()
+    next(one for one in test.checkbox if one.label == "Accept this reading").check().run()
     assert not create(test).disabled
     create(test).click().run()
     assert managing.list_projects(Seat(home, owner))[0].n_classes == 3
@@ -285,7 +285,7 @@ def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time
     assert view.source == (("shot", f"{row[1]} (3 rows)"),)
     page = show(owner, "project_page.py", project=str(made.id))
     next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()
-    next(one for one in page.button if one.label == "Save how it learns").click().run()
+    next(one for one in page.button if one.label == "Save model settings").click().run()
     assert not page.exception
     assert managing.learner_settings(seat)["by_source"] is True
     plain = upload(show(owner, "import_table.py"), TWO, "two.csv")

@@ -243,7 +243,7 @@ def test_a_point_of_the_map_that_is_clicked_shows_its_row(
     birds: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = show(birds.person_id, "map_page.py", project=str(birds.project_id))
-    assert "Click a point to see its row, or draw round several to answer them at once." in words(test)
+    assert "Click a point to see its row, or select several to answer them together." in words(test)
     drawn: list[Any] = []
     real = charts.show
 

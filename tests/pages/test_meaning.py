@@ -29,7 +29,7 @@ def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: O
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     assert "Similarity" not in listed(test)
     test.text_input[0].set_value("animals").run()
-    assert "No open row holds these words." in words(test)
+    assert "No open row matches." in words(test)
     button(test, "Search by meaning").click().run()
     assert test.toggle[0].value is True
     lines = listed(test)
@@ -40,7 +40,7 @@ def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: O
         test
     )
     test.toggle[0].set_value(False).run()
-    assert "No open row holds these words." in words(test)
+    assert "No open row matches." in words(test)
     assert not test.exception
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner:
             test = show(person, "queue_page.py", project=str(project))
             assert not test.toggle
             test.text_input[0].set_value("no such thing").run()
-            assert "No open row holds these words." in words(test)
+            assert "No open row matches." in words(test)
             assert ("by meaning" in words(test)) == (person in said_to)
             assert "Search by meaning" not in labels(test)
 

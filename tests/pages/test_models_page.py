@@ -94,7 +94,7 @@ def test_before_the_first_comparison_the_page_says_what_one_is(
     shown = words(test)
     assert "Automatic is on" in shown
     assert "Now **PL\\-KNN** answers." in shown
-    assert "Nothing is compared yet. The first comparison starts by itself" in shown
+    assert "No comparison yet. The first comparison starts by itself" in shown
     assert "Compare now" in labels(test)
     listed = [*table(test)["models"], *table(test)["more"]]
     assert {one["name"]: (one["plain"], one["method"]) for one in listed} == {
@@ -188,7 +188,7 @@ def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
     choosing.compare_now(seat)
     worker.look()
     shown = words(show(owner, PAGE, project=str(project)))
-    assert "PL\\-SVM came out best, but by no more than chance: CLPL stays." in shown
+    assert "PL\\-SVM is best, but within chance: CLPL stays." in shown
     choosing.adopt(seat, "plknn")
     choosing.back_to_automatic(seat)
     assert "by no more than chance" not in words(show(owner, PAGE, project=str(project))), (
@@ -263,7 +263,7 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
 
 def test_the_page_is_the_owners(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"), PAGE, project=str(project))
-    assert "This page is the owner's." in words(test)
+    assert "Only owners can open this page." in words(test)
     assert not sent_to(test, "winnow_models")
 
 
@@ -281,7 +281,7 @@ def test_the_settings_page_offers_automatic_and_what_belongs_to_it(
     assert model.value == "automatic"
     assert model.options[0].startswith("Automatic")
     numbers = {one.label for one in test.number_input}
-    assert "Train after answers" in numbers
+    assert "Retrain after (answers)" in numbers
     assert "C" not in numbers, "a comparison finds it"
 
 
@@ -348,7 +348,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     assert bars(test) == []
     shown = words(test)
     assert "**words** encoded the rows" in shown
-    assert "Its vectors take the place of those that the rows have." in shown
+    assert "Its vectors replace the current ones." in shown
     assert "Rows that are added later are encoded, too." in shown
     assert "Cancel" not in labels(test)
     assert len(stored(seat)) == 1

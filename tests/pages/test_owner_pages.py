@@ -70,8 +70,8 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "People a label").set_value(3).run()
-    box(test.selectbox, "What several answers make of a label").set_value("majority").run()
-    button(test, "Save who answers").click().run()
+    box(test.selectbox, "Combine answers by").set_value("majority").run()
+    button(test, "Save team settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
@@ -106,7 +106,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
         other
     )
     box(test.text_input, "Note (optional)").set_value("heard again")
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert not test.exception
     opened = reviewing.open_row(Seat(home, owner, project), saved[0].row)
     assert opened.candidates == (other,)
@@ -182,7 +182,7 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     open_in_list(test, project, saved[0].row)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box(test.selectbox[1:], "Label").set_value(other)
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert not test.exception
     box(test.text_input, "Search").set_value(saved[0].row_id).run()
     assert not test.exception
@@ -198,11 +198,11 @@ def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "The right answer").set_value("bad").run()
+    box(test.radio, "Correct answer").set_value("bad").run()
     opened = reviewing.open_row(Seat(home, owner, project), row)
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
     before = reviewing.open_row(Seat(home, owner, project), row)
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert f"row {opened.view.row_id} had been corrected already" in words(test)
     assert not test.toast
     assert reviewing.open_row(Seat(home, owner, project), row) == before
@@ -238,10 +238,10 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     button(test, "Save name and description").click().run()
     assert "needs a name" in words(test)
 
-    assert not [one for one in test.number_input if one.label == "Train after answers"]
+    assert not [one for one in test.number_input if one.label == "Retrain after (answers)"]
     box(test.selectbox, "Model").set_value("plsvc").run()
-    box(test.number_input, "Train after answers").set_value(9).run()
-    button(test, "Save how it learns").click().run()
+    box(test.number_input, "Retrain after (answers)").set_value(9).run()
+    button(test, "Save model settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
@@ -258,7 +258,7 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
     test.run()
     box(test.selectbox, "Models learn from").set_value("words").run()
-    button(test, "Save how it learns").click().run()
+    button(test, "Save model settings").click().run()
     assert not test.exception
     assert managing.learner_settings(seat)["features"] == "words"
 
@@ -271,7 +271,7 @@ def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "Annotators per row").set_value(2).run()
     managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
-    button(test, "Save who answers").click().run()
+    button(test, "Save team settings").click().run()
     assert not test.exception
     now = managing.learner_settings(here)
     assert (now["overlap"], now["model"]) == (2, "plsvc")
@@ -294,7 +294,7 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
     box(test.radio, "Order of the candidates").set_value("fixed")
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert not test.exception
     now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
@@ -430,4 +430,4 @@ def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
-    assert [one.label for one in test.button] == ["Bring a table", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Take home"]

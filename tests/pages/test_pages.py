@@ -31,8 +31,8 @@ def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Op
 def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
     test = show(owner)
     assert "Bring rows whose label is uncertain" in words(test)
-    assert [button.label for button in test.button] == ["Bring a table", *(one.title for one in demos.ALL)]
-    assert [button.label for button in test.button if button.proto.type == "primary"] == ["Bring a table"]
+    assert [button.label for button in test.button] == ["Import data", *(one.title for one in demos.ALL)]
+    assert [button.label for button in test.button if button.proto.type == "primary"] == ["Import data"]
 
 
 def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
@@ -47,7 +47,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     answer_next(home, owner, project)
     test = show(owner)
     assert "birds \\*of\\* prey" in words(test), "a name is shown as it is, not as Markdown"
-    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue"]
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])
@@ -56,7 +56,7 @@ def test_the_owners_pages_refuse_an_annotator_by_themselves(
 ) -> None:
     small_project(home, owner)
     refused = show(annotator(home, owner, "Ada"), page)
-    assert words(refused).strip() == "This page is the owner's."
+    assert words(refused).strip() == "Only owners can open this page."
     assert [link.proto.label for link in refused.get("page_link")] == ["Home"]
     assert not boxes(refused)
     assert not refused.get("download_button")

@@ -155,7 +155,7 @@ def test_the_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> N
     test.selectbox[1].set_value("link-made").run()
     assert list(test.dataframe[0].value.Whom) == ["Ada"]
     test.selectbox[1].set_value("project-binned").run()
-    assert "Nothing of this kind was noted." in words(test)
+    assert "No entry matches this filter." in words(test)
     assert not test.exception
 
 
@@ -284,7 +284,7 @@ def test_people_see_their_own_figures_and_nobody_else_s_name(
     assert figures.mine(Seat(home, ada, project)).answers == 3
 
 
-# Tokens for programs on My account, as its script draws them
+# API tokens on My account, as its script draws them
 
 
 @pytest.fixture
@@ -320,7 +320,7 @@ def test_a_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
 
 
 def test_what_is_refused_is_said_and_stays_in_its_box(seat: Seat, show: Open) -> None:
-    test = make(show(seat.person_id, "account.py"), "survey", "Until I end it")
+    test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
     make(test, "survey")
     assert "already" in words(test)
@@ -341,7 +341,7 @@ def test_a_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
 def test_tokens_in_words() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
-        "**a\\*b**  \nmade 2026-03-01 · ends when you end it · not used yet"
+        "**a\\*b**  \nmade 2026-03-01 · ends when you revoke it · not used yet"
     )
     assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith(
         "ends 2026-03-01 · last used 2026-03-01 12:30 UTC"
@@ -386,7 +386,7 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> N
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
     # Saving the rest of the room leaves them as they are.
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert room.groups_of(groups_seat) == FUR
     button(test, "Remove all groups").click().run()
     assert not test.exception

@@ -115,7 +115,7 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     next(button for button in test.button if button.label == "Set the goal").click().run()
     assert not test.exception
     assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
-    assert "**Goal 99%.** It is too early to say how far it is." in words(test)
+    assert "**Goal 99%.** It is too early for an estimate." in words(test)
     next(button for button in test.button if button.label == "Save").click().run()
     assert progress.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
     next(button for button in test.button if button.label == "No goal").click().run()

@@ -89,13 +89,13 @@ def test_the_one_button_is_what_is_to_be_done(
         (
             {},
             {"goal": 0.9, "more": 31.0},
-            "By the answers so far, your 90% is out of reach with these rows",
+            "Judging by the answers so far, your 90% is out of reach with these rows",
         ),
-        ({}, {"goal": 0.9, "more": None}, "How far it is to your 90% cannot be said yet"),
+        ({}, {"goal": 0.9, "more": None}, "Distance to your 90% cannot be estimated yet"),
         (
             {},
             {"goal": 0.9, "more": 18.0, "measured": 9},
-            "How far it is to your 90% cannot be said yet",
+            "Distance to your 90% cannot be estimated yet",
         ),
         ({"last_answer": None}, {}, "The first question is ready"),
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
@@ -180,7 +180,7 @@ def test_from_the_fourth_project_on_they_are_searched_and_sorted(home: Home, own
     test.text_input[0].set_value("ET").run()
     assert names(test) == ["beta"]
     test.text_input[0].set_value("nothing such").run()
-    assert "No project has such a name." in words(test)
+    assert "No project matches." in words(test)
 
 
 def test_a_line_leads_on_and_to_the_rest(home: Home, owner: int, show: Open) -> None:
@@ -228,7 +228,7 @@ def test_why_it_could_not_be_made_is_said(
     monkeypatch.setattr(demos, "ALL", (demos.DIGITS, demos.CALLS, broken))
     test = press(show(owner), broken.title)
     assert len(test.error) == 1
-    assert [one.label for one in test.button if one.label == "Bring a table"], "the page is whole"
+    assert [one.label for one in test.button if one.label == "Import data"], "the page is whole"
     assert managing.list_projects(Seat(home, owner)) == []
 
 
@@ -246,7 +246,7 @@ def test_it_stands_until_there_is_a_project_of_ones_own(home: Home, owner: int, 
     assert "Winnow finds the one that is" in words(test)
     assert "a few questions of a demo first" in words(test)
     assert [one.label for one in test.button] == [
-        "Bring a table",
+        "Import data",
         *(demo.title for demo in demos.ALL),
         "Start",
     ]

@@ -41,10 +41,10 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     assert managing.get_project(Seat(home, owner, project)).name == "small"
     # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
     box(test.text_area, "Guidelines").set_value("Look at the wing.")
-    press(test, "Save the answering room")
+    press(test, "Save question page")
     assert SAID in words(test)
     assert box(test.text_area, "Guidelines").value == "Look at the wing."
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert SAID not in words(test)
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
@@ -62,7 +62,7 @@ def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.selectbox, "Model").set_value("plsvc").run()
-    press(test, "Save how it learns")
+    press(test, "Save model settings")
     assert SAID in words(test)
     assert box(test.selectbox, "Model").value == "plsvc"
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
@@ -118,7 +118,7 @@ def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner:
     assert SAID in words(test)
     assert not test.code
     assert test.text_input[0].value == "Bob"
-    press(test, "End it now")
+    press(test, "End access now")
     assert SAID in words(test)
     assert all(one.disabled_at is None for one in team.list_people(Seat(home, owner)))
     button(test, "Make a sign-in link").click().run()

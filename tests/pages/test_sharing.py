@@ -77,12 +77,12 @@ def test_a_group_is_made_changed_invited_and_removed(
     assert "Groups" not in [one.value for one in show(seat.person_id, "people.py").subheader]
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada", "Bob"))
     test = show(seat.person_id, "people.py")
-    box(test.text_input, "Name of a new group").set_value("Experts")
+    box(test.text_input, "New group").set_value("Experts")
     box(test.multiselect, "People in it").set_value([ada])
-    box(test.button, "Make the group").click().run()
+    box(test.button, "Create group").click().run()
     assert [one.people for one in members.list_groups(nowhere)] == [(ada,)]
-    box(test.text_input, "Name of a new group").set_value("experts")
-    box(test.button, "Make the group").click().run()
+    box(test.text_input, "New group").set_value("experts")
+    box(test.button, "Create group").click().run()
     assert "A group named 'Experts' exists already" in words(test).replace("\\", "")
     box(test.multiselect, "People in it").set_value([ada, bob])
     box(test.button, "Save").click().run()
@@ -96,7 +96,7 @@ def test_a_group_is_made_changed_invited_and_removed(
     assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
 
     test = show(seat.person_id, "people.py")
-    box(test.button, "Remove the group").click().run()
+    box(test.button, "Delete group").click().run()
     assert members.list_groups(nowhere) == []
     assert roles(seat)["Ada"] == "viewer"
     assert not test.exception
@@ -184,7 +184,7 @@ def test_the_navigation_follows_the_project_in_the_address(
 def test_a_viewer_is_told_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve, page, project=str(seat.project_id))
-    assert words(test).strip().startswith("This page is for those who answer.")
+    assert words(test).strip().startswith("This page is for annotators.")
     assert not test.button
 
 

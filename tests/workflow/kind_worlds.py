@@ -64,7 +64,7 @@ class KindWorld(ABC):
 
     @abstractmethod
     def true(self, question: Any) -> Given:
-        """The right answer."""
+        """Correct answer."""
 
     @abstractmethod
     def against(self, question: Any) -> Given:

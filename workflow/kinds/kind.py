@@ -341,7 +341,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def FORMS(self) -> Callable[[OpenedT_contra], FormsNow] | None:  # noqa: N802
-        """How questions are put, if there are several forms."""
+        """Question types, if there are several forms."""
 
     @property
     def SHORTLISTS(self) -> Callable[[OpenedT_contra], ShortlistView] | None:  # noqa: N802

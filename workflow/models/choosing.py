@@ -54,7 +54,7 @@ def compare_now(seat: Seat) -> None:
     with seat.owning() as owning:
         if not kinds.models(owning.project):
             raise CannotCompare(
-                "There is nothing to compare in projects of this kind: Progress says what predicts."
+                "Projects of this kind have no models to compare. Progress names the model in use."
             )
         comparing.ask(owning.session, owning.project, seat.person_id)
 

@@ -171,7 +171,7 @@ def _check(password: str, name: str) -> None:
     if not LEAST <= len(password) <= MOST:
         raise PasswordError(
             f"A password must have {LEAST} to {MOST} characters. Got {len(password)}. "
-            "Fix: a few words in a row are long and easy to keep in mind."
+            "Fix: several words in a row are long and easy to remember."
         )
     if folded(password) in (folded(name), folded(name) * 2):
         raise PasswordError("A password must not be your name. Fix: choose a few words in a row.")

@@ -58,14 +58,14 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
     """A new token of this person, which is shown here and never again.
 
     purpose : what it is for, in the person's words; one of theirs at a time has it
-    days : until it expires; None: it lasts until it is ended
+    days : until it expires; None: it lasts until it is revoked
 
     Raises TokenError: the purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
     person has as many as can be.
     """
     purpose = _checked(purpose)
     if days is not None and not 1 <= days <= LONGEST_LIFE:
-        raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is ended. Got {days}.")
+        raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is revoked. Got {days}.")
     secret, now = PREFIX + new_secret(), datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
         known = people.list_tokens(mine.session, now, seat.person_id)

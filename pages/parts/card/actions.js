@@ -81,7 +81,7 @@ export function backButtons(state) {
   return [
     back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR),
     // Every other letter may be a candidate's, a verdict or the recording's.
-    back("Shift+u", "redo", "Redo", data.redoable, "Redo the answer I took back"),
+    back("Shift+u", "redo", "Redo", data.redoable, "Redo my last undo"),
   ];
 }
 
@@ -127,7 +127,7 @@ export function otherActions(state) {
       }),
     data.question &&
       actionButton("Shift+p", "Take a break", () => press(state, null, "pause", []), {
-        title: "Hides the question and stops its clock; others may have the row meanwhile",
+        title: "Hides the question and stops its clock. Others may get the row meanwhile",
       }),
     actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),
     actionButton("?", "Keys", () => openKeys(state), { "aria-haspopup": "dialog" }),

@@ -63,7 +63,7 @@ export function fillExamples(state) {
 /** @param {PanelRows} panel */
 function listed({ refused, rows }) {
   if (refused !== null || !rows.length)
-    return [make("p", { text: refused ?? "No example can be shown beside this row." })];
+    return [make("p", { text: refused ?? "No example can be shown next to this row." })];
   const labels = [...new Set(rows.map((row) => row.labels[0]))];
   return labels.map((label) =>
     make(

@@ -11,7 +11,7 @@ import { press } from "./press.js";
 export const qualifying = {
   keys: [
     ["1 – 9, then letters", "It is this one"],
-    ["Enter", "On to the next row, once yours is judged"],
+    ["Enter", "Next row, after you see the result"],
   ],
   bare: true,
   asking,

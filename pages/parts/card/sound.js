@@ -174,11 +174,11 @@ export function sound(view, { keyed, eager = true }) {
       go,
       make(
         "button",
-        { class: "tool", type: "button", title: "From the begin again", ...name("r"), onclick: again },
+        { class: "tool", type: "button", title: "From the start", ...name("r"), onclick: again },
         keyed && key("R"),
         make("span", { text: "Again" }),
       ),
-      toggle(LOOP, "l", "Loop", "Over and over", () => {}),
+      toggle(LOOP, "l", "Loop", "Repeat", () => {}),
       toggle(HALF, "-", "Half speed", "Twice as long, an octave lower", setRate),
       time,
     ),

@@ -117,7 +117,7 @@ export async function fetched(address) {
     if (!edges) return "The server sent something else. Reload the page.";
     return { edges, image: await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none" }) };
   } catch {
-    return "The server did not answer. Look whether you are online.";
+    return "The server did not answer. Check your connection.";
   }
 }
 

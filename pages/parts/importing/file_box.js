@@ -15,8 +15,8 @@
  */
 
 const WAITING = "Choose a file, or drop it here.";
-const ONE = "Drop one file alone.";
-const SILENT = "The upload broke off. Check the connection, then choose the file again.";
+const ONE = "Drop a single file.";
+const SILENT = "The upload was interrupted. Check the connection, then choose the file again.";
 
 /** @param {string} text */
 const inner = (text) => {

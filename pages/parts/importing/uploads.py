@@ -50,7 +50,7 @@ def awaited(
 
 
 def await_job(
-    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Looking at every file"
+    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file"
 ) -> Result:
     """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
 
@@ -83,14 +83,15 @@ def show(
     place: st.delta_generator.DeltaGenerator,
     before: int,
     share: float | None,
-    working: str = "Looking at every file",
+    working: str = "Checking every file",
 ) -> None:
     """Say how many files come before, or how much of this one is done. working : what is being done"""
     if before:
         come = "comes" if before == 1 else "come"
         place.info(
-            f"{counted(before, 'other file')} {come} before this one. It is read as soon as it is its turn. You may "
-            f"load this page anew; if you leave it for {jobs.UNATTENDED / 60:.0f} minutes, the place is given away.",
+            f"{counted(before, 'other file')} {come} before this one. It is read when its turn comes. You "
+            "can reload this page; if you leave it for"
+            f" {jobs.UNATTENDED / 60:.0f} minutes, you lose your place.",
             icon=":material/hourglass_top:",
         )
     elif share is not None:
@@ -188,12 +189,12 @@ def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
     if not stops:
         return True
     st.warning(
-        "Some cells have two readings. Correct the file, or accept how they are read.", icon=":material/help:"
+        "Some cells have two readings. Correct the file, or accept this reading.", icon=":material/help:"
     )
     accepted = []
     for doubt in stops:
         _side_by_side(doubt)
-        accepted.append(st.checkbox("It is right as it is read", key=f"accept-{doubt.name}-{key}"))
+        accepted.append(st.checkbox("Accept this reading", key=f"accept-{doubt.name}-{key}"))
     return all(accepted)
 
 

@@ -95,7 +95,7 @@ function knownOf(question) {
   return make(
     "p",
     { class: "chips small" },
-    make("span", { class: "quiet", text: "Known of this row:" }),
+    make("span", { class: "quiet", text: "Known labels of this row:" }),
     ...chips,
     known.length > chips.length &&
       make("span", { class: "quiet", text: `and ${(known.length - chips.length).toLocaleString()} more` }),

@@ -16,7 +16,7 @@ import { setAside, setAsideKeys } from "./set_aside.js";
 /** @type {Room<VectorQuestion>} */
 export const labels = {
   keys: [
-    ["1 – 9, then letters", "The label is right, or not after all"],
+    ["1 – 9, then letters", "Mark the label, or unmark it"],
     ["↵ Enter", "Save: the marked labels are right, all others are not"],
     ["0", "Search the labels; Enter marks the first and never unmarks it, Escape goes back to the keys"],
     ["C", "Cannot tell: you are not asked about this row again"],

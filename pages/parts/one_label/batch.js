@@ -41,7 +41,7 @@ export const batch = {
     ["Arrows", "Move the frame"],
     ["Space", "Take the framed row out, or put it back"],
     ["Enter", "Store the label for all rows that are not taken out"],
-    ["Z", "Look at the framed row closer"],
+    ["Z", "Zoom into the framed row"],
     ["P", "Play the framed row's recording, or pause it"],
     ["U / Shift + U", "Undo, redo: a whole batch at once"],
     ["Esc", "Back to one row at a time"],

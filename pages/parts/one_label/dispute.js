@@ -14,7 +14,7 @@ import { openSearch } from "./search.js";
 export const dispute = {
   keys: [
     ["1 – 9, then letters", "Choose it"],
-    ["Shift + its key", "Choose it beside others: it is one of these"],
+    ["Shift + its key", "Choose several: it is one of these"],
     ["X", "Choose: bad item"],
     ["Enter", "Store the verdict"],
     ["Arrows up and down", "Another dispute"],
@@ -38,7 +38,7 @@ const list = (state, { list: lines, total }) =>
   make(
     "nav",
     { class: "disputes", "aria-label": "Disputes, worst first" },
-    make("p", { class: "quiet small", text: "Worst first: people apart, model in doubt" }),
+    make("p", { class: "quiet small", text: "Worst first: strong disagreement, uncertain model" }),
     ...lines.map((one) =>
       make(
         "button",
@@ -242,7 +242,7 @@ function actions(state, question) {
     }),
     actionButton(question.noneKey, "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
     actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
-    actionButton("Shift+t", "Leave only the note", leave, { title: "For the other reviewers; it settles nothing" }),
+    actionButton("Shift+t", "Save only the note", leave, { title: "For other reviewers; not a verdict" }),
     capped("↑", "ArrowUp", "Before", () => go(-1), { class: "action step", disabled: !step(-1) }),
     capped("↓", "ArrowDown", "Next", () => go(1), { class: "action step", disabled: !step(1) }),
     actionButton("u", "Undo", () => press(state, null, "undo", [], undoable), {

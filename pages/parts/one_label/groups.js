@@ -26,7 +26,7 @@ export function openGroups(state, question) {
     "grouping",
     "One of a group",
     make("h2", { text: "One of a group" }),
-    make("p", { class: "small", text: "The candidates of the group stay; all others go." }),
+    make("p", { class: "small", text: "Keeps the candidates of the group and rules out all others." }),
     make("div", { class: "groups" }, ...buttons),
     make(
       "div",

@@ -115,7 +115,7 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
         return
     training_now = training.training_state(page.seat)
     if training_now.fault is not None:
-        again = "It is tried again with the next answers, or with other settings of the project."
+        again = "It is tried again after the next answers or when you change the settings."
         st.warning(
             f"The model could not be trained: {escape(training_now.fault)} "
             f"{'' if training_now.rests else again}".rstrip(),
@@ -137,7 +137,7 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
     if story.adoptions and page.project.may(Right.OWN):
         st.page_link(
             "models_page.py",
-            label="Models: compare, or take another",
+            label="Compare or change models",
             icon=":material/balance:",
             query_params={"project": str(page.project.id)},
         )
@@ -152,11 +152,11 @@ def _figures(view: ProgressView) -> None:
             "Settled",
             percent(np.floor(view.settled * 100) / 100),
             "of rows",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
+            "Share of the initially ambiguous rows whose prediction no further answer can change."
             if view.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are set aside.",
+            else "Share of the initially ambiguous rows that now have one label or are excluded.",
         )
-        about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
+        about = "Rows with one label left, or excluded. Open rows are not counted."
         count("Answered", view.answered, "row", about)
         count("Open", view.left, "row", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
@@ -164,8 +164,8 @@ def _figures(view: ProgressView) -> None:
         else:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
-                "Median seconds from question to answer over the last 20 answers, and the time that all open rows "
-                "would take at this pace. Mostly fewer need asking: see when to stop."
+                "Median time per answer over the last 20 answers, and the time for all open rows at this "
+                "pace. Usually fewer are needed: see when to stop."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
@@ -196,7 +196,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         }
     if not lines:
         st.info(
-            f"No accuracy curve yet. {no_accuracy(view)} What stands below needs no truth.",
+            f"No accuracy curve yet. {no_accuracy(view)} The figures below need no true labels.",
             icon=":material/info:",
         )
         return
@@ -276,8 +276,8 @@ def _progressive(view: ProgressView) -> None:
         alt=f"Share of answers the model had wrong before, now {percent(curve.progressive[-1])}",
     )
     st.caption(
-        "Share of the answers so far before which the model had said a label that the answer ruled out. These rows "
-        "were chosen to be hard, so this is no estimate for other rows."
+        "Share of answers that ruled out the model's prediction. These rows were chosen because they are "
+        "hard, so this does not estimate other rows."
     )
 
 

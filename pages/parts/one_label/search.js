@@ -16,7 +16,7 @@ import { answerOf } from "./groups.js";
 const SHOWN = 50;
 
 /** @type {Option} */
-const CANNOT = { text: "None of these, and I cannot say which", kind: "none", labels: [], look: "cannot" };
+const CANNOT = { text: "None of these; I do not know which", kind: "none", labels: [], look: "cannot" };
 
 /** @type {Record<string, number>} */
 const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
@@ -164,8 +164,8 @@ const groupOptions = (question, project) =>
  * @param {boolean} none one may answer that it is none, without a name
  */
 export function howMany(all, found, none) {
-  if (!all) return "The list of classes is still on its way.";
-  if (!found && none) return "0 found. Arrow down, then Enter: none of these, without a name.";
+  if (!all) return "The list of classes is still loading.";
+  if (!found && none) return "No match. Arrow down, then Enter: none of these.";
   if (found > SHOWN) return `${SHOWN} of ${found.toLocaleString()} shown; type to narrow.`;
   return `${found.toLocaleString()} found.`;
 }

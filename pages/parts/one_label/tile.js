@@ -46,7 +46,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
     type: "button",
     text: "⤢",
     "aria-label": `Look at row ${view.id} closer`,
-    title: "Look closer (Z)",
+    title: "Zoom (Z)",
     onclick: does.closer,
   });
   const player = view.audio && sound(view, { keyed: false, eager: false }).element;

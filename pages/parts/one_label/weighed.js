@@ -56,7 +56,7 @@ export function notchOf(question, candidate) {
 
 /** @param {Candidate} candidate */
 const titleOf = ({ weight, voters }) =>
-  [weight, voters ? `Named before by ${voters}` : "What speaks for it in the imported file"].filter(Boolean).join(". ");
+  [weight, voters ? `Voted for by ${voters}` : "Evidence in the imported file"].filter(Boolean).join(". ");
 
 /**
  * What dots or notches mean, for the line under the question; null where there are none.

@@ -235,6 +235,6 @@ function follow(root, before, now) {
 /** @param {Node} root */
 function stateOf(root) {
   const state = drawn.get(root);
-  if (!state) throw new Error("This list was not drawn.");
+  if (!state) throw new Error("The list could not be shown.");
   return state;
 }

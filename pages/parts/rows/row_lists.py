@@ -193,9 +193,9 @@ def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
     save : stores the correction with this note and flag; gives what was stored, and words for it
     """
     st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
-    st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
+    st.checkbox("Flag for review", value=flagged, key=f"{about}-flag")
     st.form_submit_button(
-        "Save the correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
+        "Save correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
     )
 
 
@@ -204,8 +204,8 @@ def _sent(about: str, save: Save) -> None:
         stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
         if stored.repeated:
             raise reviewing.StaleQuestion(
-                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Below it is as it "
-                "stands now."
+                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Its "
+                "current state is below."
             )
         st.session_state[state.FLASH] = f"Saved: row {stored.row_id} {words}"
 
@@ -226,7 +226,7 @@ def row_part(
     if row.may_correct:
         form(row)
     elif not row.history:
-        st.info("Nobody has answered this row yet.", icon=":material/inbox:")
+        st.info("This row has no answers yet.", icon=":material/inbox:")
     if row.history:
         row_table.facts("review", history=history(row.history, stood))
 
@@ -262,8 +262,8 @@ def _asked(yes_no: Sequence[str]) -> str:
 
 # The tools above the list of a queue, its foot and its drawer, whatever the questions are about.
 
-SCORE = "The list is sorted by this score: how much an answer to the row would tell. Only its order has a meaning."
-NEAR = Column("near", "Similarity", "The cosine of the row's vector to that of your search. 1 is the same.")
+SCORE = "The list is sorted by this score: the value of an answer to the row. Only the order matters."
+NEAR = Column("near", "Similarity", "Cosine similarity between the row and your search. 1 means identical.")
 
 
 class QueueLine(Protocol):
@@ -340,7 +340,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
             "By meaning",
             key=key,
             disabled=bool(ways.why_no_words),
-            help=ways.why_no_words or "Finds rows that say the same in other words. The nearest come first.",
+            help=ways.why_no_words or "Finds rows with the same meaning in other words, nearest first.",
         )
     if by_meaning and words.strip():
         with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
@@ -472,7 +472,7 @@ def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: st
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
-        st.info("No open row holds these words.", icon=":material/search_off:")
+        st.info("No open row matches.", icon=":material/search_off:")
         _offer_meaning(page)
     else:
         return

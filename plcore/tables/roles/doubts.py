@@ -220,7 +220,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
             message = "Every label of every row is known already: there will be nothing to ask."
             yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
-        message = "Every row has one candidate already: there will be nothing to ask."
+        message = "Every row has one candidate already, so there is nothing to ask."
         fix = f"If a cell lists several labels, check the separator. {_VOTES}"
         yield Doubt("nothing-to-ask", message, fix)
 

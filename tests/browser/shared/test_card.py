@@ -146,7 +146,7 @@ def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: 
     tap("Save: one of these 2")
     page.get_by_role("button", name="None of these…").tap()
     shown = room.token(page)
-    page.get_by_role("option", name="None of these, and I cannot say which").tap()
+    page.get_by_role("option", name="None of these; I do not know which").tap()
     room.wait_for_next(page, shown)
     page.wait_for_timeout(300)
     top = page.locator(".instance").bounding_box()
@@ -181,7 +181,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     page.wait_for_url(f"**/queue?project={DEMO}")
     page.get_by_role("button", name="Search pages and projects").click()
     page.keyboard.type("no such name")
-    expect(search).to_contain_text("No page and no project has this name.")
+    expect(search).to_contain_text("No page or project matches.")
     page.keyboard.press("Escape")
     expect(search).to_be_hidden()
 

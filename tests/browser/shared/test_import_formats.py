@@ -229,7 +229,7 @@ def drop(page: Page, box: Locator, *names: str) -> None:
 
 def test_one_file_is_dropped_and_several_are_told_so(page: Page, box: Locator) -> None:
     drop(page, box, "one.csv", "two.csv")
-    expect(box.get_by_role("status")).to_have_text("Drop one file alone.")
+    expect(box.get_by_role("status")).to_have_text("Drop a single file.")
     drop(page, box, "one.csv")
     expect(box.get_by_role("status")).to_contain_text("one.csv")
     expect(page.get_by_role("button", name="Create project")).to_be_visible()

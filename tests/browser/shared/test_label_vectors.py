@@ -235,8 +235,8 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Model").click()
     room.choose(page, "Asked are", "all labels of a row at once")
-    page.get_by_role("button", name="Save how it learns").click()
-    page.get_by_text("Saved: how the project learns and asks").wait_for()
+    page.get_by_role("button", name="Save model settings").click()
+    page.get_by_text("Saved: model and question settings").wait_for()
     room.annotate(page, server, project)
     for _ in range(5):
         row = int(room.row_id(page).removeprefix("song"))
@@ -280,11 +280,11 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     right = page.get_by_text("Current labels").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)
     assert not findings(page)
-    room.choose(page, "Is not right", label)
+    room.choose(page, "Wrong labels", label)
     send(page)
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is not right: {label}")
     expect(right).not_to_contain_text(label)
-    room.choose(page, "Not known any more", label)
+    room.choose(page, "Unknown again", label)
     send(page)
     expect(page.get_by_test_id("stToast").last).to_contain_text(f"not known any more: {label}")
     page.get_by_text("No answer matches all of these filters").wait_for()
@@ -299,6 +299,6 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
 
 def send(page: Page) -> None:
     page.keyboard.press("Escape")
-    button = page.get_by_role("button", name="Save the correction")
+    button = page.get_by_role("button", name="Save correction")
     button.focus()
     page.keyboard.press("Enter")

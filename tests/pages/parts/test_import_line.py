@@ -81,7 +81,7 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     test = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not test.exception
     (progress,) = test.get("progress")
-    assert progress.proto.text == "Looking at every file … 25%"
+    assert progress.proto.text == "Checking every file … 25%"
 
 
 def test_a_page_that_is_loaded_anew_finds_the_file_and_what_was_read_of_it(

@@ -47,21 +47,21 @@ def view(
         (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90%** (100 or more)"),
         (
             view(more=Reach(400, 22, np.inf)),
-            "**At least 22 more answers to 90%**: how many cannot be said yet, the curve hardly rises.",
+            "**At least 22 more answers to 90%**: too uncertain, because the curve hardly rises.",
         ),
         (
             view(more=Reach(400, 0, np.inf)),
-            "**A few, or many more answers to 90%**: how many cannot be said yet, the curve hardly rises.",
+            "**A few or many more answers to 90%**: too uncertain, because the curve hardly rises.",
         ),
         (
             view(more=NEVER),
-            "By what the answers so far show, **90% is not reached**; 1,000 rows are open.",
+            "Judging by the answers so far, **90% is not reached**; 1,000 rows are open.",
         ),
         (
             view(more=Reach(1200, 300, np.inf), goal=0.955),
-            "By what the answers so far show, **95.5% is not reached** within 300 answers; 1,000 rows are open.",
+            "Judging by the answers so far, **95.5% is not reached** within 300 answers; 1,000 rows are open.",
         ),
-        (view(), "**Goal 90%.** It is too early to say how far it is."),
+        (view(), "**Goal 90%.** It is too early for an estimate."),
         (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
     ],
 )  # fmt: skip
@@ -121,8 +121,8 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
         (
             view(saved=Reach(312, 232, 402), how="checks"),
             "Blind checks cannot show a saving",
-            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
-            "none. Projects whose table hides true labels show savings.",
+            "In tests, blind checks alone placed random order five points too low, so the saving may be "
+            "zero. Projects with hidden true labels show savings.",
         ),
     ],
 )  # fmt: skip

@@ -228,7 +228,7 @@ def test_the_measured_rate_stands_beside_the_promise() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"promise": None}, "All choices are shown at once."),
+        ({"promise": None}, "All choices are shown."),
         ({"drawn": 0}, "no blind checks to measure by"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
         ({"weighs_own": True, "in_force": False}, "checks are no measure"),
@@ -262,7 +262,7 @@ def test_the_check_of_an_import_tells_who_voted_and_who_guesses(owner: int, show
     data = table().cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
     said = words(test)
-    assert "Who voted before" in said
+    assert "Imported votes" in said
     assert "5 voters gave 600 votes on 200 rows" in said
     assert "Krippendorff's alpha" in said
     assert "One voter seems to guess" in said
@@ -295,9 +295,9 @@ def test_long_votes_name_their_column_and_it_can_be_taken_away(owner: int, show:
     test = upload(show(owner, "import_table.py"), "\n".join(lines).encode())
     assert chosen(test, "Who named each label (optional)") == "sources"
     assert "3 voters gave 25 votes on 12 rows" in words(test)
-    assert "No figure of agreement: only 12 rows" in words(test)
+    assert "Agreement cannot be computed: only 12 rows" in words(test)
     choose(test, "Who named each label (optional)", "")
-    assert "Who voted before" not in words(test)
+    assert "Imported votes" not in words(test)
 
 
 def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> None:

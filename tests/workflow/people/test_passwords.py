@@ -225,7 +225,7 @@ def test_a_full_disk_is_said_and_nobody_is_signed_in(home: Home, bob: Seat) -> N
     assert browsers.my_browsers(bob) == []
 
 
-# Tokens for programs: made for a purpose, shown once, and over with all that ends a person's sign-ins
+# API tokens: made for a purpose, shown once, and over with all that ends a person's sign-ins
 
 
 TOKENS_GOOD, BETTER = "four plain words here", "five other plain words here"

@@ -192,7 +192,7 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
         one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
     }
     assert (shown["Answered"], shown["Open"]) == (("1", "label"), (str(left), "labels"))
-    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue"]
 
 
 def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
@@ -203,7 +203,7 @@ def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> N
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
     assert ":green-badge[Every label is known, or its row is set aside]" in words(test)
-    assert [one.label for one in test.button] == ["Bring a table", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Take home"]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
@@ -213,7 +213,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     boxes["Asked are"].set_value("instance")
     boxes["Asked first"].set_value("entropy")
     test.run()
-    next(button for button in test.button if button.label == "Save how it learns").click().run()
+    next(button for button in test.button if button.label == "Save model settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
@@ -313,7 +313,7 @@ def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
 # Review and Map of a project of label vectors, as their scripts draw them
 
 
-SAVE = "Save the correction"
+SAVE = "Save correction"
 
 
 def named(test: AppTest, label: str):
@@ -346,9 +346,9 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     )
     assert standing["Said by"][labels[0]] == "Ada"
     assert labels[0] not in named(test, "Is right").options
-    assert set(named(test, "Not known any more").options) == set(labels[:2])
+    assert set(named(test, "Unknown again").options) == set(labels[:2])
     named(test, "Is right").set_value([labels[1], labels[2]])
-    named(test, "Not known any more").set_value([labels[0]])
+    named(test, "Unknown again").set_value([labels[0]])
     box(test.text_input, "Note (optional)").set_value("seen again")
     button(test, SAVE).click().run()
     assert not test.exception
@@ -377,12 +377,12 @@ def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
     named(test, "Is right").set_value([labels[1]])
-    named(test, "Is not right").set_value([labels[1]])
+    named(test, "Wrong labels").set_value([labels[1]])
     button(test, SAVE).click().run()
     assert f"{labels[1]} is in two boxes" in words(test)
     assert named(test, "Is right").value == [labels[1]]
     assert stands(home, owner, project, row)[labels[1]] == -1
-    named(test, "Is not right").set_value([])
+    named(test, "Wrong labels").set_value([])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[1]] == 1
@@ -395,12 +395,12 @@ def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owne
     ask(home, ada, project, row, labels[0], "yes")
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    named(test, "Is not right").set_value([labels[0]])
+    named(test, "Wrong labels").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
     button(test, SAVE).click().run()
     assert "have changed since you opened it" in words(test)
     assert stands(home, owner, project, row)[labels[0]] == 1
-    named(test, "Is not right").set_value([labels[0]])
+    named(test, "Wrong labels").set_value([labels[0]])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[0]] == 0
@@ -411,11 +411,11 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "The right answer").set_value("bad").run()
+    box(test.radio, "Correct answer").set_value("bad").run()
     assert not test.multiselect
     button(test, SAVE).click().run()
     assert find(home, owner, project) == [(row, "bad", ())]
-    assert "A bad item: taken out." in words(test)
+    assert "Bad item, excluded." in words(test)
     assert "what people have said: it brings the row back." in words(test)
     button(test, SAVE).click().run()
     assert not reviewing.open_row(Seat(home, owner, project), row).out
@@ -433,7 +433,7 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     assert list(listed(test).Annotator) == ["Ada"]
     assert not [one for one in test.selectbox if one.label == "Annotator"]
     open_in_list(test, project, row)
-    assert set(named(test, "Not known any more").options) == {labels[1]}
+    assert set(named(test, "Unknown again").options) == {labels[1]}
     assert {one["Annotator"] for one in history(test)} == {"Ada"}
 
 

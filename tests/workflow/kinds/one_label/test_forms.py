@@ -1,4 +1,4 @@
-"""How questions are put: drawn or chosen, never by what is a blind check, and kept with what is answered."""
+"""Question types: drawn or chosen, never by what is a blind check, and kept with what is answered."""
 
 from __future__ import annotations
 
