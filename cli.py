@@ -54,7 +54,7 @@ INTERRUPTED = 130
 def run() -> NoReturn:
     """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why, which with
     `--json` is also a document."""
-    # One thread of BLAS, as a server has: the same sums in the same order, whoever makes them. And the search for
+    # One thread of BLAS, as a server has: the same sums in the same order, no matter who makes them. And the search for
     # neighbours takes half as much of the processor, for threads wait for one another at work. NumPy is not loaded yet.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
@@ -76,7 +76,7 @@ def run() -> NoReturn:
 @click.group()
 @click.version_option(__version__, prog_name="winnow")
 def main() -> None:
-    """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
+    """Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
 for command in (
@@ -110,7 +110,7 @@ def serve() -> object:
     with home():
         pass
     program = Path(__file__).with_name("app.py")
-    given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml next to it
     try:
         runpy.run_path(str(program), run_name="__main__")
     except SystemExit as ended:
@@ -155,7 +155,7 @@ def link() -> object:
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
         made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
-    if not is_json():  # a secret stands in one place
+    if not is_json():  # a secret is in one place
         say(made)
     return {"link": made}
 
@@ -183,7 +183,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
     candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file. One fit is
-    one block of work, for --cluster; the figures are the same whoever does it.
+    one block of work, for --cluster; the figures are the same no matter who does it.
     """
     from workflow import importing
     from workflow.models import choosing

@@ -71,7 +71,7 @@ def is_damaged(error: DBAPIError) -> bool:
 
 
 def is_read_only(error: DBAPIError) -> bool:
-    """Whether SQLite may not write its file, or beside it."""
+    """Whether SQLite may not write its file, or next to it."""
     return _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 

@@ -1,4 +1,4 @@
-"""A copy of the database, looked into before anybody relies on it. Its tables may be of any earlier version."""
+"""A copy of the database, looked into before anyone relies on it. Its tables may be of any earlier version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DamagedCopyError(ValueError):
 
 
 class AlienObjectError(ValueError):
-    """Somebody has put something in that may change what Winnow does; in words that end without a full stop. Nothing
+    """Someone has put something in that may change what Winnow does; in words that end without a full stop. Nothing
     is damaged by that: `fix` says how it goes, and nothing else does."""
 
     def __init__(self, extra: Extra) -> None:
@@ -108,7 +108,7 @@ def drop_aliens(path: Path) -> list[str]:
 
 
 def _compared(copy: sqlite3.Connection) -> tuple[str, tuple[Extra, ...]]:
-    """The revision, and what there is beside Winnow's. Raises DamagedCopyError, AlienObjectError."""
+    """The revision, and what there is next to Winnow's. Raises DamagedCopyError, AlienObjectError."""
     revision = _revision(copy)
     if revision not in revisions():
         return revision, ()
@@ -152,7 +152,7 @@ def look_at(session: Session, rows_kind: str) -> CopyFacts:
     )
 
 
-# A copy of the database that is about to be put in the place of another: nobody gets in by what has ended since.
+# A copy of the database that is about to be put in the place of another: no one gets in by what has ended since.
 #
 # A backup knows sign-ins and tokens that were ended after it was made, and links that were used: with it they would
 # be good again. Its tables may be of any earlier version.
@@ -201,7 +201,7 @@ PARTS = (
 LATER = frozenset({"past_settings", "snapshots"})
 """Those of them that came when projects had been taken along already: a file may lack them."""
 _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
-"""What a project has anew in every database."""
+"""What a project has again in every database."""
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000

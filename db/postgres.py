@@ -31,7 +31,7 @@ _NOTHING = (None,) * 5
 def short_cursor() -> type[psycopg.Cursor[TupleRow]]:
     """The class of a cursor that describes a column by its name and type alone, which is what SQLAlchemy asks of every
     result: to word all that PostgreSQL knows of each takes as long as a statement."""
-    from psycopg import Cursor  # loaded where there is PostgreSQL
+    from psycopg import Cursor  # loaded if there is PostgreSQL
     from psycopg.rows import TupleRow
 
     class ShortCursor(Cursor[TupleRow]):
@@ -159,6 +159,6 @@ def glancer_of(engine: Engine) -> Engine:
 
 
 def alone_with_tables(connection: Connection) -> None:
-    """Until the end of the transaction nobody else who asks the same changes the tables."""
+    """Until the end of the transaction no one else who asks the same changes the tables."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{CHANGE_SECONDS}s'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHANGING})

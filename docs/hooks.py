@@ -60,7 +60,7 @@ def relinked(markdown: str, at: str) -> str:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """MkDocs has found the files of docs/: those beside come along."""
+    """MkDocs has found the files of docs/: those next to come along."""
     from mkdocs.structure.files import File
 
     for path in beside():

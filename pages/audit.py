@@ -1,4 +1,4 @@
-"""Audit: who did what, when. Answers are not among it; they stand on Review and in the log."""
+"""Audit: who did what, when. Answers are not among it; they are on Review and in the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workflow.people.audited import EventFilter
 page = frame.begin_owner()
 st.title("Audit")
 st.caption(
-    "Who signed in, who was refused, and what was changed; nobody can change these lines. Times are UTC. "
+    "Who signed in, who was refused, and what was changed; no one can change these lines. Times are UTC. "
     "Answers and corrections are not listed here: see *Review* and the log of each project."
 )
 people, projects = audited.who_and_where(page.seat)

@@ -162,7 +162,7 @@ def _show(as_of: str, name: str) -> None:
 PREVIEW_ROWS = 20
 TINT = "rgba(63, 156, 139, .14)"
 NARROW = 120
-"""Pixels of a column of candidates: the label beside it is then in view."""
+"""Pixels of a column of candidates: the label next to it is then in view."""
 AT_ONCE = 1.0
 """Seconds that a press waits for the file, so that a short one is there with the next drawing."""
 
@@ -269,7 +269,7 @@ def choose_file(view: ExportView) -> str:
 
 
 def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str) -> None:
-    """One choice over all cards: where it lies in another, nothing is chosen here."""
+    """One choice over all cards: where it is in another, nothing is chosen here."""
     key = f"{FILE}-{title}"
     st.session_state[key] = chosen if chosen in names else None
     st.pills(

@@ -165,9 +165,9 @@ def read_file(
     as_it_is: bool,
     ways: Mapping[str, str],
 ) -> importing.Upload | None:
-    """What was uploaded, read once; None where it cannot be read at all, which is said.
+    """What was uploaded, read once; None if it cannot be read at all, which is said.
 
-    rows : the table of the rows, beside votes or candidates of them      vectors : embeddings of the rows
+    rows : the table of the rows, next to votes or candidates of them      vectors : embeddings of the rows
     """
     key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is, *ways.items())
     known = st.session_state.get(state.UPLOAD)
@@ -201,7 +201,7 @@ def read_file(
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
-    """The upload in the shape that the user wants, joined to the files beside it where there are any."""
+    """The upload in the shape that the user wants, joined to the files next to it if there are any."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")
@@ -261,7 +261,7 @@ CHECKS = round(100 * CONTROL_SHARE)
 
 
 def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
-    """What was understood beside the first question, the button that creates; doubts and settings below."""
+    """What was understood next to the first question, the button that creates; doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
     parts = kinds.PARTS[importing.kind_of_table(table)]

@@ -1,4 +1,4 @@
-"""People: who may sign in and how, where they are signed in, and new single-use links."""
+"""People: who may sign in and how, if they are signed in, and new single-use links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflow.projects import managing
 
 
 def groups_part(page: Page) -> None:
-    """Each group with its people, and the form that makes a new one. Nothing where there is nobody to be in one."""
+    """Each group with its people, and the form that makes a new one. Nothing if there is no one to be in one."""
     names = {one.id: one.name for one in team.list_people(page.seat) if not one.is_owner}
     if not names:
         return
@@ -87,7 +87,7 @@ _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 
 def choose(page: Page) -> None:
-    """Which projects, and as what. Nothing is drawn where there is no project."""
+    """Which projects, and as what. Nothing is drawn if there is no project."""
     known = managing.project_names(page.seat)
     if not known:
         return

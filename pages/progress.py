@@ -11,7 +11,7 @@ from workflow.access import Right
 from workflow.people import figures
 from workflow.people.figures import PersonFigures
 
-# What people are told of themselves: nobody else's name, and nothing that tells a blind check from other rows.
+# What people are told of themselves: no one else's name, and nothing that tells a blind check from other rows.
 
 SHARED = (
     f"Counted in steps of {figures.OWN_STEP} answers that can be compared, so that no single answer is told right or "
@@ -20,7 +20,7 @@ SHARED = (
 
 
 def my_figures(page: ProjectPage) -> None:
-    """A box at the end of a page, for whoever answers."""
+    """A box at the end of a page, for anyone who answers."""
     if not page.project.may(Right.ANSWER):
         return
     with st.expander("My figures", icon=":material/person:", key="my-figures"):
@@ -49,7 +49,7 @@ def my_figures(page: ProjectPage) -> None:
 
 
 def _kept(page: ProjectPage) -> PersonFigures:
-    """The figures, counted anew only when the log has grown."""
+    """The figures, recounted only when the log has grown."""
     version = page.project.id, figures.log_seq(page.seat)
     kept = st.session_state.get(state.MY_FIGURES)
     if kept is None or kept[0] != version:

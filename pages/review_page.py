@@ -20,8 +20,8 @@ from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreRevi
 
 # Marking an answered row as an example of its class, on the Review page: for the owner.
 
-PURPOSES = {EXAMPLE: "Shown beside questions, on demand", QUALIFICATION: "Asked in the qualification"}
-MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before somebody starts, as"}
+PURPOSES = {EXAMPLE: "Shown next to questions, on demand", QUALIFICATION: "Asked in the qualification"}
+MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before someone starts, as"}
 
 
 def example_form(page: ProjectPage, row: int) -> None:
@@ -184,7 +184,7 @@ def _by_score(view: ScoreReview, name: str, key: str) -> None:
 
 
 def _figure(view: ScoreReview) -> go.Figure:
-    """The share that is right between each two scores, with its interval; nothing where none was looked at."""
+    """The share that is right between each two scores, with its interval; nothing if none was looked at."""
     edges, seen = view.edges, view.bins
     known = [place for place, one in enumerate(seen) if one.looked_at]
     parts = [(seen[place].share, seen[place].low, seen[place].high) for place in known]

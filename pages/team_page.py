@@ -1,4 +1,4 @@
-"""Team: how far annotators agree, one row a person, whose answers to look at or exclude, and invites."""
+"""Team: inter-annotator agreement, one row a person, whose answers to look at or exclude, and invites."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def on_act(what: str, person: int | None) -> None:
 shown = cached()
 if not shown.people:
     st.info(
-        "Nobody has answered yet. Answers, agreement and pace of each annotator appear here.",
+        "No one has answered yet. Answers, agreement and pace of each annotator appear here.",
         icon=":material/inbox:",
     )
 account_parts.made_link(page)

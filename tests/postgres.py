@@ -19,7 +19,7 @@ from tests.postgres_programs import find
 
 TEMPLATE = "migrated"
 
-# What a server may leave out that nobody will start again after a power cut.
+# What a server may leave out that no one will start again after a power cut.
 FAST = (
     "fsync=off",
     "synchronous_commit=off",
@@ -60,7 +60,7 @@ WATCH = 'cat; "$0" -D "$1/data" -m immediate -s stop; rm -rf "$1"'
 
 
 class Server:
-    """Start with ``start()``. Its socket is in a folder of its own; nobody else can reach it. It ends with the process
+    """Start with ``start()``. Its socket is in a folder of its own; no one else can reach it. It ends with the process
     that started it, also where that is killed.
 
     A database is copied in 25 ms of the processor's time and emptied in 5: those that come back as they were but for
@@ -115,7 +115,7 @@ class Server:
         return self.create(f"TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
 
     def take_back(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out."""
+        """Anyone who is still connected to it is thrown out."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._ask(
             name,
@@ -142,7 +142,7 @@ class Server:
         self.drop(url)
 
     def drop(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out."""
+        """Anyone who is still connected to it is thrown out."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._forget(name)
         self._ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")

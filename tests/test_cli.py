@@ -244,7 +244,7 @@ def test_a_link_of_a_running_server(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
-    """Names from before they were refused stand in databases."""
+    """Names from before they were refused are in databases."""
     shell.done("import", table)
     name = "birds\x1b[2J\u202edrib\x9b"
     with closing(sqlite3.connect(tmp_path / "home" / "winnow.sqlite3")) as database, database:
@@ -736,7 +736,7 @@ def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: 
     seat = Seat(here, team.ensure_owner(here).id)
     for name in ("Ada", "Bob: the birder"):
         team.make_link(seat, name)
-    for shared, said in (("Eve", "nobody of that name"), ("Ada:king", "Got 'king'")):
+    for shared, said in (("Eve", "no one of that name"), ("Ada:king", "Got 'king'")):
         assert said in shell.refused("import", table, "--share", shared)
         assert shell.done("projects") == "", "nothing was made"
     shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")

@@ -101,7 +101,7 @@ def test_one_that_nobody_has_sealed_is_refused_in_one_line(shell: Shell, taken: 
 def test_one_that_was_changed_and_sealed_anew_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path
 ) -> None:
-    """The answer is a class that the table does not have: it is looked at beside the seal of the file."""
+    """The answer is a class that the table does not have: it is looked at next to the seal of the file."""
 
     def change(content: dict[str, Any]) -> None:
         content["rows"]["entries"][0]["labels"] = ["unheard of"]

@@ -1,4 +1,4 @@
-"""`--json`: every command has it, and with it standard output is one document, whatever is said beside it."""
+"""`--json`: every command has it, and with it standard output is one document, whatever is said next to it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests import closed_network
 
 pytestmark = pytest.mark.skipif(
     not closed_network.can_be_closed() and "WINNOW_REQUIRE_DATA" not in os.environ,
-    reason="this system lets nobody make a network of their own (unshare, ip)",
+    reason="this system lets no one make a network of their own (unshare, ip)",
 )
 
 

@@ -37,7 +37,7 @@ FACES = {
 MOST_LINES = 600
 MOST_ENTRIES = 16
 OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
-"""Files that a tool wants under that name and in that folder; nobody chooses among them, so they are not counted."""
+"""Files that a tool wants under that name and in that folder; no one chooses among them, so they are not counted."""
 CROWDED = {
     "db": 19,
     "pages": 19,
@@ -54,12 +54,12 @@ OPENS_BY_ITSELF = {
     "workflow/seat.py": "it is the way in",
     "workflow/kinds/opening.py": "the seat's own machinery",
     "workflow/saving.py": "the transaction that the seat takes",
-    "workflow/people/team.py": "signing in: nobody is there yet",
-    "workflow/people/passwords.py": "signing in: nobody is there yet",
-    "workflow/people/elsewhere.py": "signing in: nobody is there yet",
+    "workflow/people/team.py": "signing in: no one is there yet",
+    "workflow/people/passwords.py": "signing in: no one is there yet",
+    "workflow/people/elsewhere.py": "signing in: no one is there yet",
     "workflow/people/browsers.py": "who is there is what it finds out",
     "workflow/people/tokens.py": "who is there is what it finds out",
-    "workflow/demos/digits.py": "the first project, before anybody is there",
+    "workflow/demos/digits.py": "the first project, before anyone is there",
     "workflow/models/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",
     "workflow/importing/encoding_worker.py": "the worker, who is no person; it takes the seat of who asked",
@@ -104,7 +104,7 @@ def edges() -> dict[str, set[str]]:
 
 
 def places(pattern: str) -> dict[str, list[str]]:
-    """{path: lines} where the pattern stands in code."""
+    """{path: lines} where the pattern is in code."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, text in sources().items():
         for line in text.splitlines():

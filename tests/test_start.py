@@ -39,7 +39,7 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,  # a worker has the time that nobody else wants
+        timeout=600,  # a worker has the time that no one else wants
     )
 
 

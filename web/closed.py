@@ -1,7 +1,7 @@
 """Which of Streamlit's addresses are open, and to whom: all others of its are not there.
 
 Streamlit answers at more addresses than Winnow needs: figures of the process, sign-in of its own, an interface for
-agents, files by a name that everybody may have. What a release of it adds is closed until it stands here.
+agents, files by a name that everyone may have. What a release of it adds is closed until it stands here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STREAMLITS = {
     "/_stcore/health": ("GET",),
     "/media/{name}": ("GET",),
 }
-"""Streamlit's addresses with their methods, for whoever is signed in. Beside them there are HOST_CONFIG, which we
+"""Streamlit's addresses with their methods, for anyone who is signed in. Next to them there are HOST_CONFIG, which we
 answer, and STREAM, the websocket of the pages."""
 
 FRAMED_BY = {

@@ -30,7 +30,7 @@ _KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
-    """ASGI middleware: answers for Streamlit's scripts and styles where they are asked for whole and may be packed."""
+    """ASGI middleware: answers for Streamlit's scripts and styles if they are asked for whole and may be packed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -78,11 +78,11 @@ def takes_packed(headers: Headers) -> bool:
 NO_PRESS = json.dumps([{"event": "press", "value": "unreadable"}])
 _NOTHING = "{}"
 MOST = 4_000_000
-"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everybody
+"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everyone
 while they are read."""
 PARTS = 50_000
 """Lists and objects in it: thousands of points chosen in a chart have about two each. Reading millions takes seconds in
-which nobody else is heard."""
+which no one else is heard."""
 _TOO_BIG = 1009  # RFC 6455, section 7.4.1
 
 

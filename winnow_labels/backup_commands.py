@@ -91,7 +91,8 @@ def restore(file: Path, folder: Path | None, replace: bool) -> object:
 def bring_in(file: Path, name: str | None) -> object:
     """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
 
-    Whoever is known here by the same name is taken for the same person; others come as people who cannot sign in yet.
+    Anyone who is known here by the same name is taken for the same person; others come as people who cannot sign in
+    yet.
     """
     from workflow.backups import one_project
 
@@ -156,7 +157,7 @@ def _document(manifest: Manifest) -> dict[str, object]:
 
 
 def _teller() -> Callable[[int, int], None] | None:
-    """Tells a terminal how far it is, and nobody else."""
+    """Tells a terminal how far it is, and no one else."""
     if not sys.stderr.isatty():
         return None
 

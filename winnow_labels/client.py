@@ -32,7 +32,7 @@ import httpx2
 class WinnowError(Exception):
     """The server refuses, in its words.
 
-    status : of HTTP; 0 where it could not be reached      again : seconds after which it says to try again; 0: none
+    status : of HTTP; 0 if it could not be reached      again : seconds after which it says to try again; 0: none
     """
 
     def __init__(self, status: int, words: str, again: float = 0.0) -> None:
@@ -44,7 +44,7 @@ class WinnowError(Exception):
 class WinnowChoice:
     """A label that a row may have.
 
-    share : what the model gives it, in [0, 1]; None where there is no model yet
+    share : what the model gives it, in [0, 1]; None if there is no model yet
     known : where labels are asked one by one, whether it is known to be right; None: not asked
     """
 
@@ -127,7 +127,7 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """What was said, as this class; what a later server says besides is passed over."""
+    """What was said, as this class; what a later server says in addition to is passed over."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
@@ -136,7 +136,7 @@ def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
 Made = TypeVar("Made")
 
 PATIENCE = 60.0
-"""Seconds for which a call waits in all, where nobody says more, to be made again: a server is started anew in them,
+"""Seconds for which a call waits in all, if no one says more, to be made again: a server is restarted in them,
 and a minute in which too many calls were made is over."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a call is made for the second time, and the longest; each pause is twice the one before, or what the
@@ -155,7 +155,7 @@ def address_of(url: str) -> str:
 
 
 def secret_of(token: str) -> str:
-    """The token, without what stands around it in a file. Raises ValueError without it, where it is none."""
+    """The token, without what stands around it in a file. Raises ValueError without it, if it is none."""
     token = token.strip()
     if not token or not all("!" <= one <= "~" for one in token):
         raise ValueError(
@@ -209,7 +209,7 @@ class Winnow:
 
     url : where people open it      seconds : to wait for a reply
     patience : seconds to wait in all before calls are made again that may be, where a connection breaks, or the server
-        is busy or started anew; 0: they are made once
+        is busy or restarted; 0: they are made once
     transport : how requests go out; None: as httpx2 sends them
     Raises ValueError where these are no address or no token.
     """
@@ -247,11 +247,11 @@ class Winnow:
         return found
 
     def project(self, number: int) -> WinnowProject:
-        """The project of this number; asks nobody."""
+        """The project of this number; asks no one."""
         return WinnowProject(self, number)
 
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
-        """The JSON of a reply. again : it may be sent again where nothing is heard. Raises WinnowError."""
+        """The JSON of a reply. again : it may be sent again if nothing is heard. Raises WinnowError."""
 
         def once() -> Any:
             reply = self._http.request(method, path, **options)
@@ -303,7 +303,7 @@ class WinnowProject:
         return found
 
     def next_question(self) -> WinnowQuestion | None:
-        """The question before this person; None where nothing is left to ask them."""
+        """The question before this person; None if nothing is left to ask them."""
         found = self._winnow.ask("POST", f"{self._path}/question")["question"]
         if found is None:
             return None
@@ -341,7 +341,7 @@ class WinnowProject:
         yield from self._each("rows", "rows")
 
     def predictions(self) -> Iterator[dict[str, object]]:
-        """The label of every row as it stands, with the shares, fetched while they are used."""
+        """The label of every row as it is, with the shares, fetched while they are used."""
         yield from self._each("predictions", "predictions")
 
     def log(self, since: int = 0) -> Iterator[dict[str, Any]]:
@@ -358,7 +358,7 @@ class WinnowProject:
     def append(
         self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = (), *, dry_run: bool = False
     ) -> WinnowAdded:
-        """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once.
+        """Add rows, each {column: cell}, all that are new or none; what was passed over is reported. It is sent once.
 
         accept : names of doubts that stop the import otherwise
         dry_run : store nothing, and tell what would become of the rows
@@ -376,7 +376,7 @@ class WinnowProject:
 
         scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
         model : what people call it
-        Raises ValueError where there are none, or one is no number, of whatever row: nothing is sent then.
+        Raises ValueError if there are none, or one is no number, of whatever row: nothing is sent then.
         """
         rows = [
             {

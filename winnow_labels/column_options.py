@@ -30,7 +30,7 @@ LISTS = {
         "label_columns",
         "A 0/1 column, or with --label-vectors a 1/0/empty column, named like its label.",
     ),
-    "annotator": ("annotators", "A column of somebody's votes."),
+    "annotator": ("annotators", "A column of someone's votes."),
     "choice": ("choices", "A column of one candidate each; name the best first."),
     "choice-score": ("choice_scores", "The column of scores of a --choice, in the same order."),
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
@@ -151,7 +151,7 @@ def _settings(
 
 
 def _given(value: object) -> object:
-    """None where nothing was said."""
+    """None if nothing was said."""
     return None if value == () else value
 
 

@@ -19,7 +19,7 @@ from winnow_labels.options import NotWell, counted, home, is_json, json_option, 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
 
-# What `winnow export` is told, and what it tells.
+# What `winnow export` is reported, and what it tells.
 
 DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
 """What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
@@ -104,7 +104,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def teller(total: int) -> Callable[[int], None]:
-    """Tells a person at a terminal how far the writing is, and nobody else."""
+    """Tells a person at a terminal how far the writing is, and no one else."""
 
     def tell(done: int) -> None:
         click.echo(f"\r{done:,} of {counted(total, 'row')}", nl=done == total, err=True)
@@ -115,7 +115,7 @@ def teller(total: int) -> Callable[[int], None]:
 def _shares(
     _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """(name, role) of each; a name may hold colons, so a role is what stands behind the last one."""
+    """(name, role) of each; a name may hold colons, so a role is what is behind the last one."""
     found = (one.rpartition(":") for one in given)
     return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
 
@@ -216,7 +216,7 @@ def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOpti
 
 
 def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
-    """Raise ClickException for doubts that stop an import and that nobody has accepted."""
+    """Raise ClickException for doubts that stop an import and that no one has accepted."""
     names = {doubt.name for doubt in doubts}
     if unknown := [name for name in accepted if name not in names]:
         known = ", ".join(sorted(names)) or "none"
@@ -263,7 +263,7 @@ def encode(
 ) -> object:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
-    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on.
+    Those of a FILE are written to another; those of a project are what it learns from, as well, from then on.
     Nothing is fetched.
     """
     from workflow.importing import encoding
@@ -410,7 +410,7 @@ def export(
 def verify(what: str, project_id: int | None) -> object:
     """Check the chain of a log written as JSON Lines, or the log of a project against its table.
 
-    The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
+    The first line or entry that is wrong is named. A log rewritten as a whole holds too: note its head elsewhere.
     """
     from workflow.log import verifying
 
@@ -521,6 +521,6 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
             say("Ended.")
             return {"ended": purpose}
         secret = tokens.make_token(seat, purpose, days)
-    if not is_json():  # a secret stands in one place
+    if not is_json():  # a secret is in one place
         say(secret)
     return {"token": secret, "purpose": purpose}

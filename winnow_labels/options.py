@@ -1,7 +1,7 @@
 """`--json`, which every command has: one document on standard output, for programs; all words go to standard error.
 
 A command returns what the document says, in the names that the interface for programs has for the same things; without
-`--json` nobody looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
+`--json` no one looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
 
 def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
-    address, '' where none is named, None where the option was not given.
+    address, '' if none is named, None if the option was not given.
 
     They come together because an option that may be without its value takes the word that follows. What is no address
     and stands where `what` would is `what`.
@@ -124,7 +124,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
 
 def settings_with(cluster: str | None) -> Settings:
     """The settings, with the option in place of WINNOW_CLUSTER where it names an address. Raises SettingsError, and
-    UsageError for an option without one where nobody is set."""
+    UsageError for an option without one if no one is set."""
     from workflow.server.settings import Settings
 
     named = (cluster or "").strip()  # as settings are read: blanks are no address
@@ -155,7 +155,7 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def block_bar() -> Callable[[str, int, int], None] | None:
-    """Draws on standard error how many of the blocks of each kind are done; None where nobody looks on."""
+    """Draws on standard error how many of the blocks of each kind are done; None if no one looks on."""
     return _draw if sys.stderr.isatty() else None
 
 

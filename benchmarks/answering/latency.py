@@ -138,7 +138,7 @@ def press_rows() -> str:
                 table.add(n, spent, spent / cpu[0], *percentiles(times, 50, 95))
     return page(
         f"""PL-KNN with effect scores, 16 features, 10 classes, three candidates a row. CPU of the thread that answers,
-for the answer, the next question and the standing beside the card, SQLite, median of {MEASURED} presses, the projects
+for the answer, the next question and the standing next to the card, SQLite, median of {MEASURED} presses, the projects
 in turns in one process. Then {PRESSES} answers by keyboard in Chromium on the same machine, from key to next question.
 Target: at a million rows at most 1.3 times the CPU at ten thousand, and p95 at most 100 ms.""",
         table,

@@ -107,7 +107,7 @@ RULES: dict[str, Callable[[dict], str]] = {
 
 
 def rules_table(found: list[dict]) -> Table:
-    """Return the choice beside other rules, over all cases."""
+    """Return the choice next to other rules, over all cases."""
     table = Table(f"rule | mean accuracy | mean gap | worst gap | within {WITHIN:g}")
     for rule in found[0]["rules"]:
         gaps = np.array([case["gaps"][rule] for case in found])
@@ -129,7 +129,7 @@ def by_set(found: list[dict]) -> str:
 mean over its contaminations."""
 
 
-@benchmark("The learner chosen without a clean label, beside the best")
+@benchmark("The learner chosen without a clean label, next to the best")
 def model_choice() -> str:
     found = []
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])

@@ -1,4 +1,4 @@
-"""Error curves of the online learners on public sets, as in their paper, and their speed beside other libraries.
+"""Error curves of the online learners on public sets, as in their paper, and their speed next to other libraries.
 
 As in the paper: one candidate set for each row and run, the true label and labels drawn evenly; rows in random order,
 again and again in new orders until the rounds are over.
@@ -34,7 +34,7 @@ LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
 ALGORITHMS = ("Avg Perceptron", "Max Perceptron", "Avg Pegasos", "Max Pegasos")
 EXACT = ("Perceptron", "Pegasos")
 POINTS = 60  # of a curve that are drawn
-# Sizes of the candidate sets beside 1, that of the true label alone, by set and features.
+# Sizes of the candidate sets next to 1, that of the true label alone, by set and features.
 CASES = {
     ("dermatology", RAW): (2, 4), ("dermatology", SCALED): (2, 4), ("ecoli", RAW): (2, 4, 6),
     ("ecoli", SCALED): (2, 4, 6), ("satimage", RAW): (2, 4), ("satimage", SCALED): (2, 4),

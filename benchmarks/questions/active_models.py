@@ -1,8 +1,8 @@
 """Accuracy on held-out rows against answers: "Automatic", every learner with the strategy of its projects, random.
 
 Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one with
-probability .4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers the learner learns
-from them and is measured; until then it is asked as it stands. Automatic compares the learners on the training rows
+probability 0.4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers the learner learns
+from them and is measured; until then it is asked as it is. Automatic compares the learners on the training rows
 before the first answer and keeps what it chose, settings included; it is asked by the strategy of that learner's
 projects, and once by random order. Ten seeds draw rows, candidates and folds; intervals are 1.96 standard errors of
 the mean over the seeds.

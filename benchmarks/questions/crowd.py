@@ -222,7 +222,7 @@ def told_by(after: list[float], within: int) -> str:
 
 
 def guessing_table() -> Table:
-    """Who is told, by set, kind of person, and what the answers are held against."""
+    """Who is reported, by set, kind of person, and what the answers are held against."""
     table = Table(
         f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
     )
@@ -316,7 +316,7 @@ def crowd() -> str:
     free, free_worse, free_better, free_all = accuracy_table(among=False)
     among, among_worse, among_better, among_all = accuracy_table(among=True)
     return page(
-        f"""People are right in 45 to 95%, each with mistakes of their own; everybody answers the rows that chance
+        f"""People are right in 45 to 95%, each with mistakes of their own; everyone answers the rows that chance
 gives them. digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose
 truth is outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
 average. `gain` is what candidates as a prior add to Dawid-Skene without them.""",

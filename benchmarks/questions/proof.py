@@ -1,6 +1,6 @@
 """Do the intervals on the Progress page hold what they promise: the goal's answers, the line of random order?
 
-Simulated labelling runs. Each draws its project's rows and its candidates anew, is asked by the model's own strategy,
+Simulated labelling runs. Each draws its project's rows and its candidates again, is asked by the model's own strategy,
 answered with the truth, and looked at once on the way; another run goes in random order. What they really reach is
 measured on rows that were never in the project.
 """
@@ -152,7 +152,7 @@ def smooth(accuracy: Sequence[float]) -> np.ndarray:
 
 
 def first_time(accuracy: np.ndarray, goal: float) -> float:
-    """The first number of answers with this accuracy; infinite where there is none."""
+    """The first number of answers with this accuracy; infinite if there is none."""
     return float(np.argmax(accuracy >= goal)) if (accuracy >= goal).any() else np.inf
 
 
@@ -318,7 +318,7 @@ promised, not that much is.""",
         f"""Rows in the project: {", ".join(f"{name} {size:,}" for name, size in N_PROJECT.items())}; all others
 measure what is true, with an error of their own (half a point to two), which is counted against the intervals. lost
 and birdsong have their own candidates; the others are contaminated by `random`, p = {CONTAMINATION[1]:g}, q =
-{CONTAMINATION[2]:g}, anew in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random
+{CONTAMINATION[2]:g}, again in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random
 moment between 12% and 50% of its answers with known truth (a third of the rows are test rows), between 25% and 70%
 with blind checks (a fifth of the rows and of the questions). The goal is drawn between the accuracy shown then and
 the one at the end, or three points more: some are never reached, and covered by an interval without end. With known

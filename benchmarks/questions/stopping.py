@@ -177,7 +177,7 @@ def stopping() -> str:
     rules = StopRules()
     return page(
         f"""PL-KNN (K = {SETTINGS.n_neighbors}), asked by {SETTINGS.strategy}, {SETTINGS.control_share:.0%} of the
-questions blind controls. Means of {REPEATS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, drawn anew,
+questions blind controls. Means of {REPEATS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, redrawn,
 are the project, and accuracy is measured on the other third, which is never in it. A third of the project's rows is
 its held-out truth. {", ".join(REAL)} have their own candidates; all other sets are contaminated by `random`, p =
 {CONTAMINATION[1]}, q = {CONTAMINATION[2]}. "All" is every question answered, controls too.""",

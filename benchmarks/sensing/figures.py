@@ -110,7 +110,7 @@ three-fold cross-validation on the training rows. Paper: Figure 3, where it has 
     )
 
 
-# Figure 4a: labels missing from training, BML-CS beside a tuned SVM
+# Figure 4a: labels missing from training, BML-CS next to a tuned SVM
 
 MISSING_TESTED, MASKS, COMPONENTS = sized((600, 1, 50), tiny=(30, 1, 10), full=(None, 3, 50))
 MISSING_GRID = [0.03, 0.1, 0.3, 1.0]

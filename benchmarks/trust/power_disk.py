@@ -21,9 +21,9 @@ from pathlib import Path, PurePosixPath
 HEAD = struct.Struct("<c3xIIQQ")
 SECTOR = 512
 SAID = b"A"
-"""Op of what somebody was told, which comes from those who were told."""
+"""Op of what someone was told, which comes from those who were told."""
 NOT_KEPT = "-shm"
-"""SQLite's index of its log: changed through a mapping, and made anew by whoever opens the database first."""
+"""SQLite's index of its log: changed through a mapping, and rebuilt by anyone who opens the database first."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def read_journal(path: Path) -> list[Op]:
 
 
 def say(journal: str, *words: str) -> None:
-    """Note what somebody has just been told."""
+    """Note what someone has just been told."""
     text = json.dumps(words).encode()
     file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -83,7 +83,7 @@ def token_part(page: frame.Page) -> None:
 
 
 def last_use(held: Sequence[tokens.ApiToken]) -> str:
-    """When one of these was used last, to follow their number; "" where none was."""
+    """When one of these was used last, to follow their number; "" if there was none."""
     used = max((one.last_used_at for one in held if one.last_used_at is not None), default=None)
     return "" if used is None else f", last used {used:%Y-%m-%d}"
 

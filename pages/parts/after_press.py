@@ -19,7 +19,7 @@ def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
 
 
 def offer(after: Next) -> Offer | None:
-    """What stands in the place of a question while the person has a break."""
+    """What is in the place of a question while the person has a break."""
     return PAUSED if after.day.paused else None
 
 

@@ -32,7 +32,7 @@ MOST_LABELS = 30
 
 @dataclass(frozen=True)
 class Honest:
-    """One curve of accuracy with its 95% interval; arrays of one length, NaN where it is unknown."""
+    """One curve of accuracy with its 95% interval; arrays of one length, NaN if it is unknown."""
 
     name: str
     value: np.ndarray
@@ -90,7 +90,7 @@ def to_csv(data: Mapping[str, object]) -> bytes:
 def accuracy_curve(
     answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy against answers, each curve with its band; model versions marked and named where they are asked for."""
+    """Accuracy against answers, each curve with its band; model versions marked and named if they are asked for."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
     for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
@@ -164,7 +164,7 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
 
 
 def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
-    """Several shares between 0 and 1 against answers, each with its name and band; NaN where one is unknown."""
+    """Several shares between 0 and 1 against answers, each with its name and band; NaN if one is unknown."""
     figure = go.Figure()
     kept = _thinned(len(answers))
     for whole, colour in zip(curves, MANY, strict=False):
@@ -294,7 +294,7 @@ def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.
 
 
 def _whole(counts: np.ndarray) -> dict[str, object]:
-    """An axis of these counts, from 0; its ticks are whole numbers, where there are few, too."""
+    """An axis of these counts, from 0; its ticks are whole numbers, if there are few, too."""
     few = not np.nanmax(counts, initial=0) > 10
     return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}
 

@@ -13,7 +13,7 @@ LISTED = 1_000
 """Classes that are sent to the browser with a box or a list."""
 
 NEAR = 5
-"""Classes that are named where no class has the name that was typed."""
+"""Classes that are named if no class has the name that was typed."""
 
 
 class Offered(TypedDict):

@@ -17,7 +17,7 @@ HELD_OUT = {0.0: "none", 0.1: "10%", 0.2: "20%", 1 / 3: "a third", 0.5: "half"}
 
 
 def kept_files(table: LabelTable) -> None:
-    """How many files the rows name; nothing where they name none."""
+    """How many files the rows name; nothing if they name none."""
     if files := table.media.kept_names():
         st.caption(
             f"{counted(len(files), 'different file')} {either(len(files), 'is', 'are')} named by the rows, each found "
@@ -25,7 +25,7 @@ def kept_files(table: LabelTable) -> None:
         )
 
 
-# Votes before: who voted before the import, how far they agree, and how often each is right.
+# Votes before: who voted before the import, inter-annotator agreement, and how often each is right.
 
 NO_NAMES = (
     "The table of this project has no voters. Votes can be imported as a table of task, worker and label, "
@@ -84,7 +84,7 @@ def show_earlier_votes(found: EarlierVotes) -> None:
 
 
 def in_words(found: EarlierVotes) -> str:
-    """How many voted, and how far they agree."""
+    """How many voted, and inter-annotator agreement."""
     said = f"{len(found.voters):,} voters gave {counted(found.n_votes, 'vote')} on {counted(found.n_rows, 'row')}. "
     if math.isnan(found.alpha):
         said += f"Agreement cannot be computed: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
@@ -111,6 +111,6 @@ LINE, HEADING, MOST_HEIGHT = 35, 38, 420
 
 
 def table_height(lines: int) -> int:
-    """Pixels of a table of so many lines: what stands in its place until its script has come is as high, so that
+    """Pixels of a table of so many lines: what is in its place until its script has come is as high, so that
     nothing jumps."""
     return min(MOST_HEIGHT, HEADING + LINE * lines)

@@ -64,7 +64,7 @@ def sign_in_id() -> int:
 
 
 def begin() -> Page:
-    """The signed-in person, checked anew at every run: an open tab does not outlive its permission."""
+    """The signed-in person, checked again at every run: an open tab does not outlive its permission."""
     seat = Seat(home(), person_id())
     with stop_at_faults():
         try:
@@ -90,7 +90,7 @@ def leave_question(seat: Seat) -> None:
     left = st.session_state.pop(state.ASKED, None)
     st.session_state.pop(
         state.NEXT, None
-    )  # a question that was brought and never drawn is of then, not of now
+    )  # a question that was brought and never drawn is of that time, not of now
     if left is not None:
         with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
             loop.leave(seat.at(left))
@@ -180,7 +180,7 @@ def project_title(title: str, page: ProjectPage) -> None:
 
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
-    """What the person may do at the project of the address, or the one used last; where there is neither, anywhere."""
+    """What the person may do at the project of the address, or the one used last; if there is neither, anywhere."""
     asked = st.query_params.get("project", "")
     chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
     if chosen is not None:
@@ -223,7 +223,7 @@ def link_address(secret: str) -> str:
 
 
 def host() -> str:
-    """The host of such a link, without its port; '' where it is not known."""
+    """The host of such a link, without its port; '' if it is not known."""
     return urlsplit(home().settings.public_url or str(st.context.url)).hostname or ""
 
 
@@ -265,7 +265,7 @@ def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
 
 def say_refusal() -> None:
     """Why the last press was refused, once."""
-    with st.container():  # always there: what stands below keeps its place, and with it its state
+    with st.container():  # always there: what is below keeps its place, and with it its state
         if refused := st.session_state.pop(state.REFUSED, None):
             st.error(escape(refused), icon=":material/error:")
 

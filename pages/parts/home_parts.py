@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
-    """What somebody would most likely do next with the project."""
+    """What someone would most likely do next with the project."""
     if project.disputes:
         return Step("Settle", "disputes.py")
     over = not project.left or (glance is not None and glance.reached)
@@ -53,7 +53,7 @@ def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
 
 
 def state_line(project: ProjectSummary, glance: Glance | None) -> str:
-    """Where the project stands, in Markdown: coloured only where somebody has to act, or nobody any more."""
+    """Where the project stands, in Markdown: coloured only where someone has to act, or no one any more."""
     if project.disputes:
         verb = "waits" if project.disputes == 1 else "wait"
         return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
@@ -270,7 +270,7 @@ def first_steps() -> None:
         st.switch_page("import_table.py")
 
 
-# Home's demos, quiet below what leads: one press opens each, and has it made before where it is not there yet.
+# Home's demos, quiet below what leads: one press opens each, and has it made before if it is not there yet.
 
 ICONS = {"digits": ":material/pin:", "calls": ":material/graphic_eq:", "remarks": ":material/chat_bubble:"}
 

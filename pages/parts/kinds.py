@@ -36,7 +36,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     STOP: StopWords
     LEARNING: tuple[Setting, ...]
     ANSWERING: tuple[Setting, ...]
-    """How many people answer a row, and what their answers make of it; empty where one does."""
+    """How many people answer a row, and what their answers make of it; empty if one does."""
     """The lines of the form that says model and question settings."""
     FIRST_QUESTION: str
     """What the card asks of the first row, with its labels below."""
@@ -50,7 +50,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         notice: str | None,
         offer: Offer | None = None,
     ) -> dict[str, object]:
-        """What the question card is told; offer : in place of a question"""
+        """What the question card is reported; offer : in place of a question"""
 
     def question_card(
         self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
@@ -63,7 +63,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     def qualifying_card(
         self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]
     ) -> None:
-        """The card with a known row, before somebody starts; only where the kind has qualifications."""
+        """The card with a known row, before someone starts; only where the kind has qualifications."""
 
     def dispute_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
         """The card with a row that people disagree on; only where the kind has disputes."""
@@ -84,7 +84,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         """An open row on the Review page. key : beginning of the widget keys"""
 
     def groups_part(self, page: ProjectPage) -> None:
-        """The groups of classes on the settings page; nothing where the project takes none."""
+        """The groups of classes on the settings page; nothing if the project takes none."""
 
     def classes_part(self, page: ProjectPage) -> None:
         """The classes on the settings page."""

@@ -223,7 +223,7 @@ def standing_in_words(view: ShortlistView) -> str:
 
 
 def measured_in_words(view: ShortlistView) -> str:
-    """The promise beside what was measured; empty while nothing was."""
+    """The promise next to what was measured; empty while nothing was."""
     if not view.measured:
         return ""
     promised = "" if view.promise is None else f"promised {percent(view.promise)}, "
@@ -270,7 +270,7 @@ def shortlist_note(view: ShortlistView) -> None:
 
 
 def shortlist_figures(view: ShortlistView) -> None:
-    """The lines on the Progress page; nothing where there is nothing to say."""
+    """The lines on the Progress page; nothing if there is nothing to say."""
     outside = outside_in_words(view)
     if view.promise is not None or view.measured:
         st.markdown("###### Choices shown first")

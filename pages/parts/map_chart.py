@@ -58,7 +58,7 @@ def by_state(states: Sequence[str]) -> list[MapMarks]:
 def by_name(
     numbers: np.ndarray, known: np.ndarray, chosen: Sequence[int], names: Sequence[str], none: str
 ) -> list[MapMarks]:
-    """One mark for each name chosen, full where it is known and a ring where not; all other rows are grey.
+    """One mark for each name chosen, full if it is known and a ring where not; all other rows are grey.
 
     numbers : (k,) place in `names`, negative for none      chosen : places, MOST_IN_COLOUR at most
     none : what a row without a name is called
@@ -141,7 +141,7 @@ def instance_map(
 
 @dataclass(frozen=True)
 class MapWords:
-    """labels : the column of a row's labels      nothing : said where it has none      about : what the states mean"""
+    """labels : the column of a row's labels      nothing : said if it has none      about : what the states mean"""
 
     labels: str
     nothing: str
@@ -200,7 +200,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
             marks = by_name(
                 numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "nobody yet"
             )
-            told = [f"{line}; {one or 'nobody'}" for line, one in zip(told, by, strict=True)]
+            told = [f"{line}; {one or 'no one'}" for line, one in zip(told, by, strict=True)]
             people = {"person": by}
         elif way == DOUBT:
             marks = by_doubt(shown.named.doubt)
@@ -221,7 +221,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
 
 
 def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.ndarray) -> list[int]:
-    """The names that have a colour: all, where they are few; else those chosen, at first the most frequent.
+    """The names that have a colour: all, if they are few; else those chosen, at first the most frequent.
 
     numbers : (k,) of each row its place in `names`, negative for none
     """

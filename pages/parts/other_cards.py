@@ -29,7 +29,7 @@ _SOUND_KEY = "p"
 
 
 def nothing_together(found: NoBatch) -> Offer:
-    """What stands where there is no batch."""
+    """What stands if there is no batch."""
     return Offer("No rows to confirm together now", found.why, "one", "One by one")
 
 
@@ -98,7 +98,7 @@ def can_choose(page: frame.ProjectPage) -> bool:
 
 
 def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
-    """A label, and the button that puts these rows before the person together. Nothing where they cannot be.
+    """A label, and the button that puts these rows before the person together. Nothing if they cannot be.
 
     key : of the widgets; rows that are others need another one
     """
@@ -126,7 +126,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             if chosen.left_out:
                 st.session_state[state.FLASH] = (
                     f"{counted(chosen.left_out, 'row')} of those you chose cannot stand there. At most "
-                    f"{batches.MOST} can: open, before nobody else, no blind check, and perhaps {label}."
+                    f"{batches.MOST} can: open, before no one else, no blind check, and perhaps {label}."
                 )
             st.session_state[state.MANY] = page.project.id
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
@@ -157,7 +157,7 @@ def dispute_data(
 ) -> dict[str, object]:
     """The card's data, for the dispute that is looked at, or for the empty state.
 
-    descriptions : of the classes      zone : time zone of the browser, None where it is not known
+    descriptions : of the classes      zone : time zone of the browser, None if it is not known
     notice : why the latest press was refused      saved : what it has done      undoable : seq of the latest verdict
     """
     tone = "bad" if notice else "good" if saved else "quiet"
@@ -279,7 +279,7 @@ def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]
 
 
 def _names(labels: Sequence[str]) -> Sequence[str]:
-    """What somebody left, in words that stand with an "or" between them."""
+    """What someone left, in words that stand with an "or" between them."""
     return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
 
 
@@ -291,7 +291,7 @@ def _when(moment: datetime, zone: str | None) -> str:
     return f"{there.day} {there:%b %Y, %H:%M}"
 
 
-# Known rows before somebody starts: what the question card is told of them, and of what came of an answer.
+# Known rows before someone starts: what the question card is told of them, and of what came of an answer.
 
 
 def known_row(

@@ -29,7 +29,7 @@ def read_press(seat: Seat) -> Press:
 
 
 def wanted(trigger: str, part: str) -> str | None:
-    """What the card wants to be shown besides; None where it wants nothing."""
+    """What the card wants to be shown as well; None if it wants nothing."""
     return wanted_of(_sent(trigger), part)
 
 

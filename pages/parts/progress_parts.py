@@ -21,7 +21,7 @@ from workflow.projects.progress import FEWEST_MEASURED, LabelCount, StopRules, S
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
-    """A large figure with a note under it and, where it is pointed at, what it is about."""
+    """A large figure with a note under it and, if it is pointed at, what it is about."""
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
@@ -38,7 +38,7 @@ def too_few(label: str, measured: int, unit: str) -> None:
 
 
 def undecided_checks(how_many: int, unit: str) -> None:
-    """That some blind checks are left out of the figures, where there are some. unit : of one of them"""
+    """That some blind checks are left out of the figures, if there are some. unit : of one of them"""
     if how_many:
         st.caption(
             f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "
@@ -48,7 +48,7 @@ def undecided_checks(how_many: int, unit: str) -> None:
 
 
 def since(answers: np.ndarray) -> str:
-    """Where a curve begins, as the end of its caption; nothing where it begins with the first answer."""
+    """Where a curve begins, as the end of its caption; nothing if it begins with the first answer."""
     if not len(answers) or not answers[0]:
         return ""
     return (
@@ -88,11 +88,11 @@ PAUSE = 0.5
 def watch(page: frame.ProjectPage) -> None:
     """While it answers, how far it is and the way to stop it: above all that moves, so that it stays under the hand."""
     begin, stop = _keys(page)
-    # Streamlit forgets widgets that the last page did not draw: whoever has left meanwhile finds it at rest.
+    # Streamlit forgets widgets that the last page did not draw: no matter who has left meanwhile finds it at rest.
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)
-    with st.container(horizontal=True, vertical_alignment="center"):  # what stands below keeps its place
+    with st.container(horizontal=True, vertical_alignment="center"):  # what is below keeps its place
         if played is not None:
             st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
             st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)

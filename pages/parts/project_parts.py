@@ -106,7 +106,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
 
 
 def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
-    """What `make` gives, made once for a key, for this page is drawn anew at every press. None where it cannot be read,
+    """What `make` gives, made once for a key, for this page is redrawn at every press. None if it cannot be read,
     which is said."""
     known = st.session_state.get(f"{KEPT}-{name}")
     if known is None or known[0] != key:
@@ -156,7 +156,7 @@ def _upload(
 
 
 def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
-    """Which of the file's own columns hold labels; asked only where the project's labels stand in columns."""
+    """Which of the file's own columns hold labels; asked only where the project's labels are in columns."""
     if not new or not more_rows.takes_label_columns(page.seat):
         return []
     return st.multiselect(
@@ -202,7 +202,7 @@ FORMS = {
 
 
 def forms_part(page: ProjectPage) -> None:
-    """Draw it; nothing where questions have one form only."""
+    """Draw it; nothing if questions have one form only."""
     found = room.forms_of(page.seat)
     if found is None:
         return
@@ -244,7 +244,7 @@ def in_words(found: FormsNow) -> str:
 
 
 # Encoders: a press has a worker give the rows vectors by one; how far that is, how it ended. Pretrained ones are
-# downloaded first, where they are not there yet.
+# downloaded first, if they are not there yet.
 
 ENCODER_KEY = f"{state.SETTINGS}-encoder"
 

@@ -22,7 +22,7 @@ from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
 from workflow.projects.proving import Proof, RandomLine, is_rough
 
 USUAL_GOAL = 90
-"""Per cent, in the form where no goal is set yet."""
+"""Per cent, in the form if no goal is set yet."""
 WORTH_SAYING = 5
 """Answers below which "at least so many" says nothing."""
 
@@ -65,7 +65,7 @@ class Seen(Protocol):
 
 
 def lead(page: ProjectPage, view: Seen) -> None:
-    """The figure with its interval and the goal; beside it, below on a phone, what random order would have taken."""
+    """The figure with its interval and the goal; next to it, below on a phone, what random order would have taken."""
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="winnow_lead", gap="xsmall"):
         _leading(view)
@@ -251,7 +251,7 @@ def saved_words(view: Seen) -> tuple[str, str]:
         most = roughly(max(at + saved.high, 0.0), "answer")
     gave = f"for this accuracy; here it took {at:,}."
     if not random.surely_saved:
-        if most == "0 answers":  # the model was as good before anybody had answered
+        if most == "0 answers":  # the model was as good before anyone had answered
             taken = "no answers"
         else:
             taken = f"{roughly(low, 'answer')} or more" if most is None else f"{least} to {most}"
@@ -287,7 +287,7 @@ def _how_known(random: RandomLine) -> str:
     )
 
 
-# What a chart of accuracy shows beside its curve: the line of random order, and the goal with when it is reached.
+# What a chart of accuracy shows next to its curve: the line of random order, and the goal with when it is reached.
 
 RANDOM_BAND, GOAL_BAND = palette.band(RANDOM, 0.16), palette.band(GOAL, 0.35)
 FARTHEST = 3.0

@@ -78,7 +78,7 @@ Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 
 @dataclass(frozen=True)
 class Offer:
-    """What stands in the place of a question, and the one thing that can be pressed there.
+    """What is in the place of a question, and the one thing that can be pressed there.
 
     kind : of the press      text : on its button
     """
@@ -94,7 +94,7 @@ class Heading:
     """What stands over the question.
 
     share : how far the work is, in words      about : what that share means      of : what the bar counts
-    done : why asking may stop; None where it should go on
+    done : why asking may stop; None if it should go on
     """
 
     share: str
@@ -123,8 +123,8 @@ def card_data(
     """What a card is told of this question, whatever page or press asks for it.
 
     room : the way to answer it, one of those in the kind's `card.js`
-    token, question : of the question, None where nothing is left to ask      notice : said instead of what was saved
-    offer : what stands there where nobody is asked for now
+    token, question : of the question, None if nothing is left to ask      notice : said instead of what was saved
+    offer : what is there if no one is asked for now
     """
     return {
         "room": room,
@@ -151,9 +151,9 @@ def card_data(
 def draw_card(
     card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]
 ) -> None:
-    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is drawn anew
+    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is redrawn
 
-    Where one row stands on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
+    Where one row is on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
     which this tab works, are drawn by the page alone.
     """
     together = st.session_state.get(state.MANY) == seat.project_id
@@ -214,7 +214,7 @@ def why_stop(standing: Standing, done: str) -> str | None:
 
 
 def similar_wanted() -> str | None:
-    """The token of the question beside which the browser wants the most similar answered rows; None where it does
+    """The token of the question next to which the browser wants the most similar answered rows; None if it does
     not."""
     return wanted("similar", "token")
 
@@ -261,7 +261,7 @@ def view_of(view: RowView) -> dict[str, object]:
 
 
 def coming_of(view: RowView | None) -> dict[str, object] | None:
-    """What a browser can fetch of the row that is likely to be asked next; None where it has no files."""
+    """What a browser can fetch of the row that is likely to be asked next; None if it has no files."""
     if view is None:
         return None
     images = [image for image in view.images if image.startswith(address(""))]  # others come with their row

@@ -176,7 +176,7 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
 
 ROLES_IN_WORDS = {
     Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
-    Role.REVIEWER: "Reviewer: answers, sees and corrects everybody's answers",
+    Role.REVIEWER: "Reviewer: answers, sees and corrects everyone's answers",
     Role.VIEWER: "Viewer: sees rows and progress, cannot answer",
     Role.OWNER: "Owner: does everything, also settings, export and sharing",
 }
@@ -196,5 +196,5 @@ def short(role: Role) -> str:
 
 
 def role_box(label: str, key: str) -> None:
-    """A box to choose a role for somebody new."""
+    """A box to choose a role for someone new."""
     st.selectbox(label, list(ROLES_IN_WORDS), format_func=ROLES_IN_WORDS.__getitem__, key=key)

@@ -7,7 +7,7 @@ TURN = "winnow_turn"
 """Counts the presses the server has dealt with: the question card listens again when it moves on."""
 
 DRAWING = "winnow_drawing"
-"""Counts the drawings of the card: one that Streamlit hands it anew, as for another theme, is no news to it."""
+"""Counts the drawings of the card: one that Streamlit hands it again, as for another theme, is no news to it."""
 
 NOTICE = "winnow_notice"
 """What to say once at the next drawing of the page."""
@@ -68,7 +68,7 @@ DISPUTE = "winnow_dispute"
 """Project and row of the dispute that is looked at."""
 
 VERDICT = "winnow_verdict"
-"""Project and seq of the verdict that was given last on this tab, until it is taken back."""
+"""Project and seq of the verdict that was given last on this tab, until it is withdrawn."""
 
 SETTLED = "winnow_settled"
 """What the latest press on the Disputes page has done, said once."""
@@ -113,7 +113,7 @@ SWITCH = "winnow_switch"
 """Widget key, with the projects behind it, of the project chooser in a page's heading."""
 
 TITLE = "winnow_title"
-"""Key of a page's heading with the project chooser beside it."""
+"""Key of a page's heading with the project chooser next to it."""
 
 JUMP = "winnow_jump"
 """Key of the list of pages and projects that Ctrl+K opens."""
@@ -122,11 +122,11 @@ CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 
 CLASS_NAMES = "winnow_class_names"
-"""The class names that list was drawn with: once they are others, it is drawn anew."""
+"""The class names that list was drawn with: once they are others, it is redrawn."""
 
 FRAME = "winnow_frame"
 """`Standing.frame` at the first drawing of the card since the page was loaded: once it is another, the page is drawn
-anew."""
+again."""
 
 MENU = "winnow_menu"
 """Key of what closes the phone's menu; it shows nothing."""
@@ -177,13 +177,13 @@ GROUPS = "winnow_groups"
 """Beginning of the widget keys of the groups on the People page."""
 
 INVITED_TO = "winnow_invited_to"
-"""Beginning of the widget keys of the projects that are shared with whoever is invited."""
+"""Beginning of the widget keys of the projects that are shared with anyone who is invited."""
 
 MY_FIGURES = "winnow_my_figures"
 """A person's own figures, with the project and the log's latest entry that they are of."""
 
 TEAM = "winnow_team"
-"""The figures of everybody, with the project and the log's latest entry that they are of."""
+"""The figures of everyone, with the project and the log's latest entry that they are of."""
 
 TEAM_TABLE = "winnow_team_table"
 """Beginning of the widget key of the table on the Team page, with the project behind it."""

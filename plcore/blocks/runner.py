@@ -44,7 +44,7 @@ class Runner(Protocol):
         self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[J, R]]:
         """(job, result) of each as it is done, in any order. What is raised here, or the end of the iterator before its
-        time, takes back what has not begun. Raises BlockError, RunnerError.
+        time, withdraws what has not begun. Raises BlockError, RunnerError.
 
         jobs : taken when there is room for them      meanwhile : called about once a second where others do the work
             and nothing of it is done yet; what it raises ends it
@@ -52,7 +52,7 @@ class Runner(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Take back what has not begun, from whatever thread; `map` then ends after what is under way."""
+        """Withdraw what has not begun, from whatever thread; `map` then ends after what is under way."""
         ...
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Blocks(NamedTuple):
 
 
 def alone(function: Callable[[J], R], job: J) -> R:
-    """function(job), in which no library starts threads of its own: two blocks beside each other would wait for one
+    """function(job), in which no library starts threads of its own: two blocks next to each other would wait for one
     another, and sums would depend on how many cores there are."""
     with threadpool_limits(limits=1):
         return function(job)

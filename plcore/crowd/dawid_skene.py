@@ -27,7 +27,7 @@ from plcore.labels.candidates import check_candidates
 # (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall a little in a
 # round.
 #
-# How strongly depends on how people err. Where they err evenly, a matrix of their own is noise; where they have
+# How strongly depends on how people err. If they err evenly, a matrix of their own is noise; if they have
 # mistakes of their own, the coin is wrong. So both are fitted, the coin counting for as many answers as the person gave
 # on the class, and for 20 at most. The one under which the votes are more probable is taken, masses and matrices
 # integrated out: the variational lower bound at the posterior q of the last round,
@@ -58,7 +58,7 @@ class SortedVotes:
 @dataclass(frozen=True)
 class CrowdRounds:
     """Result of the rounds: distributions (n, m), masses (m,), confusions (people + 1, said, true), the last of
-    somebody who has not answered, the history of the log-likelihood, and the evidence for this shrinkage."""
+    someone who has not answered, the history of the log-likelihood, and the evidence for this shrinkage."""
 
     distributions: FloatArray
     masses: FloatArray
@@ -85,7 +85,7 @@ def even(candidates: BoolArray) -> FloatArray:
 
 
 def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
-    """(n, m) a vote shared by its classes, inside the candidates; where no vote is inside, all candidates alike."""
+    """(n, m) a vote shared by its classes, inside the candidates; if no vote is inside, all candidates alike."""
     size = np.diff(votes.begin)
     row = np.repeat(np.arange(len(candidates)), np.diff(votes.first))
     shares = np.zeros(candidates.shape)
@@ -154,20 +154,21 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         answers, whatever the class, and says each other class alike. What the coin is, follows the person's answers.
         Each row of their confusion matrix is the shares of their answers on that class, shrunk to their coin: it
         counts as many answers as they gave on that class, at least 2, times `prior_strength`. So it does not outweigh
-        what is known of a rare class. Where the votes are more probable so, which they are where people have mistakes
+        what is known of a rare class. If the votes are more probable so, which they are where people have mistakes
         of their own, it counts as 20 answers at most (`shrinkage_`)
     max_iter : rounds at most
     random_state : kept for tools that set it on every estimator; nothing is drawn, the same votes give the same fit
 
     After `fit`: label_distributions_ (n, m), 0 outside the candidates; rows without votes have all their candidates
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
-    pooled_confusion_ (m, m), of somebody who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
+    pooled_confusion_ (m, m), of someone who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
     n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
     answers on a class for which a coin counts at most; 20 where both are the same.
 
-    On the anaesthetists' data of 1979 plain EM has class masses of .422 .401 .111 .067; this has .417 .441 .093 .049,
-    and a fixed prior of 20 answers .027 for the rarest class. `benchmarks crowd` compares the rules.
-    The matrices lie in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
+    On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this has 0.417 0.441
+    0.093 0.049,
+    and a fixed prior of 20 answers 0.027 for the rarest class. `benchmarks crowd` compares the rules.
+    The matrices are in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
     """
 
     def __init__(
@@ -261,7 +262,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         )
 
     def parameters(self) -> dict[str, FloatArray]:
-        """What `posterior` goes by: masses (m,) and confusions (people + 1, said, true), the last of whoever is not
+        """What `posterior` uses: masses (m,) and confusions (people + 1, said, true), the last of anyone who is not
         known."""
         check_is_fitted(self)
         return {"masses": self.class_masses_, "confusions": self._confusions}
@@ -270,7 +271,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def from_parameters(
         cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
     ) -> DawidSkene:
-        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves besides,
+        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves as well,
         such as label_distributions_, it has not. annotators : its annotators_"""
         model = cls()
         model._learnt(annotators, masses, confusions)

@@ -39,7 +39,7 @@ LEVEL = 0.95
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """(low, high) of the share seen in n trials, arrays of one shape; NaN where n is 0 or the share is NaN.
+    """(low, high) of the share seen in n trials, arrays of one shape; NaN if n is 0 or the share is NaN.
 
     share : in [0, 1]      n : may be no whole number, as an effective sample size is
     Wilson (1927): unlike the normal interval it never leaves [0, 1]. Raises ValueError unless 0 < level < 1.

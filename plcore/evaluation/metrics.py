@@ -56,7 +56,7 @@ def error_rate(
 #
 # Every learner here takes the candidate sets at their word. Rows that people are asked about at random say how often
 # they are wrong: "none of these" on blind checks. By that rate, and by what a model says of all classes of a row from
-# other rows alone, follows how likely the truth of a row lies outside.
+# other rows alone, follows how likely the truth of a row is outside.
 
 
 class OutsideRate(NamedTuple):
@@ -85,7 +85,7 @@ def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float
     shares : (n, m) what a model says of all classes of each row, by other rows alone      candidates : bool (n, m)
     rate : of truths outside, in [0, 1), as blind checks have it
 
-    Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 where
+    Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 if
     every class is a candidate, or none is. A model that says nothing of a row leaves it at the rate.
     Raises ValueError.
     """
@@ -128,7 +128,7 @@ class ScoredCandidates:
 class Precision:
     """How many candidates there are, how many of them people have looked at, and how many of these are right.
 
-    share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN where none was
+    share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN if none was
     """
 
     scored: int
@@ -146,8 +146,8 @@ def scored_candidates(
 
     scores : (n, m)      before, after : (n, m) the candidates as they came and as they are now
     confirmed : (n,) rows whose one candidate people have named      drawn : (n,), see `ScoredCandidates`
-    A candidate is right where its row is confirmed and it is the one left, wrong where it is left no more: answers
-    alone take candidates away. What is left of a row that was set aside is nothing, and says nothing of its scores.
+    A candidate is right where its row is confirmed and it is the one left, wrong if it is left no more: answers
+    alone take candidates away. What is left of a row that was excluded is nothing, and says nothing of its scores.
     """
     rows, labels = np.nonzero((scores > 0) & before)
     left = after[rows, labels]

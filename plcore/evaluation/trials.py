@@ -26,7 +26,7 @@ class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is no error
 
 
 class _Ended(BaseException):
-    """Whoever was told how far a fit is wants no more of it. cause : what they raised"""
+    """Anyone who was told how far a fit is wants no more of it. cause : what they raised"""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Budget:
         self._begun = thread_time()
 
     def look(self, *_: object) -> None:
-        """Raise where nothing is left; what fits call, too, that tell how far they are."""
+        """Raise if nothing is left; what fits call, too, that tell how far they are."""
         if self.seconds is not None and thread_time() - self._begun >= self.seconds:
             raise _BudgetUsedUp
 
@@ -50,7 +50,7 @@ class Budget:
 class Fit:
     """What came of one fit.
 
-    predicted : the column of each row of its fold; None where there are none      seconds : CPU
+    predicted : the column of each row of its fold; None if there are none      seconds : CPU
     warned : what it warned of, and what it made of sources
     failed : the learner's error in its own words, '' where the budget was used up
     """
@@ -65,7 +65,7 @@ class Fit:
 class Trial:
     """What came of one learner.
 
-    predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all where there are no figures
+    predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all if there are no figures
     parameters, kappa, candidate_accuracy : the setting of the highest kappa and its figures, else {} and NaN
     seconds : CPU seconds of all settings
     notes : what was left out and why, and what the fits warned of
@@ -119,7 +119,7 @@ class TrialRows:
         return self.gather(entry, tried, budget.seconds)
 
     def gather(self, entry: LearnerEntry, tried: Callable[[int, int], Fit], seconds: float | None) -> Trial:
-        """What came of a learner; it follows from its fits alone, whoever made them, in whatever order.
+        """What came of a learner; it follows from its fits alone, no matter who made them, in whatever order.
 
         tried : the fit of (setting, fold), asked for in their order until one has no predictions
         seconds : of the budget

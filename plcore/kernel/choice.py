@@ -1,9 +1,9 @@
 """Kernel, ridge, set mass and class mass, chosen by held-out candidate accuracy: no clean label is seen.
 
 Three folds, of whole sources where rows have these, the same in whatever order the rows come. Kernel and alpha by the
-highest share of held-out predictions inside their sets, at class mass .5, and set mass 1 where rows come from
-sources; then set mass .5 or 0 instead only where that is better by more than two paired standard errors, and class
-mass 0 or 1 where by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
+highest share of held-out predictions inside their sets, at class mass 0.5, and set mass 1 if rows come from
+sources; then set mass 0.5 or 0 instead only where that is better by more than two paired standard errors, and class
+mass 0 or 1 if by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
 consistency, which is free, chooses worse: it prefers too small an alpha.
 """
 
@@ -25,18 +25,19 @@ from plcore.labels.weights import ClassMasses
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
-SET_MASSES = (1.0, 0.5, 0.0)  # the first where nothing speaks against it
+SET_MASSES = (1.0, 0.5, 0.0)  # the first if nothing speaks against it
 # Candidate accuracy hardly sees what set masses gain: at one standard error chance turned them off in two of ten folds
-# of MSRCv2, which cost .03. Where sets follow from labels it falls by more than that.
+# of MSRCv2, which cost 0.03. Where sets follow from labels it falls by more than that.
 DOUBT = 2.0  # paired standard errors
 FOLDS = 3
 NOT_LEFT_OUT = -1
 MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
-# Of more rows so many are drawn for it, with so many points and rounds: .3 s instead of 3. In five draws what is chosen
-# so ended as accurate as what 5,000 rows choose on Gaussian classes (.948); on satimage with three false labels in
-# every row it was .878 where all rows choose .884, and 3,000 drawn rows did no better (.870).
+# Of more rows so many are drawn for it, with so many points and rounds: 0.3 s instead of 3. In five draws what is
+# chosen
+# so ended as accurate as what 5,000 rows choose on Gaussian classes (0.948); on satimage with three false labels in
+# every row it was 0.878 where all rows choose 0.884, and 3,000 drawn rows did no better (0.870).
 DRAWN_ROWS, DRAWN_POINTS, DRAWN_ROUNDS = 1500, 200, 5
 
 
@@ -54,9 +55,9 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is chosen from, and what is given beside it.
+    """What is chosen from, and what is given next to it.
 
-    kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
+    kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen too
     doubt : given, None for none      doubts : tried in turn, each against what was chosen before
     """
 
@@ -78,7 +79,7 @@ class Grid:
 
     @property
     def middle(self) -> Chosen:
-        """What is taken where nothing can be tried."""
+        """What is taken if nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
         return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan, self.doubt)
@@ -86,7 +87,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Rows:
-    """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
+    """What the choice uses: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
     weights (n,), the source of each row (n,), if these have some, and whether a person answered it (n,); None: none."""
 
     X: FeatureMatrix
@@ -109,7 +110,7 @@ class Rows:
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """So many of these rows, ascending; about so many where there are sources, which are drawn whole."""
+        """So many of these rows, ascending; about so many if there are sources, which are drawn whole."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
         return take_whole(self.sources, rows, count, random)
@@ -131,7 +132,7 @@ class Rows:
 
     @property
     def sets(self) -> Sets:
-        """What doubts go by."""
+        """What doubts use."""
         answered = np.zeros(len(self.candidates), dtype=bool) if self.answered is None else self.answered
         return Sets(self.candidates, self.prior, self.imported, answered, self.sources)
 
@@ -200,7 +201,7 @@ Setting = tuple[_Folds, float, float, float, float | None]
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
-    """The best of the grid; its middle where there is nothing to choose, or fewer than two rows of weight a fold.
+    """The best of the grid; its middle if there is nothing to choose, or fewer than two rows of weight a fold.
 
     Rows of weight 0 are never left out: they stay in their sources, whatever fold these are in. The same seed gives the
     same folds and the same choice. progress : as for `Rounds.settle`, after every round
@@ -249,7 +250,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
 
 def by_content(rows: Rows) -> IntArray:
     """(n,) an order of the rows that is the same in whatever order they come, so that these get the same folds; rows
-    that are alike stand in any order among themselves."""
+    that are alike are in any order among themselves."""
     random = np.random.RandomState(0)
     places, sets = (
         values @ random.standard_normal(values.shape[1]) for values in (rows.X, rows.candidates.astype(float))
@@ -271,7 +272,7 @@ def _challenge(
     weights: list[FloatArray],
     errors: float = 1.0,
 ) -> tuple[Chosen, FloatArray]:
-    """The best of the settings where it is better than what was chosen by more than so many paired standard errors,
+    """The best of the settings if it is better than what was chosen by more than so many paired standard errors,
     with its hits on all folds; else what was chosen. found : the hits of that"""
     whole, best, kept = np.concatenate(weights), chosen, found
     rival = found[: len(weights[0])]

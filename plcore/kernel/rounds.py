@@ -74,12 +74,12 @@ class Doubts:
 
 
 ANNEALED_FROM, COOLING = 0.5, 0.75
-"""With doubts the temperature of round t from 0 is .5 * .75^t, at least that of the rounds."""
+"""With doubts the temperature of round t from 0 is 0.5 * .75^t, at least that of the rounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What the rounds go by, whatever the candidates of the rows are now.
+    """What the rounds use, whatever the candidates of the rows are now.
 
     masses, mass : the class masses, and the power of the pull towards them      temperature : of the softmax
     sources, set_mass : the set masses, and the power of the pull towards them; None and 0 for none

@@ -41,7 +41,7 @@ def settle(
     """The loss of a row (Eq. 2, or 3 with use_max), and which classes an update moves.
 
     Fills moved (m + 1,): the classes to raise by 1 / raised each, then the one to lower by 1.
-    Returns the loss (0 where every class is a candidate), raised, and whether the class with the highest score of
+    Returns the loss (0 if every class is a candidate), raised, and whether the class with the highest score of
     all, the first on ties, is no candidate.
     """
     best, rival, raised, total = 0, -1, 0, 0.0

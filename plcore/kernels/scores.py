@@ -15,7 +15,7 @@ FAN = 64  # a block of the maxima has this many members
 
 @kernel
 def share(weight: int, total: int) -> int:
-    """`rint(weight * 2**40 / total)`, 0 where there is no weight."""
+    """`rint(weight * 2**40 / total)`, 0 if there is no weight."""
     return int(np.rint(weight * float(SHARE_UNIT) / max(total, 1)))
 
 

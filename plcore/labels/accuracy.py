@@ -136,7 +136,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     row at most. For a label vector this is stratification.
 
     n_splits : at least 2      shuffle : rows of equal sets are taken in a random order, not in theirs
-    random_state : of that order; None draws anew each time, an int gives the same folds every time
+    random_state : of that order; None draws again each time, an int gives the same folds every time
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class EntryKind(StrEnum):
     SKIP = "skip"
     """Not now."""
     WITHDRAW = "withdraw"
-    """An earlier entry is taken back."""
+    """An earlier entry is withdrawn."""
     CLASS = "class"
     """The classes of the project change; about no row."""
     ROWS = "rows"
@@ -63,7 +63,7 @@ class AnswerError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` takes back."""
+    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` withdraws."""
 
     seq: int
     kind: str

@@ -14,14 +14,14 @@ from plcore.loop.packed import packed, unpacked
 
 # The entries that a fold has taken in, found by row and by seq.
 #
-# Those that came with a checkpoint stay in columns, and become entries where somebody asks for their row: most of a
+# Those that came with a checkpoint stay in columns, and become entries where someone asks for their row: most of a
 # long log is never looked at again.
 
 
 class EntryLog:
     """arrays : what `to_arrays` gave, to begin with; None: no entry
 
-    withdrawn : seqs of the entries that were taken back. A withdrawal is no entry here.
+    withdrawn : seqs of the entries that were withdrawn. A withdrawal is no entry here.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray] | None = None) -> None:
@@ -38,14 +38,14 @@ class EntryLog:
         self._new[entry.seq] = entry
 
     def of_row(self, row: int) -> Sequence[Entry]:
-        """The entries of a row in order, those taken back among them."""
+        """The entries of a row in order, those withdrawn among them."""
         found = self._rows.get(row)
         if found is None and self._past is not None and (past := self._past.of_row(row)):
             found = self._rows[row] = past
         return found or ()
 
     def get(self, seq: int) -> Entry | None:
-        """The entry with this seq; None where there is none."""
+        """The entry with this seq; None if there is none."""
         found = self._new.get(seq)
         return self._past.get(seq) if found is None and self._past is not None else found
 
@@ -132,7 +132,8 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
-    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
+    merger : makes one of the answers of several people; None: each answer counts after those before it, no matter
+    who gave it
     aside : annotators whose answers do not count
     """
 
@@ -159,7 +160,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [entry for entry in self._log.of_row(row) if entry.seq not in withdrawn]
 
     def is_untouched(self, row: int) -> bool:
-        """Whether no entry is about the row, not even one that was taken back."""
+        """Whether no entry is about the row, not even one that was withdrawn."""
         return not self._log.of_row(row)
 
     def entry(self, seq: int) -> Entry:
@@ -174,7 +175,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return self.fold_of(row, self.entries(row))
 
     def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
-        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
+        """The answers about a row that count: neither withdrawn nor excluded; in order. aside : these too"""
         entries = self.entries(row)
         return [one for one in entries if one.kind in self.ANSWERS] if aside else self._counted(entries)
 
@@ -200,7 +201,7 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     @abstractmethod
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """What these entries make of a row, each after those before it, no matter who gave them."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:

@@ -37,7 +37,7 @@ class ModelEntry:
 
     estimator : its class      options : with which it is made for a project. Of trained models they are for fits
         between two answers: nearly the same objective as by default, in about half of the time
-    c_option : the option that the setting C sets, None where there is none      c_inverse : it is set to 1 / C
+    c_option : the option that the setting C sets, None if there is none      c_inverse : it is set to 1 / C
     seeded : whether it draws at random, and then takes the seed of the project
     proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
     uses_scores : whether the `fit` of its class takes prior weights of the candidates (`candidate_weights`)

@@ -20,7 +20,7 @@ class Terms:
 
     figure : what the flat rule looks at      measured_on : what that figure is measured on
     counted, given : what the budget counts, and what those are that it has counted ("40 answers are given")
-    settled : what the share of the first rule is a share of      done : the sentence where nothing is left to settle
+    settled : what the share of the first rule is a share of      done : the sentence if nothing is left to settle
     """
 
     figure: str = "Accuracy"
@@ -102,7 +102,7 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """What each rule that is switched on says of a curve; any one that is reached is reason to stop.
 
-    answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN where it is unknown
+    answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN if it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
     measured : rows that the latest accuracy is measured on
     given : how many answers there are now, where the curve may end before the latest; None: as many as it says

@@ -133,7 +133,7 @@ class HingeProblem:
     ) -> Iterator[tuple[slice, FeatureMatrix, FloatArray]]:
         """The rows in pieces, their features and their scores at W, which may be overwritten.
 
-        single : whether a product in single precision will do, where there is one
+        single : whether a product in single precision will do, if there is one
         """
         WT = np.ascontiguousarray(W.T)
         short = WT.astype(np.float32) if single and self._single is not None else None
@@ -259,7 +259,7 @@ TURNED = 8  # rows for each feature up to which features are turned into their p
 
 
 def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
-    """X' diag(weights) X (d, d); None where d is too large for it to pay."""
+    """X' diag(weights) X (d, d); None if d is too large for it to pay."""
     d = X.shape[1]
     if d > WIDEST:
         return None
@@ -274,7 +274,7 @@ def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
 def ridge_start(
     X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram: FloatArray | None
 ) -> FloatArray:
-    """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients where there is no gram matrix.
+    """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients if there is no gram matrix.
 
     targets : T (n, m), as `plcore.labels.weights.prior_labels` makes them
     """

@@ -215,7 +215,7 @@ def _fixed(concern: FloatArray) -> IntArray:
 def nearness(weights: IntArray) -> IntArray:
     """(n, K) exp(-(d / s)^2 / 2) in units of 2**-24, from the weights w = 1 - d / sum d of each row's neighbours.
 
-    The row itself is the first of them; s is the median of d over the others. Where all distances of a row are 0, or
+    The row itself is the first of them; s is the median of d over the others. If all distances of a row are 0, or
     not told, it is 1 throughout.
     """
     far: FloatArray = np.maximum(1.0 - weights / WEIGHT_UNIT, 0.0)

@@ -19,7 +19,7 @@ from plcore.query.uncertainty import LargestEffect, SmallestMargin
 
 
 class StrategyKind(StrEnum):
-    """What a strategy goes by."""
+    """What a strategy uses."""
 
     RULE = "effect rule"
     """A rule of `effect_scores`: made with its own name as `rule`."""
@@ -34,7 +34,7 @@ class StrategyKind(StrEnum):
 
 
 class Need(StrEnum):
-    """What a strategy must be given besides the candidates."""
+    """What a strategy must be given in addition to the candidates."""
 
     GRAPH = "graph"
     """The neighbours of every row."""
@@ -52,7 +52,7 @@ class StrategyEntry:
 
     words : what it asks first      why : as a sentence without its full stop, why a row is asked. It is left out where
         counts can be told that say the same (`counts_say_why`)
-    strategy : its class      draws : whether its order is drawn by a seed; ties of the others go by row number
+    strategy : its class      draws : whether its order is drawn by a seed; ties of the others use row number
     """
 
     name: str

@@ -122,7 +122,7 @@ def first_ranking(
     weights: str = "linear",
     progress: BlockProgress | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """The `most` rows to ask about first, best first, and their scores; ties go by row number.
+    """The `most` rows to ask about first, best first, and their scores; ties use row number.
 
     candidates : as `Shares`      weights : as `EffectRanker`
     Raises BlockError, RunnerError.

@@ -71,7 +71,7 @@ def wire(case: Case, there: World) -> bytes:
 
 
 def answer(server: Server, request: bytes, *, hangs: bool) -> tuple[int, bytes]:
-    """Status and all else that comes back; status 0 where the server only closes the connection."""
+    """Status and all else that comes back; status 0 if the server only closes the connection."""
     came = b""
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as wire:
         if hangs:

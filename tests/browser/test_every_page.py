@@ -152,7 +152,7 @@ STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 def findings(page: Page) -> list[str]:
     """The serious and critical violations, each with the elements it is about."""
     expect(page.locator(STUMBLING)).to_have_count(0)
-    if page.get_by_test_id("stApp").count():  # the door has none; what is drawn anew is pale meanwhile
+    if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
         room.drawn(page)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
@@ -240,7 +240,7 @@ def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, sig
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-# What stands in a page until its scripts have come is as high as what comes: nothing below it jumps
+# What is in a page until its scripts have come is as high as what comes: nothing below it jumps
 
 
 LATE = re.compile(
@@ -253,7 +253,7 @@ LAST = {
     "progress": "When to stop",
     "map": "Rows that look alike",
 }
-"""Words that stand below what comes late."""
+"""Words that are below what comes late."""
 HEIGHTS_SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 NEARLY = 20
 """Pixels that text may move which has its own font late."""
@@ -382,7 +382,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
 
 
 def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
-    """Its websocket is opened at once. And nobody may tell the page what to do, though a site is named that may."""
+    """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
     for address in asked:

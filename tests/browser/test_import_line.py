@@ -1,4 +1,5 @@
-"""Many import at once: those who have to wait are told, who takes a file away makes room, and a page that comes back
+"""Many import at once: those who have to wait are reported, who takes a file away makes room, and a page that comes
+back
 finds its file where it was."""
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_strangers_are_sent_to_the_sign_in_below_the_path(proxy: Proxy) -> None:
     assert answer.getheader("strict-transport-security")
     assert ask(proxy, "/winnow").status == 301
     beside = ask(proxy, "/signin")
-    assert beside.status in (403, 404), "what is beside the path is not Winnow's"
+    assert beside.status in (403, 404), "what is next to the path is not Winnow's"
     assert (beside.getheader("server") or "").startswith("nginx")
     assert ask(proxy, "/winnow/signin", Host="elsewhere.example").status == 400
 

@@ -23,7 +23,7 @@ from workflow import demos
 from workflow.demos import Demo, calls, digits, remarks
 from workflow.demos.digits import LABELS
 
-# What an owner does beside answering: correct an answer, rename a project, put it away and bring it back
+# What an owner does next to answering: correct an answer, rename a project, put it away and bring it back
 
 
 @pytest.mark.browser
@@ -131,7 +131,7 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text("a new name")
 
 
-# The round of somebody who records birds: a detector's table and its recordings in, heard and answered, the
+# The round of someone who records birds: a detector's table and its recordings in, heard and answered, the
 # same table back with what was heard
 
 
@@ -267,7 +267,7 @@ TO_A_PROJECT = 4
 
 
 class Newcomer:
-    """Counts what they do. Whatever stands there may be read and waited for."""
+    """Counts what they do. Whatever is there may be read and waited for."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -310,7 +310,7 @@ def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server
         newcomer.click(demo.title)
         page.locator(room.CARD).wait_for()
         project = int(page.url.partition("project=")[2])
-        expect(page.get_by_text("Tour, 1 of 5")).to_be_visible()  # and keys answer beside it
+        expect(page.get_by_text("Tour, 1 of 5")).to_be_visible()  # and keys answer next to it
         asked = truth[room.row_id(page)]
         newcomer.press(room.key_for(page, asked))
         given = room.log_of(server, project)[-1]

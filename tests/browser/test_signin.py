@@ -166,7 +166,7 @@ GOOD = "four plain words here"
 
 @pytest.fixture
 def others(context: BrowserContext) -> Iterator[BrowserContext]:
-    """The browser of somebody else."""
+    """The browser of someone else."""
     browser = context.browser
     assert isinstance(browser, Browser)
     made = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -183,7 +183,7 @@ def invite(page: Page, server: Server, name: str) -> str:
 
 
 def follow(context: BrowserContext, link: str) -> Page:
-    """Somebody's page, signed in by a link."""
+    """Someone's page, signed in by a link."""
     page = context.new_page()
     page.goto(link)
     page.get_by_role("button", name="Sign in").click()
@@ -298,7 +298,7 @@ def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
 
 
 OWNER, SHARED = 1, 1
-GONE = "There is no project {} here, or nobody has shared it with you"
+GONE = "There is no project {} here, or no one has shared it with you"
 
 
 @pytest.fixture
@@ -400,14 +400,14 @@ def test_a_group_is_made_and_added_at_once(page: Page, server: Server, home: Hom
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
     page.goto(f"{server.base}/settings?project={SHARED}")
     page.get_by_role("tab", name="Team").click()
-    page.get_by_text("Nobody else sees this project yet").wait_for()
+    page.get_by_text("No one else sees this project yet").wait_for()
     page.get_by_role("button", name="Add the group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("2 people added")
     found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, SHARED)).members}
     assert found == {"owner": "owner", "Ada": "annotator", "Bob": "annotator"}
 
 
-# Three people answer with overlap 2; the Team page counts them right, one is set aside, and all comes back
+# Three people answer with overlap 2; the Team page counts them right, one is excluded, and all comes back
 
 
 TEAM_OWNER = 1

@@ -36,7 +36,7 @@ PATIENCE = 300.0
 
 @pytest.fixture
 def project(server: Server) -> int:
-    """A project with a trained model, made beside the running server."""
+    """A project with a trained model, made next to the running server."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     made = small_project(home, team.ensure_owner(home).id, model="plsvc", strategy="margin", train_every=2)
     home.close()
@@ -124,14 +124,14 @@ def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
     (second,) = workers_of(server)
     assert second != worker
     assert server.process is not None
-    os.kill(server.process.pid, signal.SIGKILL)  # it alone: nobody tells the worker
+    os.kill(server.process.pid, signal.SIGKILL)  # it alone: no one tells the worker
     until = time.monotonic() + PATIENCE
     while workers_of(server):
         assert time.monotonic() < until, "a worker outlived its server"
         time.sleep(0.2)
 
 
-# A project whose model nobody has chosen: Automatic compares, adopts and says so, before the first answer
+# A project whose model no one has chosen: Automatic compares, adopts and says so, before the first answer
 
 
 AUTOMATIC_PATIENCE = 900.0
@@ -197,7 +197,7 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     expect(accuracy).to_be_visible()
     assert float(accuracy.inner_text().rstrip("%")) >= 80.0
     assert room.log_of(server, project)[0]["kind"] == "model"
-    assert len(room.log_of(server, project)) == 1, "nobody has answered yet"
+    assert len(room.log_of(server, project)) == 1, "no one has answered yet"
 
     page.goto(f"{server.base}/models?project={project}")
     page.get_by_role("button", name="Use this model: Nearest rows").click()
@@ -216,7 +216,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(
     expect(used).to_contain_text("Largest margin PL-SVM")
     page.get_by_role("button", name="Use this model: Average loss").press("Enter")
     expect(used).to_contain_text("Average loss CLPL")
-    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard goes on where it was
+    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard goes on if it was
     expect(page.get_by_text("CLPL answers until you choose another model.")).to_be_visible()
     page.get_by_text("4 more models").press("Enter")
     expect(page.get_by_role("button", name="Use this model: Fast margin")).to_have_count(2)
@@ -253,7 +253,7 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     expect(choices).to_have_count(first)
     expect(more).to_be_visible()
     hidden_key = str(first + 1)
-    page.keyboard.press(hidden_key)  # of a choice that nobody sees: nothing happens
+    page.keyboard.press(hidden_key)  # of a choice that no one sees: nothing happens
     expect(choices).to_have_count(first)
     asked = room.token(page)
     page.keyboard.press(".")

@@ -305,7 +305,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
     made.close()
 
 
-# An SQLite file whose tables, triggers or indices are not Winnow's is told, whatever way it is written
+# An SQLite file whose tables, triggers or indices are not Winnow's is reported, whatever way it is written
 
 
 NEWEST = sqlite_revisions()[0]
@@ -318,7 +318,7 @@ def file(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def rewrite(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
-    """Change the text that something is made by, as it stands in the file."""
+    """Change the text that something is made by, as it is in the file."""
     file.execute("PRAGMA writable_schema=ON")
     changed = file.execute(
         "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)",

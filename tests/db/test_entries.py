@@ -378,14 +378,14 @@ def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
         assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
 
 
-# Finding answered rows: on both databases, filtered, paged, and never by what was taken back
+# Finding answered rows: on both databases, filtered, paged, and never by what was withdrawn
 
 
 KINDS = ("is", "among", "bad")
 
 
 def filled(database: Database) -> int:
-    """Rows 0 to 3: an answer and a later one, one taken back, a bad one; each by whom and with what it says."""
+    """Rows 0 to 3: an answer and a later one, one withdrawn, a bad one; each by whom and with what it says."""
     project = add_project(database)
     add_project(database, "another")
     with database.write() as session:

@@ -182,7 +182,7 @@ def test_the_first_note_is_on_the_disk_before_it_has_its_name(
     assert note.read() == Identity("ab" * 16, 2)
 
 
-# A copy of the database is looked into before anybody relies on it
+# A copy of the database is looked into before anyone relies on it
 
 
 def change(path: Path, *statements: str) -> Path:
@@ -293,7 +293,7 @@ def test_nothing_is_dropped_from_what_is_no_database(tmp_path: Path) -> None:
         drop_aliens(tmp_path / "x.sqlite3")
 
 
-# What has ended since a backup lets nobody in after it was restored, whatever version its tables are of
+# What has ended since a backup lets no one in after it was restored, whatever version its tables are of
 
 
 LATER = NOW + timedelta(hours=1)

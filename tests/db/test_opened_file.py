@@ -93,7 +93,7 @@ def test_nothing_is_stored_in_a_file_that_is_not_at_its_path(
             opened_file_database.check()
         with pytest.raises(DatabaseReplacedError):
             opened_file_database.migrate()
-    assert str(path) not in str(caught.value), "everybody reads it"
+    assert str(path) not in str(caught.value), "everyone reads it"
     logging.getLogger("winnow").error("It failed.", exc_info=caught.value)
     assert str(path) in caplog.text
     if way is not empty:

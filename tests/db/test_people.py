@@ -140,7 +140,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
     with database.read() as session:
         assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
         assert not questions.reserved_places(session, project, 1, NOW), (
-            "their own row is not before somebody else"
+            "their own row is not before someone else"
         )
         assert not questions.reserved_places(session, project, 2, NOON)
         assert not questions.reserved_places(session, project + 1, 2, NOW)
@@ -336,7 +336,7 @@ def test_two_tokens_are_never_one(database: Database) -> None:
         people.add_token(session, purpose="other", **same)
 
 
-# Attempts: stored as they stand, each person's in order, beside the log
+# Attempts: stored as they are, each person's in order, next to the log
 
 
 FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)

@@ -22,7 +22,7 @@ from db.postgres import short_cursor
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.postgres import Server
 
-# How PostgreSQL is opened: nobody is held up for ever, and of two starts at once one makes the tables
+# How PostgreSQL is opened: no one is held up for ever, and of two starts at once one makes the tables
 
 
 pytestmark = pytest.mark.postgres
@@ -58,7 +58,7 @@ def test_what_the_administrator_has_set_is_left(postgres_url: str) -> None:
 def test_what_is_committed_is_on_the_disk_whatever_the_server_s_settings(
     postgres_url: str, of: str, given: str, has: str
 ) -> None:
-    """`off` would lose answers that were acknowledged; what an administrator gives up beside it is theirs."""
+    """`off` would lose answers that were acknowledged; what an administrator gives up next to it is theirs."""
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
     with database.write() as session:

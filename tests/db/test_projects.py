@@ -182,7 +182,7 @@ def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
         assert projects.list_past_settings(session, frogs) == [PastSettings(0, NOW, {"model": "c"})]
 
 
-# Notes beside rows that people disagree on: each of its row and project, in order
+# Notes next to rows that people disagree on: each of its row and project, in order
 
 
 ASKED = DisputeNote(3, 1, NOW, "Who took this picture?")
@@ -303,7 +303,7 @@ def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
 
 
 # Requests for a worker, of whichever table: one unfinished at a project, changed only in the states that
-# are told
+# are reported
 
 
 KINDS: dict[str, tuple[Callable[[], Requests[Any]], dict[str, Any]]] = {

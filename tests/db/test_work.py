@@ -69,7 +69,7 @@ def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
         assert trained.note_encoding(session, one, 32, 60)
     found = encoding_now(database, project)
     assert (found.state, found.done, found.total, found.unfinished) == (RUNNING, 32, 60, True)
-    with database.write() as session:  # a worker after the one that died begins it anew
+    with database.write() as session:  # a worker after the one that died begins it again
         assert trained.begin_encoding(session, one)
     found = encoding_now(database, project)
     assert (found.done, found.total) == (0, 0)
@@ -103,7 +103,7 @@ def test_what_was_ended_is_noted_no_more_but_done_where_its_vectors_are_stored(
     assert (found.state, found.fault) == (DONE, None)
 
 
-# Comparisons: one unfinished at a time, each ended once, whoever ends it
+# Comparisons: one unfinished at a time, each ended once, no matter who ends it
 
 
 def ask_comparison(database: Database, project: int, asked_by: int | None = None, **seen: int) -> int:
@@ -148,7 +148,7 @@ def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
     assert found.unfinished
     assert (found.state, found.done, found.total, found.fitting) == (RUNNING, 3, 10, "plknn")
     assert (found.seq, found.answers, found.checks) == (7, 6, 2)
-    with database.write() as session:  # a worker after the one that died begins it anew
+    with database.write() as session:  # a worker after the one that died begins it again
         assert trained.begin(session, one, seq=9, answers=8, checks=2)
         assert trained.get(session, one).done == 0  # type: ignore[union-attr]
         assert trained.end(session, one, DONE, LATER, report=report, seconds=4.5)
@@ -224,7 +224,7 @@ def test_entries_about_no_row_are_found_together(database: Database) -> None:
         )
         found = entries.about_project(session, project)
         assert [(one.seq, one.kind, one.labels) for one in found] == [(2, "model", ("clpl",))]
-        assert entries.latest(session, project, 1, 9)[0].kind == "is", "it is nobody's answer"
+        assert entries.latest(session, project, 1, 9)[0].kind == "is", "it is no one's answer"
 
 
 # Leases of trainings: one worker at a time, and the deaths of those that never ended theirs
@@ -299,7 +299,7 @@ def test_a_version_is_published_while_somebody_answers_in_the_project(
     assert found.figures == {"accuracy": 0.5}
 
 
-# Estimates of random order: one unfinished at a time, each ended once, whoever ends it
+# Estimates of random order: one unfinished at a time, each ended once, no matter who ends it
 
 
 def ask_random_order(database: Database, project: int, asked_by: int | None = None) -> int:
@@ -400,7 +400,7 @@ def test_its_rows_are_reserved_beside_questions(database: Database) -> None:
         assert reserved(session, project, 3) == {(4, None): 1, (5, None): 1}
         kept = questions.get_batch(session, project, 1)
         assert kept is not None
-        assert len(kept.rows) == 2, "they stay theirs until somebody else has them"
+        assert len(kept.rows) == 2, "they stay theirs until someone else has them"
 
 
 def test_what_is_closed_keeps_its_number(database: Database) -> None:

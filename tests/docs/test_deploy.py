@@ -75,7 +75,7 @@ class TestContainer:
         assert f"install -d -m 1777 {' '.join(given('VOLUME'))}" in given("RUN")
 
     def test_its_data_are_for_its_user_alone(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-        """In a volume that everybody may write, whatever the uid: nothing to warn of, and the doctor finds it well."""
+        """In a volume that everyone may write, whatever the uid: nothing to warn of, and the doctor finds it well."""
         tmp_path.chmod(0o1777)
         home = tmp_path / Path(environment()["WINNOW_HOME"]).relative_to(given("VOLUME")[0])
         open_home(Settings.from_environment({"WINNOW_HOME": str(home)})).close()
@@ -118,7 +118,7 @@ class TestContainer:
     @pytest.mark.proof
     @pytest.mark.timeout(1200)
     def test_its_steps_make_an_environment_that_compiles_nothing_at_its_start(self, tmp_path: Path) -> None:
-        """Each RUN as it stands, below a folder instead of below /, but that packages of others are not fetched anew: a
+        """Each RUN as it is, below a folder instead of below /, but that packages of others are not fetched again: a
         .pth file names the folders where this interpreter has them, as in tests/packaging."""
         source, root = tmp_path / "src", tmp_path / "root"
         leave = shutil.ignore_patterns(
@@ -233,7 +233,7 @@ class TestCaddy:
 
     @pytest.mark.slow
     def test_what_browsers_claim_of_themselves_is_dropped(self, behind_caddy: int) -> None:
-        """By Caddy itself, without TLS, before a server that writes down what it is told."""
+        """By Caddy itself, without TLS, before a server that writes down what it is reported."""
         with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
             browser.request(
                 "GET", "/", headers={"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}

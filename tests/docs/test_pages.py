@@ -59,7 +59,7 @@ OF_OTHERS |= {"~/library/bin/python", "~/release/bin/python", "~/release/bin/win
 
 
 def ours(line: str) -> list[str] | None:
-    """The words of a command of Winnow after its name; None where it is another's."""
+    """The words of a command of Winnow after its name; None if it is another's."""
     words = shlex.split(line)
     if words[0] == "winnow":
         return words[1:]
@@ -204,7 +204,7 @@ def test_the_commands_of_operators_work_in_order(work: Path) -> None:
     for words in lines:
         try:
             status = cli.main(words, standalone_mode=False)
-        except click.exceptions.Exit as done:  # doctor: 1 where something is to be done
+        except click.exceptions.Exit as done:  # doctor: 1 if something is to be done
             status = done.exit_code
         assert status in (None, 0, 1), words
     assert (work / "winnow-restored" / "winnow.sqlite3").exists()

@@ -95,7 +95,7 @@ def test_nobody_invents_an_address() -> None:
         assert not re.search(r"[\w.]+@[\w.]+", (ROOT / name).read_text())
 
 
-# What the site is made of besides the folder docs, and where links lead there.
+# What the site is made of in addition to the folder docs, and where links lead there.
 
 
 def test_the_files_beside_are_there_and_are_those_that_pages_link_to() -> None:
@@ -138,7 +138,7 @@ def test_links_are_as_they_have_to_be_on_the_site(at: str, written: str, there: 
 
 
 def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
-    """MkDocs says so, too, where it is installed; here it is seen without it."""
+    """MkDocs says so, too, if it is installed; here it is seen without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
     there |= {
         path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
@@ -156,7 +156,7 @@ def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
     assert links(ROOT / "docs" / "papers.md")
 
 
-# Every link of every page leads to a file that is there, and a heading that is on it. Nobody elsewhere is asked.
+# Every link of every page leads to a file that is there, and a heading that is on it. No one elsewhere is asked.
 
 
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:

@@ -1,4 +1,4 @@
-"""Other programs, as anybody installs them, read what Winnow writes; Label Studio gives it back."""
+"""Other programs, as anyone installs them, read what Winnow writes; Label Studio gives it back."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
         [[["label", ["sea"]], ["not_label", ["sand"]]], [["label", ["sand"]]], []],
     ),
 }  # fmt: skip
-"""A program, as it is told by its name: the file that it reads, a few lines for it, and what it has to find."""
+"""A program, as it is reported by its name: the file that it reads, a few lines for it, and what it has to find."""
 
 
 def shares(n_rows: int = 201) -> Any:

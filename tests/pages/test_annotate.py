@@ -31,7 +31,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Annotate page around its card: the owner's guidelines, and what the card is told
+# The Annotate page around its card: the owner's guidelines, and what the card is reported
 
 
 COMMANDS = "smucxftghzpw"
@@ -89,7 +89,7 @@ def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show:
 
 @pytest.fixture
 def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told, in place of a browser."""
+    """What the card is reported, in place of a browser."""
     told: list[dict[str, Any]] = []
     for kind in (one_label_card, label_vectors_card):
         monkeypatch.setattr(kind, "_CARD", lambda data, **_: told.append(data))
@@ -271,7 +271,7 @@ def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
     assert goals.day(seat, None).answers == 1
     shown = len(sent)
     test.run()
-    assert len(sent) > shown, "a page that is loaded asks anew"
+    assert len(sent) > shown, "a page that is loaded asks again"
     assert sent[-1]["token"] == loop.next_question(seat).token
 
 

@@ -197,7 +197,7 @@ def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
     assert not [one for one in test.button if one.label == MAKE]
 
 
-# A project that was taken along is brought in on the Import page; what cannot be is said there, with its
+# A project that was taken along is imported on the Import page; what cannot be is said there, with its
 # place
 
 

@@ -26,7 +26,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Many rows at once on the pages: what the card is told, what a press does, and a choice from Map and Queue
+# Many rows at once on the pages: what the card is reported, what a press does, and a choice from Map and Queue
 
 
 def shown(seat: Seat) -> ShownBatch:

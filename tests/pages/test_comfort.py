@@ -34,7 +34,7 @@ def seat(home: Home, owner: int) -> Seat:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told by the page, in place of a browser."""
+    """What the card is reported by the page, in place of a browser."""
     told: list[dict[str, Any]] = []
     monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
     return told

@@ -78,7 +78,7 @@ def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
 
 
 def test_a_label_has_one_mark_wherever_it_stands() -> None:
-    """The most said first, ties by name; beyond the fourth, and for what nobody said, there is none."""
+    """The most said first, ties by name; beyond the fourth, and for what no one said, there is none."""
     opinions = [("b", "c"), ("c",), ("a",), ("d",), ("e",)]
     opened = replace(
         OPENED,

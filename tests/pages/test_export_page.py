@@ -182,7 +182,7 @@ def test_where_there_is_nothing_the_page_says_so_and_offers_no_file(
     assert "No row is answered yet. Answer some, or export every row." in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
     test = choose(open_export(show, new), "More formats", "log")
-    assert "Nobody has answered anything yet" in words(test)
+    assert "No one has answered anything yet" in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
 
 

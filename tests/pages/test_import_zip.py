@@ -106,7 +106,7 @@ def test_a_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page:
     assert not home.media_dir.exists()
 
 
-# Embeddings beside a table on the Import page, and beside more rows of a project
+# Embeddings next to a table on the Import page, and next to more rows of a project
 
 
 CSV = "id,candidates,note\n" + "".join(

@@ -30,7 +30,7 @@ from workflow.rows.reviewing import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Map: what it is coloured by, who sees whose answers, and the row beside it
+# Map: what it is coloured by, who sees whose answers, and the row next to it
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_it_is_coloured_by_label_doubt_person_and_state(
     people = dict(zip(drawn[-1]["data"]["row"].tolist(), drawn[-1]["data"]["person"], strict=True))
     assert people.pop(saved.row + 1) == "Ada"
     assert set(people.values()) == {""}
-    assert [trace.name for trace in drawn[-1]["figure"].data] == ["Ada (1)", "nobody yet (59)"]
+    assert [trace.name for trace in drawn[-1]["figure"].data] == ["Ada (1)", "no one yet (59)"]
     colour(test).set_value("State").run()
     assert "Open rows can still be asked about" in words(test)
     assert not test.exception

@@ -106,7 +106,7 @@ def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show:
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
     assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", (
-        "nobody has to choose"
+        "no one has to choose"
     )
 
 

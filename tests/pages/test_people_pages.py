@@ -201,7 +201,7 @@ def act(test: AppTest, what: str, person: int) -> AppTest:
 
 
 def test_nobody_has_answered_yet(owner: int, project: int, show: Open) -> None:
-    assert "Nobody has answered yet" in words(show(owner, "team_page.py", project=str(project)))
+    assert "No one has answered yet" in words(show(owner, "team_page.py", project=str(project)))
 
 
 def test_team_lists_each_annotator_and_excludes_and_includes_answers(

@@ -341,7 +341,7 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     assert not page.exception
     left = progress.read_progress(Seat(home, owner, project)).left
     answered = managing.get_project(Seat(home, owner, project)).answered
-    assert drawn == [*range(0, answered, 5), answered], "the page is drawn anew every few answers"
+    assert drawn == [*range(0, answered, 5), answered], "the page is redrawn every few answers"
     assert left == 0
     assert not page.get("progress")
     assert words(page).count("A dry run") == 1

@@ -195,7 +195,7 @@ def test_a_line_leads_on_and_to_the_rest(home: Home, owner: int, show: Open) -> 
     ]
 
 
-# Home's demos: three of them, one press opens each, and has it made before where it is not there yet
+# Home's demos: three of them, one press opens each, and has it made before if it is not there yet
 
 
 def press(test: AppTest, title: str) -> AppTest:

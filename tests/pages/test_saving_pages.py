@@ -39,7 +39,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     assert SAID in words(test)
     assert box(test.text_input, "Name").value == "wrens"
     assert managing.get_project(Seat(home, owner, project)).name == "small"
-    # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
+    # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it is.
     box(test.text_area, "Guidelines").set_value("Look at the wing.")
     press(test, "Save question page")
     assert SAID in words(test)

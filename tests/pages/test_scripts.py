@@ -1,4 +1,4 @@
-"""The JavaScript beside the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
+"""The JavaScript next to the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
 
 from __future__ import annotations
 

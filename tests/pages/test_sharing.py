@@ -40,14 +40,14 @@ def settings(seat: Seat, show: Open) -> Callable[[], AppTest]:
 def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable[[], AppTest]) -> None:
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada *", "Bob"))
     test = settings()
-    assert "Nobody else sees this project yet" in words(test)
+    assert "No one else sees this project yet" in words(test)
     box(test.multiselect, "Add people").set_value([ada, bob])
     box(test.selectbox, "Role").set_value(Role.REVIEWER)
     box(test.button, "Add them").click().run()
     assert roles(seat) == {"owner": "owner", "Ada *": "reviewer", "Bob": "reviewer"}
     assert [one.value for one in test.toast] == ["2 people added"]
     assert "Ada \\*" in words(test), "a name is shown as it is"
-    assert not [one for one in test.multiselect if one.label == "Add people"], "nobody is left to add"
+    assert not [one for one in test.multiselect if one.label == "Add people"], "no one is left to add"
     box(test.selectbox, "Role of Bob").set_value(Role.VIEWER).run()
     assert roles(seat)["Bob"] == "viewer"
     box(test.button, "Remove Bob").click().run()

@@ -118,7 +118,7 @@ def problem():
     X = rng.normal(size=(60, 4))
     candidates = rng.random((60, 5)) < 0.3
     candidates[np.arange(60), rng.integers(4, size=60)] = True
-    candidates[:, 4] = False  # a class nobody may have
+    candidates[:, 4] = False  # a class no one may have
     return X, candidates
 
 

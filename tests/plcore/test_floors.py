@@ -23,7 +23,7 @@ FLOORS = (
 
 MAY_TOO = {
     "evaluation": {"query"},  # a labelling run is replayed by a strategy
-    "kernel": {"neighbors"},  # graph learners go by the same neighbours and scalings as PL-KNN
+    "kernel": {"neighbors"},  # graph learners use the same neighbours and scalings as PL-KNN
     "trees": {"kernel"},  # a forest ends in the same soft labels and scores as the kernel ridge
     "sensing": {"margin"},  # the linear features of a kernel are the same for both
 }
@@ -44,7 +44,7 @@ MAY_NOT = {
     "loop": {"tables"},
 }
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}
-"""What lies beside the packages: the face of the whole, and what knows all of it."""
+"""What is next to the packages: the face of the whole, and what knows all of it."""
 
 
 def module_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""docs/library.md: its code runs as it stands, and does what the page says."""
+"""docs/library.md: its code runs as it is, and does what the page says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """What the code of the page has defined when all of it has run, and the first model before it is fitted anew."""
+    """What the code of the page has defined when all of it has run, and the first model before it is refitted."""
     found: dict[str, object] = {}
     folder = tmp_path_factory.mktemp("page")
     (folder / "birds.zip").write_bytes(make_zip(birds()))

@@ -28,7 +28,7 @@ NOBODY = "no member"
 
 @pytest.fixture
 def seat(home: Home) -> Seat:
-    """The owner at a project with pictures, beside one with recordings."""
+    """The owner at a project with pictures, next to one with recordings."""
     owner = Seat(home, team.ensure_owner(home).id)
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
     checked = importing.check(upload, upload.suggest_roles())
@@ -38,7 +38,7 @@ def seat(home: Home) -> Seat:
 
 
 def sign_in(client: TestClient, seat: Seat, role: str) -> int:
-    """Somebody with this role in both projects; their number."""
+    """Someone with this role in both projects; their number."""
     nowhere = Seat(seat.home, seat.person_id)
     secret = team.redeem_link(seat.home, team.make_link(nowhere, "Eve"))
     client.cookies.set(COOKIE, secret)

@@ -388,7 +388,7 @@ def test_nobody_gets_it_who_is_not_signed_in(client: TestClient) -> None:
     assert "content-encoding" not in answer.headers
 
 
-# The manifest and its icons: for whoever is signed in, and what they say of themselves is so
+# The manifest and its icons: for anyone who is signed in, and what they say of themselves is so
 
 
 INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"

@@ -46,7 +46,7 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
 
 
 def sent_away(websocket: WebSocketTestSession) -> bool:
-    """Whether the page is told to go where it is said that its sign-in has ended, and is then cut off."""
+    """Whether the page is told to go if it is said that its sign-in has ended, and is then cut off."""
     told = ForwardMsg()
     told.ParseFromString(websocket.receive_bytes())
     with pytest.raises(WebSocketDisconnect) as cut:
@@ -278,7 +278,7 @@ def test_where_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestCli
         assert signed_in.get("/").status_code == 200
 
 
-# Streamlit's addresses: which are open to whoever is signed in, and that all others are not there
+# Streamlit's addresses: which are open to anyone who is signed in, and that all others are not there
 
 
 STATIC = next(

@@ -310,7 +310,7 @@ def test_exports_other_names_are_not_found(
         "/exports/",
     ):
         assert exports_signed_in.get(path).status_code in (404, 307), path
-    assert "prepare it anew" in exports_signed_in.get(address(seat, "x")).text
+    assert "prepare it again" in exports_signed_in.get(address(seat, "x")).text
 
 
 def test_it_goes_with_its_project_and_when_it_is_removed(

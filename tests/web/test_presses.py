@@ -428,13 +428,13 @@ def test_other_descriptors_stay_as_they_are() -> None:
     reading, writing = os.pipe()
     apart, pair = socket.socket(), socket.socketpair()
     answer_at_once()
-    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to nobody
+    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to no one
     pair[0].send(b"and this")
     assert pair[1].recv(10) == b"and this"
     os.write(writing, b"still open")
     assert os.read(reading, 10) == b"still open"
     os.close(writing)
-    assert os.read(reading, 10) == b"", "somebody else has it open"
+    assert os.read(reading, 10) == b"", "someone else has it open"
     os.close(reading)
     for one in (apart, *pair):
         one.close()

@@ -24,7 +24,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SignInSettings
 
-# Signing in by the word of a trusted proxy, and of nobody else
+# Signing in by the word of a trusted proxy, and of no one else
 
 
 PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
@@ -100,7 +100,7 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     link.get("/signin", params={"link": team.make_start_link(there)})
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.0)
-    with link.websocket_connect(GUARD_STREAM) as websocket:  # nobody's word but Winnow's own
+    with link.websocket_connect(GUARD_STREAM) as websocket:  # no one's word but Winnow's own
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
 
@@ -268,7 +268,7 @@ def test_redirects_stay_below_the_path_whether_a_proxy_takes_it_away_or_not(
     (cookie,) = answer.headers.get_list("set-cookie")
     assert cookie.startswith("winnow_signin_443_winnow="), "whichever server behind the address made it"
     assert "Path=/winnow/" in cookie
-    assert "Secure" in cookie, "nobody reaches it but by https"
+    assert "Secure" in cookie, "no one reaches it but by https"
     secret = {"cookie": cookie.partition(";")[0]}
     assert public_address_client.get(f"{before}/account", headers=secret).json() == ["1"]
     left = public_address_client.post(f"{before}/signout", headers=secret | {"origin": "https://example.org"})

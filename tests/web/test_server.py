@@ -231,7 +231,7 @@ SLEEPS = "import sys; sys.stdin.read()"
 
 @pytest.fixture
 def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Of two workers, which are asleep; nobody looks after them but the test."""
+    """Of two workers, which are asleep; no one looks after them but the test."""
 
     started: list[subprocess.Popen[bytes]] = []
 

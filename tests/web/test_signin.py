@@ -424,7 +424,7 @@ def test_a_token_that_another_has_signed_is_refused(
 def test_a_state_of_somebody_else_is_refused(
     openid_client: TestClient, provider: Provider, there: Home
 ) -> None:
-    """An attacker's own answer, opened in the browser of somebody else, would sign them in as the attacker."""
+    """An attacker's own answer, opened in the browser of someone else, would sign them in as the attacker."""
     attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
     theirs = provider.agree(begin(attackers))
     refused(openid_client, theirs)

@@ -59,7 +59,7 @@ def stored(seat: Seat) -> list[entries.LogEntry]:
 
 
 def at_each_step(monkeypatch: pytest.MonkeyPatch, look: Callable[[int, int], object]) -> None:
-    """From now on `look` is called with (done, in all) after each batch, before anybody is told of it."""
+    """From now on `look` is called with (done, in all) after each batch, before anyone is told of it."""
     encode = Encoder.encode
 
     def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any, *how: Any) -> Any:

@@ -231,7 +231,7 @@ def read_csv(content: bytes) -> pd.DataFrame:
 
 
 def check_same(one: Any, other: Any, where: str = "") -> None:
-    """Assert that two views are equal, the arrays in them to the last bit, NaN beside NaN."""
+    """Assert that two views are equal, the arrays in them to the last bit, NaN next to NaN."""
     assert type(one) is type(other), where
     if isinstance(one, np.ndarray):
         np.testing.assert_array_equal(one, other, err_msg=where)

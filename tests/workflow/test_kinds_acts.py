@@ -112,7 +112,7 @@ class Play:
 
     def check(self) -> None:
         owner = self.people[0]
-        owner.settle()  # the curve of a model that is fitted beside the answers has a point for each fit
+        owner.settle()  # the curve of a model that is fitted next to the answers has a point for each fit
         counts_agreed(owner.home, owner.person_id, owner.project_id)
         before = []
         for one in self.people:

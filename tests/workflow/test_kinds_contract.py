@@ -123,7 +123,7 @@ def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat)
     again = loop.next_question(seat)
     assert again is not None
     assert again.token == asked.token
-    with pytest.raises(AnswerError, match="before somebody else"):
+    with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(ada, wanted.row, label)
     world.answer(seat, again)
     with pytest.raises(AnswerError, match="no longer open"):

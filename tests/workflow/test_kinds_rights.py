@@ -181,7 +181,7 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
             act(at, world, row)
         return str(refused.value).replace(str(at.project_id), "N")
 
-    said = "There is no project N here, or nobody has shared it with you. Fix: choose one on the Home page."
+    said = "There is no project N here, or no one has shared it with you. Fix: choose one on the Home page."
     for state in ("in use", "archived", "in the bin"):
         for name, act in AT_A_PROJECT.items():
             assert words(act, eve) == words(act, unknown) == said, (name, state)
@@ -211,7 +211,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         "classes.take_back",  # a change that was not the latest
         "reviewing.ask_scored",  # the tables came without scores
         "row_records.append_rows",  # a column that the project has not
-        "disputes.settle",  # nobody disagrees
+        "disputes.settle",  # no one disagrees
     }
     if kinds.KINDS[world.kind].CLASSES is None:
         refused |= {name for name in OWN if name.startswith("classes.")}

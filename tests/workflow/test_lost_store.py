@@ -153,14 +153,14 @@ SCENARIOS: dict[str, tuple[Harm, str, Harm | None]] = {
 
 
 class Player:
-    """Somebody who answers, and what they were told."""
+    """Someone who answers, and what they were told."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.saved: list[int] = []
 
     def press(self) -> str:
-        """Why it was refused; '' where it was saved."""
+        """Why it was refused; '' if it was saved."""
         try:
             self.saved.append(answer_next(self.home, 1, 1).row)
         except (NotSaved, *STORE_FAULTS) as error:

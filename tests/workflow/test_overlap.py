@@ -44,7 +44,7 @@ def doubled(home: Home, owner: int, people: list[int], **settings: object) -> in
 
 
 def press(seat: Seat, label: str | None = None) -> int | None:
-    """Answer what is asked, its first choice or this one; the row, None where nothing was asked."""
+    """Answer what is asked, its first choice or this one; the row, None if nothing was asked."""
     question = loop.next_question(seat)
     if question is None:
         return None
@@ -58,13 +58,13 @@ def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, p
     first = loop.next_question(ada)
     assert first is not None
     assert loop.ask_next(ben, first.view.row).choices == first.choices
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
     again = loop.next_question(ben)
     assert again is not None
     assert (again.view.row, again.choices) == (first.view.row, first.choices)
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ben, again.token, "is", [first.choices[-1]])
     with pytest.raises(loop.AnswerError, match="no longer open"):
@@ -165,7 +165,7 @@ def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
     refused, show_again = [], loop.show_again
 
     def others_come_first(seat: Seat, place: Place) -> None:
-        with pytest.raises(loop.AnswerError, match="before somebody else"):
+        with pytest.raises(loop.AnswerError, match="before someone else"):
             loop.ask_next(cem, row)
         refused.append(row)
         show_again(seat, place)

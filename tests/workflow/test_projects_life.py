@@ -197,7 +197,7 @@ def test_what_was_open_before_is_answered_after(there: There, tmp_path: Path) ->
         for number, asked in enumerate(rows["questions"], 1):
             seat = Seat(home, asked["person_id"], 1)
             said = asked["token"], "is", there.choices[asked["person_id"]][:1]
-            saved = loop.submit_answer(seat, *said)  # the screen of before, which nobody has loaded anew
+            saved = loop.submit_answer(seat, *said)  # the screen of before, which no one has reloaded
             assert (saved.seq, saved.row, saved.repeated) == (len(log) + number, asked["row"], False)
             assert loop.submit_answer(seat, *said).repeated
         assert all(loop.next_question(Seat(home, person, 1)) for person in (1, 2))

@@ -1,4 +1,4 @@
-"""Groups of classes in a project: set by the owner, an answer for everybody, stored as names of classes."""
+"""Groups of classes in a project: set by the owner, an answer for everyone, stored as names of classes."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
         "bad": "",
         "unsure": "ant bee cat",
         "skip": "ant bee cat",
-        "is ant": "ant cat",  # taken back, and then "not bee"
+        "is ant": "ant cat",  # withdrawn, and then "not bee"
         "is cat": "cat",
     }
     with opened(home, owner, project) as learner:
@@ -143,7 +143,7 @@ RECORDINGS = [written(sound).getvalue() for sound in (calls(42.0, 8000), noise(4
 
 
 def table(start: int, stop: int) -> bytes:
-    """Two detections in each of some stretches, as BirdNET writes them now: quoted where it has to be."""
+    """Two detections in each of some stretches, as BirdNET writes them now: quoted if it has to be."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["Start (s)", "End (s)", "Scientific name", "Common name", "Confidence", "File"])

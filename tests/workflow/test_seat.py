@@ -268,7 +268,7 @@ def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: i
     words = []
     with home.database.read() as session:
         for one in (project, number):
-            with pytest.raises(access.NotFound, match="nobody has shared it with you") as refused:
+            with pytest.raises(access.NotFound, match="no one has shared it with you") as refused:
                 access.at_project(session, eve, one)
             words.append(str(refused.value).replace(f"project {one} ", "project N "))
         with pytest.raises(access.NotFound) as missing:
@@ -313,7 +313,7 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
 
 
 def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: int) -> None:
-    """One statement for person, role, project and height: it stands in the way of every answer."""
+    """One statement for person, role, project and height: it is in the way of every answer."""
     said = []
     with home.database.read() as session:
         connection = session.connection()

@@ -43,7 +43,7 @@ def vector_frame(n: int = 40, seed: int = 1, full: int = 12) -> pd.DataFrame:
 
 @cache
 def vector_table() -> LabelTable:
-    """The table of `vector_frame`, which nobody can change: one for all tests."""
+    """The table of `vector_frame`, which no one can change: one for all tests."""
     return LabelTable.from_cells(vector_frame(), ROLES)
 
 

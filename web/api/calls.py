@@ -91,9 +91,9 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""Of whoever asks, at no project."""
+"""Of anyone who asks, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""Of whoever asks, at the project of the address."""
+"""Of anyone who asks, at the project of the address."""
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:

@@ -29,7 +29,7 @@ Text = Annotated[str, AfterValidator(storable)]
 
 def _cells_are_texts(rows: object) -> object:
     """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
-    list every cell of a million, and hold up everybody meanwhile."""
+    list every cell of a million, and hold up everyone meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
         if not isinstance(row, dict):
             raise ValueError(f"Row {number} is no {{column: cell}}.")
@@ -231,7 +231,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
+    passed over, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
     and the reply lists such doubts."""
     found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
@@ -348,7 +348,8 @@ async def remove_encoder(
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")
 async def back_to_words(seat: SeatAt) -> Response:
-    """The project learns without vectors of an encoder, or of a file beside the table, from now on. The log keeps them.
+    """The project learns without vectors of an encoder, or of a file next to the table, from now on. The log keeps
+    them.
     Refused if there are none, or if nothing else describes the rows."""
     await done_at_length(encoding.back_to_words, seat)
     return Response(status_code=204)

@@ -92,7 +92,7 @@ class ToldQuestion(ToldRow):
 
 
 class NextQuestion(BaseModel):
-    """The question before the person; null where nothing is left to ask them."""
+    """The question before the person; null if nothing is left to ask them."""
 
     question: ToldQuestion | None
 
@@ -253,7 +253,7 @@ class LoggedEntry(BaseModel):
 
 
 class PulledLog(BaseModel):
-    """Entries in order. last : of the log; where it is greater than the last one here, ask again since that."""
+    """Entries in order. last : of the log; if it is greater than the last one here, ask again since that."""
 
     entries: list[LoggedEntry]
     last: int
@@ -270,7 +270,7 @@ class ToldMeasure(BaseModel):
 
 
 class Point(BaseModel):
-    """The measure after so many answers, with its 95% interval; null where it is not known."""
+    """The measure after so many answers, with its 95% interval; null if it is not known."""
 
     answers: int
     value: float | None
@@ -317,7 +317,7 @@ class LabelShare(BaseModel):
 
 
 class Prediction(BaseModel):
-    """A row's label as it stands."""
+    """A row's label as it is."""
 
     row: int
     row_id: str

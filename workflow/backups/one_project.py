@@ -1,7 +1,7 @@
-"""One project as one file: taken along from one Winnow, brought in to another.
+"""One project as one file: taken along from one Winnow, imported to another.
 
 In it are its log, its tables, their images and recordings, its settings, what was marked and noted, its members, and
-the names of people: no passwords, no links. Who is not known by name where it is brought in becomes somebody there who
+the names of people: no passwords, no links. Who is not known by name if it is imported becomes someone there who
 cannot sign in until an owner makes a link.
 """
 
@@ -81,7 +81,7 @@ def _note_taken(seat: Seat) -> None:
 def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
     """Write the project as it is now. Raises as `take_along`."""
     home = seat.home
-    with seat.reading(Right.OWN) as reading:  # nobody who answers waits for it, however long the log is
+    with seat.reading(Right.OWN) as reading:  # no one who answers waits for it, however long the log is
         session, project = reading.session, reading.project
         values, rows = copies.take(session, project.id)
         named = {one.id: one.name for one in people.listed(session)}
@@ -186,8 +186,8 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
     except RuntimeError as error:
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
-            f"{called} cannot be brought in: looking into it failed in a way that nobody had thought of, which the log "
-            "of the server has. Nothing was stored. Fix: bring in a file that was taken along anew."
+            f"{called} cannot be brought in: looking into it failed in a way that no one had thought of, which the log "
+            "of the server has. Nothing was stored. Fix: bring in a file that was taken along again."
         ) from error
     if "damaged" in found:
         raise DamagedError(*found["damaged"])
@@ -259,7 +259,7 @@ def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str,
 
 
 def _renumbered(row: Mapping[str, Any], here: Mapping[int, int]) -> dict[str, Any]:
-    """An entry with the numbers that people have here, also where they stand in the names of presses and of batches:
+    """An entry with the numbers that people have here, also where they are in the names of presses and of batches:
     another person's press must never be taken for one of these."""
 
     def press(token: str) -> str:

@@ -95,7 +95,7 @@ class BackupWorker(MapWorker):
         except (BackupError, OSError) as error:
             logger.error("No backup could be made: %s", error)
             self._note_failed(folder, state, str(error))
-        except Exception as error:  # or it would be begun anew at every look, and nothing be learnt any more
+        except Exception as error:  # or it would be restarted at every look, and nothing be learnt any more
             logger.exception("No backup could be made")
             self._note_failed(
                 folder, state, f"{type(error).__name__}: {error}. The log of the worker says more."

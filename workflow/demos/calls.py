@@ -167,7 +167,7 @@ def _detect(singers: np.ndarray, loud: FloatArray, rng: np.random.Generator) -> 
 
 
 def make_file(on_step: Callable[[float], None] = lambda _share: None) -> bytes:
-    """The zip somebody could have uploaded: a table, and a FLAC for each of its rows.
+    """The zip someone could have uploaded: a table, and a FLAC for each of its rows.
 
     on_step : called now and then with the share that is made, in [0, 1]
     """

@@ -1,4 +1,5 @@
-"""Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of whoever asks for
+"""Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of anyone who
+asks for
 it: it goes on while their page is away."""
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MakeFile = Callable[[Callable[[float], None]], bytes]
 @dataclass(frozen=True)
 class Demo:
     """key : names it      title, about : what it is, in a few words      name, description : of its project
-    file, make_file : the file it comes in, as somebody could have brought it; the digits come in none
+    file, make_file : the file it comes in, as someone could have brought it; the digits come in none
     room : what people are told who answer"""
 
     key: str
@@ -91,7 +92,7 @@ _MAKING = 0.4
 
 
 def find(seat: Seat, demo: Demo) -> int | None:
-    """The number of this demo's project, where it is in use. Raises NotAllowed unless the person is an owner."""
+    """The number of this demo's project, if it is in use. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
     return next((one.id for one in managing.list_projects(seat) if one.name == demo.name), None)

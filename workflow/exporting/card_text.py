@@ -1,7 +1,7 @@
 """A dataset card as README.md: Hugging Face's front matter, and the sections of a datasheet (Gebru et al., 2021,
 "Datasheets for datasets", Communications of the ACM 64(12)).
 
-Only what is known is said. What nobody gave says "not given".
+Only what is known is said. What no one gave says "not given".
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
         "size_categories": [next((name for most, name in SIZES if facts.n_rows < most), "n>10M")],
         "task_categories": [facts.task],
         "tags": ["winnow", "partial-labels"],
-        # Or its viewer would take the log beside it for data, too.
+        # Or its viewer would take the log next to it for data, too.
         "configs": [
             {"config_name": "default", "data_files": name} for name in files if name.endswith(".parquet")
         ],
@@ -94,7 +94,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
 
 
 def _yaml(value: object) -> str:
-    """A value as JSON that YAML reads the same: what YAML lets nobody write as it is stands as its code."""
+    """A value as JSON that YAML reads the same: what YAML lets no one write as it is stands as its code."""
     plain = json.dumps(value, ensure_ascii=False)
     return re.sub(
         "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", _code, plain

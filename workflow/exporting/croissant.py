@@ -98,7 +98,7 @@ def describe_file(path: Path) -> CardFile:
 
 
 def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFile], tool: str) -> str:
-    """metadata.json, to lie beside the files. tool : Winnow, and its version"""
+    """metadata.json, to be next to the files. tool : Winnow, and its version"""
     ids = _identifiers([one.name for one in files])
     described: dict[str, object] = {
         "@context": CONTEXT,

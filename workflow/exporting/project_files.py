@@ -47,7 +47,7 @@ TABLE, LOG = "winnowed", "log"
 class ExportChoice:
     """What a person wants to take away.
 
-    file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file goes by rows
+    file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file uses rows
     above : where the rows are those that are sure, the least probability that is
     details : what only people know of a data set, for its card
     as_of : the earlier state that is to be in it; None: the present one
@@ -80,7 +80,7 @@ class ProjectFile:
     """A file that a project gives out.
 
     form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
-    take : what it holds, taken quickly, for nobody else can use the learner meanwhile
+    take : what it holds, taken quickly, for no one else can use the learner meanwhile
     """
 
     form: AnyFormat

@@ -91,7 +91,7 @@ class Encoders:
     """names : the encoders in the data folder      folder : where they are looked for
 
     columns : those that are encoded now
-    failed : why the latest encoding failed, None where it did not      cancelled : whether somebody has ended it
+    failed : why the latest encoding failed, None if it did not      cancelled : whether someone has ended it
     tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
     """
 
@@ -132,7 +132,7 @@ def encoders(seat: Seat) -> Encoders:
 
 
 def cancel(seat: Seat) -> None:
-    """End the encoding that waits or runs; its worker sees it soon. Harmless where there is none. What is stored
+    """End the encoding that waits or runs; its worker sees it soon. Harmless if there is none. What is stored
     by then stays.
 
     Raises NotAllowed, NotSaved, NotFound.

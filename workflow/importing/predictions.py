@@ -69,7 +69,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
         As of `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN):
-        pass  # whoever may not is told that first
+        pass  # anyone who may not is told that first
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)

@@ -122,14 +122,14 @@ class Batching(Protocol[LearnerT_contra]):
         """
 
     def may_stand(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
-        """Whether the row may be put before this annotator together with others, to confirm this label: nobody has
+        """Whether the row may be put before this annotator together with others, to confirm this label: no one has
         answered it who answers for themselves, it is no blind check, and they have not put it aside."""
 
     def may_confirm(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
         """Whether this annotator can still say so of a row that was put before them."""
 
     def name_now(self, learner: LearnerT_contra, label: str) -> str:
-        """The present name of a class that was named so when the rows were put before somebody."""
+        """The present name of a class that was named so when the rows were put before someone."""
 
     def labels_of(self, learner: LearnerT_contra, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
         """{label: for how many of these rows it can be confirmed}, those first that the model gives most of them."""
@@ -391,7 +391,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The settings as they were stored. Raises ValueError."""
 
     def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:
-        """The settings if nobody has chosen any; see `workflow.kinds.default_settings`."""
+        """The settings if no one has chosen any; see `workflow.kinds.default_settings`."""
 
     def settle_change(self, before: SettingsT, after: SettingsT) -> SettingsT:
         """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
@@ -460,7 +460,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     # exporting.py
     def snapshot(self, opened: OpenedT_contra) -> Snapshot:
-        """The export of the current state; taken quickly, for nobody else can use the learner meanwhile."""
+        """The export of the current state; taken quickly, for no one else can use the learner meanwhile."""
 
     def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
         """The facts about the labels for a dataset card, as this kind counts and measures them."""

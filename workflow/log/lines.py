@@ -13,7 +13,7 @@ file of one project has the same seals, whenever it was written and whatever its
 those of a shorter one.
 
 A line has one form only: a JSON object, ASCII, no blanks, keys in the order of this module. Other bytes are refused,
-even where they mean the same. What a file cannot show is that all of it after some line was written anew, with new
+even where they mean the same. What a file cannot show is that all of it after some line was rewritten, with new
 seals: for that, compare its head, or the seal of any entry, with one that was noted elsewhere.
 """
 
@@ -283,7 +283,7 @@ def _out_of_order(number: int, seq: int, expected: int) -> str:
 
 
 def _changed(number: int, line: bytes, following: bytes) -> str:
-    """The sentence for a line that does not carry the seal of the one before. Where the line after it carries its own
+    """The sentence for a line that does not carry the seal of the one before. If the line after it carries its own
     seal, the line is as it was written, so the one before is not."""
     untouched = f'"sha256":"{seal(line[:-1])}"'.encode() in following
     wrong = number - 1 if untouched else number

@@ -60,7 +60,7 @@ def compare_now(seat: Seat) -> None:
 
 
 def cancel(seat: Seat) -> None:
-    """End the comparison that waits or runs; its worker sees it soon. Harmless where there is none.
+    """End the comparison that waits or runs; its worker sees it soon. Harmless if there is none.
 
     Raises NotAllowed, NotSaved, NotFound.
     """
@@ -119,7 +119,7 @@ def measure(
 def measure_table(
     table: LabelTable, progress: StepProgress | None = None, settings: Settings | None = None
 ) -> ModelComparison:
-    """As `measure`, of a table of no project; by its true labels, where it has any. settings : None: it is done here
+    """As `measure`, of a table of no project; by its true labels, if it has any. settings : None: it is done here
 
     Raises CannotCompare.
     """
@@ -137,11 +137,11 @@ def _measure(
         raise CannotCompare(f"The models cannot be compared: {error}") from error
 
 
-# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anybody is asked.
+# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anyone is asked.
 
 
 class CannotSimulate(ValueError):  # noqa: N818 - what a command says, not a fault
-    """Runs cannot be replayed on these rows, or nobody is there to do it."""
+    """Runs cannot be replayed on these rows, or no one is there to do it."""
 
 
 def replay_table(

@@ -178,7 +178,7 @@ class ComparingWorker(training.Worker):
                 self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
-        """Make one comparison and adopt what it chooses, where that is left to it. None where another worker has it,
+        """Make one comparison and adopt what it chooses, where that is left to it. None if another worker has it,
         it was cancelled, or it failed.
         """
         with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
@@ -194,7 +194,7 @@ class ComparingWorker(training.Worker):
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
                 try:
                     found = self._measure(asked)
-                except RunnerError as error:  # nobody is there to make the fits; those that were made stay
+                except RunnerError as error:  # no one is there to make the fits; those that were made stay
                     lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
                 except _FeaturesChanged:  # it begins again at the next look
@@ -206,7 +206,7 @@ class ComparingWorker(training.Worker):
             return done
 
     def _folder(self, asked: Comparison) -> Path:
-        """Where the fits lie that others make; who begins anew goes on there."""
+        """Where the fits lie that others make; who begins again goes on there."""
         return blocks_folder(self.home.settings) / f"{FITS}{asked.id}"
 
     def _clear_ended(self) -> None:
@@ -261,7 +261,7 @@ class ComparingWorker(training.Worker):
                 session, asked.id, trained.DONE, now, report=report, seconds=seconds, fault=fault
             ):
                 raise WorkCancelled
-            # Settings that somebody has changed meanwhile are theirs.
+            # Settings that someone has changed meanwhile are theirs.
             kept = projects.get(session, project.id).settings == project.settings
             if chosen is not None and fault is None and kept:
                 change_settings(
@@ -276,7 +276,7 @@ class ComparingWorker(training.Worker):
 
     def _train_first(self, project: Project, chosen: ComparisonChoice) -> str | None:
         """Train the model that is to be adopted, so that it answers from its first moment on; why it cannot be adopted,
-        None where it can."""
+        None if it can."""
         adopted = dataclasses.replace(project, settings=chosen.settings.to_json())
         settings = kinds.worker_settings(adopted)
         if settings is None:

@@ -1,6 +1,6 @@
 """What random order would have reached, estimated in the background: when it is due, one worker at a time a project.
 
-It costs fits, so it is done once there are enough answers, anew when they have grown by a fifth, and when an owner
+It costs fits, so it is done once there are enough answers, again when they have grown by a fifth, and when an owner
 asks for it.
 """
 
@@ -32,7 +32,7 @@ LEAST_ANSWERS = 20
 """Answers before which there is nothing to compare."""
 LEAST_NEW = 10
 GROWTH = 0.2
-"""By so much answers have grown, and by LEAST_NEW at least, when it is due anew."""
+"""By so much answers have grown, and by LEAST_NEW at least, when it is due again."""
 BUDGET = 60.0
 """CPU seconds after which no further run in random order begins."""
 KILLED = (
@@ -93,7 +93,7 @@ class RandomOrderWorker(ComparingWorker):
     """Trains what is due, compares what is to be compared and, when that is done, replays what is to be."""
 
     def compare_due(self) -> None:
-        """As `ComparingWorker.compare_due`; then the estimates, for which nobody waits to go on answering."""
+        """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to go on answering."""
         super().compare_due()
         for one in ask_for_due(self.home, _find(self.home), ask, trained.get_random_order):
             self.go_on()

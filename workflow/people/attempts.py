@@ -37,9 +37,9 @@ class Attempts:
         self._rough = FixedWindowRateLimiter(self._storage)  # of which a number is kept, and not every moment
 
     def may_try(self, name: str, address: str) -> bool:
-        """Count an attempt with this name from this address; False where either has tried too often.
+        """Count an attempt with this name from this address; False if either has tried too often.
 
-        Names of nobody count like others: that a name is limited tells nothing about it.
+        Names of no one count like others: that a name is limited tells nothing about it.
         """
         # The address first: who is over its limit does not use up the attempts of other people's names.
         return self._limiter.hit(PER_ADDRESS, "address", network(address)) and self._limiter.hit(

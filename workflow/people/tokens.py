@@ -1,7 +1,7 @@
 """Tokens by which programs act as a person: made by the person for one purpose, shown once, ended at any time.
 
 A token has its person's rights, whatever these are when it is used. It stops with them, and with all that makes a
-person sign in anew: where access ends, the password changes, other browsers are signed out together, or an account
+person sign in again: where access ends, the password changes, other browsers are signed out together, or an account
 elsewhere becomes another's.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def new_secret() -> str:
-    """43 characters that nobody can guess."""
+    """43 characters that no one can guess."""
     return secrets.token_urlsafe(32)
 
 
@@ -42,7 +42,7 @@ def secret_hash(secret: str) -> str:
 
 
 PREFIX = "winnow_"
-"""What every token begins with: people, and programs that look for secrets, know it where it does not belong."""
+"""What every token begins with: people, and programs that look for secrets, know it if it does not belong."""
 PURPOSE_LENGTH = 80
 MOST = 20
 """Tokens of one person that can be used at once."""
@@ -94,13 +94,13 @@ def my_tokens(seat: Seat) -> list[ApiToken]:
 
 
 def end_my_token(seat: Seat, token_id: int) -> None:
-    """End a token of this person; harmless where it is another's or has ended."""
+    """End a token of this person; harmless if it is another's or has ended."""
     with seat.everywhere.writing(Right.SEE) as mine:
         _end(mine.session, seat.person_id, seat.person_id, token_id)
 
 
 def end_token(seat: Seat, person_id: int, token_id: int) -> None:
-    """End a token of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
+    """End a token of anyone; harmless if they have none of this number. Raises NotSaved; NotAllowed unless the
     person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, token_id)
@@ -120,7 +120,7 @@ def user_of(home: Home, secret: str) -> TokenUse | None:
 
 
 def note_use(home: Home, token_id: int) -> None:
-    """Note that the token is used. Where nothing can be written it is not noted: nobody waits for this."""
+    """Note that the token is used. Where nothing can be written it is not noted: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
         people.see_token(session, token_id, datetime.now(UTC))
 

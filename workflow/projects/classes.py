@@ -48,7 +48,7 @@ class ClassesView:
     """The classes in order.
 
     version : seq of the latest change, 0 before the first; `change_classes` wants it back
-    latest : the change that can be taken back, as (kind, *names); None where there is none
+    latest : the change that can be withdrawn, as (kind, *names); None if there is none
     """
 
     classes: tuple[ClassCount, ...]
@@ -127,7 +127,7 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
 
 
 def take_back(seat: Seat, version: int) -> tuple[str, ...]:
-    """Take back the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
+    """Withdraw the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
 
     Raises as `change_classes`.
     """

@@ -24,7 +24,7 @@ class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
 
 
 def at_a_glance(seat: Seat) -> dict[int, Glance]:
-    """{number: glance} of the projects in use that the person may see, where anything is known of them. Nobody waits
+    """{number: glance} of the projects in use that the person may see, where anything is known of them. No one waits
     for it, and no learner is built.
 
     Raises NotAllowed: the person is unknown or disabled.
@@ -82,7 +82,7 @@ def stop_view(seat: Seat) -> StopView:
 
 
 def change_stop_rules(seat: Seat, rules: StopRules) -> None:
-    """Set the rules anew, for everybody.
+    """Set the rules again, for everyone.
 
     Raises NotAllowed: the person is not an owner.
     """

@@ -1,4 +1,4 @@
-"""Rows by meaning: how near each row is to words that somebody typed, or to another row, by the vectors of the table.
+"""Rows by meaning: how near each row is to words that someone typed, or to another row, by the vectors of the table.
 
 The words are encoded by the text encoder that made the vectors. Vectors that came in a file do not say which that was,
 and an encoder may have another name by now. So the texts of a few rows are encoded together with the words: the encoder

@@ -90,7 +90,7 @@ def installation() -> Finding:
         return Finding(
             "installation",
             f"{where}: {'; '.join(dict.fromkeys(wrong))}.",
-            "install Winnow anew, in an environment of its own.",
+            "install Winnow again, in an environment of its own.",
         )
     return Finding("installation", f"{where}, and every package it needs.")
 

@@ -1,5 +1,5 @@
 // @ts-check
-// The files of the row that is likely to be asked next, fetched while nobody waits for anything.
+// The files of the row that is likely to be asked next, fetched while no one waits for anything.
 
 import { isLog } from "./sound.js";
 import { addressOf } from "./spectrogram.js";

@@ -31,7 +31,7 @@ export function openHistory(state) {
 }
 
 /**
- * Puts what the server has sent into the history, where it is open and wants that.
+ * Puts what the server has sent into the history, if it is open and wants that.
  *
  * @param {State} state
  */

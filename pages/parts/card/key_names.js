@@ -2,7 +2,7 @@
 // What a key is called, whatever the keyboard's layout.
 
 /**
- * What a key types; where that is no Latin letter (я, ω, ש), the letter that stands in its place.
+ * What a key types; where that is no Latin letter (я, ω, ש), the letter that is in its place.
  *
  * @param {Pick<KeyboardEvent, "key" | "code">} event
  */

@@ -9,10 +9,10 @@ import { keepForNext } from "./waiting.js";
 
 /** @import { State } from "./types.js" */
 
-/** What takes Enter for itself where it has the focus. */
+/** What takes Enter for itself if it has the focus. */
 const HAS_ENTER = "a[href], button, summary, audio, [role=button], [role=tab], [role=option]";
 
-/** What takes the arrows for itself where it has the focus. */
+/** What takes the arrows for itself if it has the focus. */
 const HAS_ARROWS =
   "audio, video, .scroll, .reading, [role=tab], [role=slider], [role=option], [role=menuitem], [role=radio], [role=grid]";
 
@@ -78,7 +78,7 @@ export function onKey(state, event) {
     take();
     if (!event.repeat) does();
   } else if (name === "c" || name === "r") {
-    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page anew
+    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page again
   }
 }
 
@@ -94,7 +94,7 @@ function offered({ holder }) {
 }
 
 /**
- * What this key does on the card now, null where it does nothing.
+ * What this key does on the card now, null if it does nothing.
  *
  * @param {State} state
  * @param {KeyboardEvent} event

@@ -5,7 +5,7 @@
 /** @import { Data } from "./types.js" */
 
 /**
- * What stands on the screen of a tab, whichever card of it: one that is put in the place of another goes on from there.
+ * What is on the screen of a tab, whichever card of it: one that is put in the place of another goes on from there.
  * drawing : the latest of the page that has come
  *
  * @type {{ data: Data, drawing: number } | null}
@@ -22,7 +22,7 @@ export function newest(given) {
   const here = known && isSamePage(known.data, given) ? known : null;
   if (here && given.drawing <= here.drawing) return here.data; // no news
   if (!here || !isOlder(given, here.data)) return keep(given, given.drawing);
-  // What the page has drawn is older than what is shown; what it was asked for besides is not.
+  // What the page has drawn is older than what is shown; what it was asked for in addition to is not.
   const { turn, drawing, similar, panel, examples, saved } = given;
   const refused = turn !== here.data.turn && saved?.tone === "bad" ? { saved } : null;
   return keep({ ...here.data, turn, drawing, similar, panel, examples, ...refused }, given.drawing);

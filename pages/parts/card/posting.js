@@ -139,7 +139,7 @@ const isThere = () =>
   );
 
 /**
- * Raises where nothing whole comes back.
+ * Raises if nothing whole comes back.
  *
  * @param {URL} address
  * @param {string} body
@@ -172,7 +172,7 @@ function shown(card, drawn, told) {
   card.take(card, data, { dealt: true });
   if (data.frame === card.frame) return;
   card.frame = data.frame;
-  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card anew
+  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card again
 }
 
 /**

@@ -8,7 +8,7 @@ const here = new Map();
 
 /**
  * @param {string} name
- * @returns {boolean} false where it was never set
+ * @returns {boolean} false if it was never set
  */
 export function isOn(name) {
   try {

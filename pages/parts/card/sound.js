@@ -73,7 +73,7 @@ export function sound(view, { keyed, eager = true }) {
   }
   const play = () => {
     if (isDone || audio.ended) audio.currentTime = start;
-    audio.play().catch(() => {}); // a browser may forbid what nobody pressed
+    audio.play().catch(() => {}); // a browser may forbid what no one pressed
   };
   const again = () => {
     audio.currentTime = start;
@@ -198,7 +198,7 @@ export function sound(view, { keyed, eager = true }) {
 }
 
 /**
- * The recording that was drawn there, where there is one.
+ * The recording that was drawn there, if there is one.
  *
  * @param {ParentNode} holder
  * @returns {HTMLAudioElement | null}

@@ -57,7 +57,7 @@ export function ticks(low, high, most) {
 }
 
 /**
- * The frequencies that are named beside a picture, in Hz.
+ * The frequencies that are named next to a picture, in Hz.
  *
  * @param {Pick<Edges, "f0" | "f1">} edges
  * @param {boolean} log
@@ -102,7 +102,7 @@ export function addressOf(audio, segment, log) {
 }
 
 /**
- * The picture from there; words where there is none, whatever came instead: our own, or of a page that somebody's
+ * The picture from there; words if there is none, whatever came instead: our own, or of a page that someone's
  * proxy, or signing in, has put in its place.
  *
  * @param {string} address

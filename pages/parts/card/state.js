@@ -76,7 +76,7 @@ export function keepDraft(state, token) {
 
 /**
  * A press was dealt with and the question is the same: it was not answered, and what was typed still belongs to it, but
- * for a note that was left beside the row and is saved.
+ * for a note that was left next to the row and is saved.
  *
  * @param {State} state
  */

@@ -17,8 +17,8 @@ export type EntryKind =
 
 /**
  * What else a press can be: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
- * another dispute (seq: its row), a note beside it; many rows at once (labels of "confirm": the numbers of rows that are
- * taken out), and back to one.
+ * another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the numbers of rows that are
+ * excluded), and back to one.
  */
 export type OtherPress =
   | "pause"
@@ -71,7 +71,7 @@ export interface View {
   segment: Segment | null;
   text: string | null;
   features: [string, string][];
-  /** Column and text of what stands beside the row's name. */
+  /** Column and text of what is next to the row's name. */
   caption: [string, string][];
 }
 
@@ -104,7 +104,7 @@ export interface Question {
   shown: string;
   telling: { between: [string, string]; columns: string[] } | null;
   view: View;
-  /** What is likely to be asked next, where it has files. */
+  /** What is likely to be asked next, if it has files. */
   coming: Coming | null;
 }
 
@@ -118,7 +118,7 @@ export interface Given {
   flagged: boolean;
 }
 
-/** An answered row beside the one on the screen. text : its beginning, "" where it has none. note : "" without one */
+/** An answered row next to the one on the screen. text : its beginning, "" if it has none. note : "" without one */
 export interface SimilarRow {
   id: string;
   image: string | null;
@@ -131,7 +131,7 @@ export interface SimilarRow {
   seq: number | null;
 }
 
-/** What the server found for the question with this token. refused : why it has not looked, null where it has */
+/** What the server found for the question with this token. refused : why it has not looked, null if it has */
 export interface Similar {
   token: string;
   refused: string | null;
@@ -155,7 +155,7 @@ export interface Day {
   rest: string | null;
 }
 
-/** What can be pressed where there is no question. */
+/** What can be pressed if there is no question. */
 export interface Offer {
   kind: OtherPress;
   text: string;
@@ -169,7 +169,7 @@ export interface Judged {
   note: string;
 }
 
-/** A known row, asked before somebody starts. judged : once it is answered */
+/** A known row, asked before someone starts. judged : once it is answered */
 export interface KnownQuestion extends Question {
   about: string;
   judged: Judged | null;
@@ -177,7 +177,7 @@ export interface KnownQuestion extends Question {
 
 /** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session.
  * drawing : counts its drawings in this session. person : whose page it is. route : where answers are sent to; null where
- * every press goes by the page. height : of the log; more is newer, null where there is no order. frame : a stamp of what
+ * every press uses the page. height : of the log; more is newer, null if there is no order. frame : a stamp of what
  * stands around the card */
 export interface Data<Q extends Question = Question> {
   project: number;
@@ -202,12 +202,12 @@ export interface Data<Q extends Question = Question> {
   /** There are examples of classes to be shown. */
   examples: boolean;
   done: string | null;
-  /** done : the word for what is answered, where it is another */
+  /** done : the word for what is answered, if it is another */
   counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
 /** What the route answers with: what the card is told of what comes next, null where that could not be had.
- * together : rows stand before the person together, which the page draws */
+ * together : rows are before the person together, which the page draws */
 export interface Answer {
   card: Partial<Data> | null;
   together: boolean;
@@ -243,19 +243,19 @@ export interface Draft {
 export interface Room<Q extends Question = Question> {
   /** The sheet of keys: each key, and what it does. */
   keys: [string, string][];
-  /** What stands beside the instance. */
+  /** What is next to the instance. */
   asking?(state: State, question: Q): HTMLElement;
-  /** What stands in the place of instance and question. */
+  /** What is in the place of instance and question. */
   whole?(state: State, question: Q): HTMLElement;
   /** The answers under it. */
   actions(state: State, question: Q): HTMLElement;
-  /** What stands in the place of the instance alone, around it. */
+  /** What is in the place of the instance alone, around it. */
   lead?(state: State, question: Q, instance: HTMLElement): (Node | string)[];
-  /** Called once the question stands on the page. */
+  /** Called once the question is on the page. */
   drawn?(state: State, question: Q): void;
-  /** What Enter does now; null where it does nothing of the room's. */
+  /** What Enter does now; null if it does nothing of the room's. */
   entering?(state: State, question: Q): (() => void) | null;
-  /** What a key does here before all else; null where it does nothing of the room's. name : of the key */
+  /** What a key does here before all else; null if it does nothing of the room's. name : of the key */
   command?(state: State, question: Q, event: KeyboardEvent, name: string): (() => void) | null;
   /** No undo, notes or history belong under its questions. */
   bare?: boolean;
@@ -297,7 +297,7 @@ export interface State {
   staying: number | undefined;
   /** Token of the question answered last. */
   answered: string | null;
-  /** The latest press was a note left beside the row. */
+  /** The latest press was a note left next to the row. */
   leftNote: boolean;
   note: string;
   flagged: boolean;

@@ -163,7 +163,7 @@ def _vectors(choices: Choices) -> Roles:
         not_labels=choices.one(right, "Labels that are not (optional)", "not_labels"),
         label_vectors=True,
     )
-    # Numbers beside labels weigh candidates; of label vectors each label is right or not.
+    # Numbers next to labels weigh candidates; of label vectors each label is right or not.
     forms = [name for name in FORMS if name != "weighted" or choices.held["form"] == name]
     roles = replace(roles, form=_form(left, choices, forms))
     return replace(roles, separator=_separator(right, choices)) if roles.form != "json" else roles

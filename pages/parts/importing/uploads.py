@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """What comes of this job with a file of the person's, which goes on where it was when this page has been away. The
+    """What comes of this job with a file of the person's, which goes on if it was when this page has been away. The
     page ends here where its turn does not come, or where another page of the person's has the file.
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
@@ -54,7 +54,7 @@ def await_job(
 ) -> Result:
     """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
 
-    doing : in words      working : what is said beside the share that is done
+    doing : in words      working : what is said next to the share that is done
     """
     why: str | None = None
     with st.spinner(doing):
@@ -126,7 +126,7 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
 
 _OPTION = re.compile(
     r" \(--[a-z-]+\)"
-)  # of the command line, which a fix names beside what is chosen on the page
+)  # of the command line, which a fix names next to what is chosen on the page
 
 
 def on_page(words: str) -> str:
@@ -295,8 +295,8 @@ def let_go(seat: Seat, key: str) -> None:
 
 
 def _note(key: str) -> None:
-    """Have the address name the file that the box holds: a page that is loaded anew knows no more than its address. The
-    file is given to whoever sent it alone."""
+    """Have the address name the file that the box holds: a page that is reloaded knows no more than its address. The
+    file is given to anyone who sent it alone."""
     file, noted = st.session_state.get(held_at(key)), _noted_as(key)
     if file is not None and st.query_params.get(noted) != file:
         st.query_params[noted] = file

@@ -196,7 +196,7 @@ EXPORT = ExportWords(
     {
         "given": "known in the file",
         "oracle": "a person answered",
-        "model": "not asked: the cell stays empty, what the model says and its probability stand beside it",
+        "model": "not asked: the cell stays empty, what the model says and its probability stand next to it",
         "truth": "a held-out row of the file",
         "bad": "excluded as a bad item",
     },

@@ -25,7 +25,7 @@ export const cell = {
   ],
   asking,
   drawn: hearSwipes,
-  actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" stands beside yes and no
+  actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" is next to yes and no
 };
 
 /** Labels of the row that are known already and are named. */

@@ -1,5 +1,5 @@
 // @ts-check
-// The search over the labels of a row, where they are many. Enter marks the first that is left.
+// The search over the labels of a row, if they are many. Enter marks the first that is left.
 
 import { actionButton } from "../card/actions.js";
 import { make } from "../card/elements.js";

@@ -8,7 +8,7 @@ export interface Measured {
   sofar: string;
 }
 
-/** The agreement of everybody. about : the method; reading : the figure in a plain sentence, or why there is none */
+/** The agreement of everyone. about : the method; reading : the figure in a plain sentence, or why there is none */
 export interface Agreement extends Measured {
   about: string;
   reading: string;
@@ -49,7 +49,7 @@ export interface Pair {
 export type Measure = [name: string, words: string];
 
 /**
- * disputes : open ones      excludes : the viewer may exclude answers      invites : null where nobody may invite
+ * disputes : open ones      excludes : the viewer may exclude answers      invites : null if no one may invite
  * links : the viewer may make sign-in links      foot : sentences about the columns
  */
 export interface TeamData {

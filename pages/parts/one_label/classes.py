@@ -1,4 +1,4 @@
-"""The classes of a project: a list with counts, and forms that add, rename, merge and take back."""
+"""The classes of a project: a list with counts, and forms that add, rename, merge and withdraw."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _tried(change: Callable[[], object], words: str) -> None:
         st.session_state[state.FLASH] = f"Saved: {words}"
 
 
-# The groups of classes of a project: a list, a file that sets them anew, and their end.
+# The groups of classes of a project: a list, a file that sets them again, and their end.
 
 KEY = f"{state.SETTINGS}-groups"
 
@@ -148,7 +148,7 @@ def groups_part(page: ProjectPage) -> None:
     st.markdown("##### Groups of classes")
     st.markdown(
         "A genus is a group of its species: **W** on the card answers that it is one of a group. Groups come with a "
-        "taxonomy at import, or from a file with a class in its first column and its groups beside it, such as "
+        "taxonomy at import, or from a file with a class in its first column and its groups next to it, such as "
         "`class,genus,family`."
     )
     if now:
@@ -178,7 +178,7 @@ def groups_part(page: ProjectPage) -> None:
 
 
 def _read(page: ProjectPage, chosen: Arrived) -> Groups | None:
-    """The groups of the file, read once: this page is drawn anew at every press. None where there are none, which is
+    """The groups of the file, read once: this page is redrawn at every press. None if there are none, which is
     said."""
     key = (page.project.id, chosen.key, room.class_names(page.seat))
     known = st.session_state.get(f"{KEY}-read")

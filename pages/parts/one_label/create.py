@@ -45,7 +45,7 @@ def summary(table: LabelTable) -> None:
 
 
 def settings(table: LabelTable, checks: int) -> LearnerSettings:
-    """The fields of the form. checks : per cent of blind questions by default, where no truth is held out"""
+    """The fields of the form. checks : per cent of blind questions by default, if no truth is held out"""
     truth_share, truth_role = 0.0, "given"
     if table.truth is not None:
         left, right = st.columns(2)
@@ -62,7 +62,7 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
             roles,
             index=roles.index(first_truth_role(table)),
             format_func={
-                "given": "are used: nobody is asked",
+                "given": "are used: no one is asked",
                 "hidden": "stay hidden: a dry run",
             }.__getitem__,
         )

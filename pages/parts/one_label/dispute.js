@@ -1,5 +1,5 @@
 // @ts-check
-// A row that people disagree on: who said what beside the instance, and the reviewer's verdict on keys.
+// A row that people disagree on: who said what next to the instance, and the reviewer's verdict on keys.
 
 import { actionButton, answerGroup } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
@@ -187,7 +187,7 @@ const chosen = ({ holder }) =>
 /**
  * @param {State} state
  * @param {HTMLElement} button
- * @param {boolean} beside others that are chosen
+ * @param {boolean} next to others that are chosen
  */
 function mark(state, button, beside) {
   const on = button.getAttribute("aria-pressed") !== "true";

@@ -224,7 +224,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
 
 
 def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
-    """Draw random order and the goal beside the curve; the columns that the line of random order adds to the data."""
+    """Draw random order and the goal next to the curve; the columns that the line of random order adds to the data."""
     proof, answers = view.proof, view.curve.answers
     columns: dict[str, np.ndarray] = {}
     if (random := proof.random) is not None:

@@ -96,7 +96,7 @@ export function openSearch(state, question, before = "") {
     status.textContent = howMany(all.length, found.length, question.none);
     light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
   };
-  // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
+  // The list may come, or come again, while the search is open: it is shown, and what was lit stays lit.
   const refill = () => {
     const lit = options[active]?.text;
     readClasses();

@@ -19,7 +19,7 @@ const KEY = ".";
 const opened = new WeakMap();
 
 /**
- * Whether some choices stand behind the key now.
+ * Whether some choices are behind the key now.
  *
  * @param {State} state
  * @param {CandidateQuestion} question

@@ -37,11 +37,11 @@ _ROW = component(
 
 
 MANY = 20
-"""More features than these stand in a box that is shut."""
+"""More features than these are in a box that is shut."""
 
 
 def instance(view: RowView, *, play: bool = False) -> None:
-    """Draw the row. play : its recording begins, as somebody has just asked for it"""
+    """Draw the row. play : its recording begins, as someone has just asked for it"""
     if view.images or view.audio or view.text or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
@@ -187,7 +187,7 @@ def _line(place: int, one: FoundAnswer) -> ListedRow:
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
-    """Note, flag and button. The correction is stored before the page is drawn anew, for the row as it was shown.
+    """Note, flag and button. The correction is stored before the page is redrawn, for the row as it was shown.
 
     about : beginning of the widget keys
     save : stores the correction with this note and flag; gives what was stored, and words for it
@@ -254,7 +254,7 @@ def history(
 
 
 def _asked(yes_no: Sequence[str]) -> str:
-    """What was asked, where it was yes or no."""
+    """What was asked, if it was yes or no."""
     if not yes_no:
         return ""
     return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"

@@ -53,7 +53,7 @@ export interface ListData {
   zone: string;
 }
 
-/** at : place of the row among the lines, null where it is not listed      count : of the lines */
+/** at : place of the row among the lines, null if it is not listed      count : of the lines */
 export interface DrawerData {
   title: string;
   at: number | null;
@@ -68,7 +68,7 @@ export interface Entry {
   details: [string, string][];
 }
 
-/** shares : of all candidates      notes : sentences below them      history : null where it is not shown */
+/** shares : of all candidates      notes : sentences below them      history : null if it is not shown */
 export interface Facts {
   shares: [label: string, share: number][];
   notes: string[];

@@ -86,7 +86,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         return found
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """What these entries make of a row, each after those before it, no matter who gave them."""
         cells, seqs = self.first[row].copy(), np.zeros(self.first.shape[1], dtype=np.int64)
         out, answer = False, None
         for entry in entries:

@@ -111,11 +111,11 @@ PREDICTOR_ENTRIES: dict[str, PredictorEntry] = {
         PredictorEntry(
             name=ONE_VS_ALL,
             title="One-vs-all",
-            words="One-vs-all: an SVM for each label, fitted anew after some answers",
+            words="One-vs-all: an SVM for each label, refitted after some answers",
         ),
     )
 }
-"""What can predict the cells that nobody was asked about, by its name in stored settings, the default first. Questions
+"""What can predict the cells that no one was asked about, by its name in stored settings, the default first. Questions
 are chosen by BML-CS whatever predicts: of the two it alone can tell what an answer is worth."""
 
 DEFAULT_QUESTION = next(iter(QUESTION_ENTRIES))

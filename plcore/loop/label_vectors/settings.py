@@ -28,7 +28,8 @@ FOLDS = ("latest", "majority")
 MODES = ("paper", "fast")
 MISSING = ("block", "zero")
 MOST_COMPONENTS = 64
-"""Components by default: beyond, an answer is felt, and precision gains little (`benchmarks`, Corel5k at K = .25 L)."""
+"""Components by default: beyond, an answer is felt, and precision gains little (`benchmarks`, Corel5k at K = 0.25
+L)."""
 
 LEAST_COMPONENTS = 8
 
@@ -52,10 +53,10 @@ class LabelVectorSettings(OverlapSettings):
     control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks;
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
-    refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one
+    refresh_every : answers after which the model is to be refitted; each is taken in at once, at rank one
     overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`; people agree
         label by label
-    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported where it is tied)
+    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported if it is tied)
     """
 
     kind: str = KIND
@@ -110,11 +111,11 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def model_key(self) -> str:
-        """What a model and its points of the curve are stored under, besides the project: all settings.
+        """What a model and its points of the curve are stored under, in addition to the project: all settings.
 
         Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
         them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out; so did
-        several people at a question, who change it where there are some.
+        several people at a question, who change it if there are some.
         """
         chosen = {name: value for name, value in self.to_json().items() if (name, value) != ("model", BMLCS)}
         for name in OverlapSettings.__annotations__:

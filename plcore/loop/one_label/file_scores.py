@@ -1,4 +1,4 @@
-"""How much a table's scores count for the labels, beside a kernel ridge that learns from them."""
+"""How much a table's scores count for the labels, next to a kernel ridge that learns from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plcore.loop.one_label.pool import OneLabelPool
 class FileScores:
     """What was found of a table's scores (`plcore.kernel.file_scores`).
 
-    rule : by which rows get their labels      pool : temperature and power where it is `ScoreRule.POOL`
+    rule : by which rows get their labels      pool : temperature and power if it is `ScoreRule.POOL`
     checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
     """
 
@@ -69,7 +69,7 @@ def own_scores(
 def pooled_shares(
     pool: OneLabelPool[Table], model: Model, file: FileScores, rows: IntArray, shares: FloatArray
 ) -> FloatArray:
-    """The model's shares (r, m) of rows; by the pool where it is the rule, a row has several candidates, and no
+    """The model's shares (r, m) of rows; by the pool if it is the rule, a row has several candidates, and no
     person's answer weighs them."""
     several = np.flatnonzero(pool.sizes[rows] > 1)
     if file.rule is not ScoreRule.POOL or not len(several):

@@ -67,7 +67,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
     def changed_at(self, row: int) -> int:
-        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it. Where people
+        """Seq of the unwithdrawn entry since which the row is as it is; 0 if none has changed it. If people
         answer for themselves, that of the latest answer that counts."""
         entries, before, seq = self.counted(row), self.fold_of(row, ()).votes, 0
         if self._merger is not None:
@@ -87,7 +87,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self._merger.merge(row, counted, lambda some: self.chain(row, some))
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """What these entries make of a row, each after those before it, no matter who gave them."""
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:
@@ -280,5 +280,5 @@ class Narrowing:
 
     @property
     def settled(self) -> float:
-        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 where none was."""
+        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 if there was none."""
         return self.decided / self._n_ambiguous if self._n_ambiguous else 1.0

@@ -31,7 +31,7 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
 from plcore.neighbors.graph import Graph
 
-# A project's model under other answers than were given: begun anew, answered, and asked what it says of held-out
+# A project's model under other answers than were given: restarted, answered, and asked what it says of held-out
 # rows.
 #
 # It is the model of the project as the loop has it (`.learner`, `.training`), so that what is compared is the order
@@ -66,7 +66,7 @@ class Run(ABC):
             self.apply(entry)
 
     def answer(self, row: int, label: int) -> None:
-        """Somebody gives the row this label, were it a candidate or not: that is how a verdict differs from `is`."""
+        """Someone gives the row this label, were it a candidate or not: that is how a verdict differs from `is`."""
         pool = self.pool
         seq = max(pool.seq, pool.changed_until) + 1
         self.apply(Entry(seq, EntryKind.VERDICT, row, SOMEBODY, (pool.classes[label],)))
@@ -165,7 +165,7 @@ _BEYOND = (1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)
 """Where runs are measured, as shares of the answers that the project has."""
 _OF_CHECKS = 8
 _AHEAD = 0.03
-"""By so much a run must be better than the project before it ends: measured anew it may be worse."""
+"""By so much a run must be better than the project before it ends: measured again it may be worse."""
 
 _LONGEST = 4
 """So many budgets may pass before fits are given up."""
@@ -235,7 +235,7 @@ class RandomOrderRuns:
             return CHECKS
         if not pool.control_rows.any():
             raise CannotEstimateError(
-                "There are no blind checks, and the table hides no true labels: without either nobody can know. "
+                "There are no blind checks, and the table hides no true labels: without either no one can know. "
                 "Fix: draw blind checks when the project is made."
             )
         if int(pool.control_rows.sum()) < FEWEST_CHECKS:

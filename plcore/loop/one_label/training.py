@@ -37,7 +37,7 @@ from plcore.loop.one_label.reports import CurvePoint
 
 # What a kernel ridge makes of new answers at once, before a worker's next version: a few rounds from the version.
 #
-# It follows from the version and the candidates as they stand: how often it was done in between changes nothing, and a
+# It follows from the version and the candidates as they are: how often it was done in between changes nothing, and a
 # withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by
 # versions alone.
 
@@ -45,7 +45,7 @@ from plcore.loop.one_label.reports import CurvePoint
 @dataclass(frozen=True, eq=False)
 class FirstUpdate:
     """scores : float32 (n, m) of all rows, as those of a `Version`
-    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them"""
+    effects : (n_train,) how far an answer about each row would move the others; None if no one asked for them"""
 
     scores: AnyArray
     effects: FloatArray | None
@@ -55,7 +55,7 @@ class FirstUpdate:
 class Footing:
     """What first updates start from: the state of a version, for the n rows it was fitted with, first those that train.
 
-    rounds : all that the rounds go by      labels : (n, m) its soft labels
+    rounds : all that the rounds use      labels : (n, m) its soft labels
     candidates : bool (n, m) those it was trained on, bad items as they were imported
     effects : (n_train,) how far an answer about each row would move the others, then
     held_prior : (n - n_train, m) where the soft labels of held-out rows start, if these stay in their sources
@@ -75,7 +75,7 @@ class Footing:
         with_effects: bool,
         weights: FloatArray | None,
     ) -> FirstUpdate:
-        """Take in candidates (n_train, m) as they stand now, those of the rows `train` of the table.
+        """Take in candidates (n_train, m) as they are now, those of the rows `train` of the table.
 
         scores : (n, m) of the version      weights : (n_train, m) `candidate_weights` of the table's training rows, or
         None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
@@ -129,7 +129,7 @@ class Footing:
 
 @dataclass(frozen=True, eq=False)
 class ScoredFit:
-    """scores : (n, m) of all rows of the table      footing : what first updates start from, where there are any"""
+    """scores : (n, m) of all rows of the table      footing : what first updates start from, if there are any"""
 
     scores: AnyArray
     converged: bool
@@ -140,7 +140,7 @@ class Fits(Protocol):
     """Fits the model of a pool's settings, again and again."""
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
-        """By the training rows that are no bad items, their candidates as they stand. progress : as for
+        """By the training rows that are no bad items, their candidates as they are. progress : as for
         `Trainer.train`"""
 
 
@@ -154,7 +154,8 @@ def sources_of(pool: OneLabelPool[Table], X: Matrix) -> IntArray | None:
 
 
 def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntArray) -> IntArray:
-    """The held-out rows, besides `rows`, that stay in their sources (n,): none without sources, or where the features
+    """The held-out rows, in addition to `rows`, that stay in their sources (n,): none without sources, or where the
+    features
     of all rows are not kept."""
     if sources is None or len(pool.original) > MOST_RESIDENT:
         return np.zeros(0, dtype=np.int64)
@@ -162,7 +163,7 @@ def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntA
 
 
 def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 where it gives none."""
+    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 if it gives none."""
     weights = pool.imported_weights(rows, candidates)
     return candidates.astype(float) if weights is None else weights
 
@@ -330,7 +331,7 @@ class Version:
 
 
 class Trainer:
-    """Fits the model of a pool's settings to its candidates as they stand; features are made once.
+    """Fits the model of a pool's settings to its candidates as they are; features are made once.
 
     What was trained before changes nothing: the same log gives the same version.
     """

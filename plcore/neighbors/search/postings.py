@@ -28,7 +28,7 @@ SAMPLE = 256  # rows in each of the two samples
 FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # read for a query, whatever the recall
 PROPOSED = 64  # rows that are measured for a query,
 PER_NEIGHBOR = 4  # or so many for each neighbour that is wanted
-SPARE = 7  # rows measured besides the neighbours, in the exact search
+SPARE = 7  # rows measured in addition to the neighbours, in the exact search
 BATCH = 8192  # queries treated at once
 
 

@@ -1,4 +1,4 @@
-"""`encoder.json`: what an owner says of a model of their own, beside `model.onnx` in its folder."""
+"""`encoder.json`: what an owner says of a model of their own, next to `model.onnx` in its folder."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def described(told: Mapping[str, Any]) -> Description:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The file of this name in the folder. Raises EncoderError where there is none, or it lies elsewhere."""
+    """The file of this name in the folder. Raises EncoderError if there is none, or it lies elsewhere."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise EncoderError(f"{quoted(name)} leads out of the encoder's folder. Fix: put the file into it.")

@@ -102,7 +102,7 @@ class Encoder:
         rows: IntArray | None = None,
         memory: VectorMemory | None = None,
     ) -> Encoded:
-        """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
+        """A vector for each row; the mean of those of its images, if it has several. Rows of the same image, segment
         or text share one, which is made once.
 
         open_file : for the kept names of the table's files

@@ -71,7 +71,7 @@ def directions_of(vectors: Dense) -> Directions:
 def parse_embeddings(
     cells: pd.DataFrame, column: str | None, arrays: Mapping[str, Vectors], finder: Finder
 ) -> Vectors | None:
-    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None where there is no such column.
+    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None if there is no such column.
 
     arrays : columns of vectors that came as such, by name, (n, d) each, dense or sparse; the others are text, as JSON
         or NumPy write it. A sparse one stays sparse, and knows no row without numbers
@@ -101,7 +101,7 @@ def parse_embeddings(
 
 def as_stored(came: Vectors) -> Vectors:
     """Vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0. A copy, but
-    of such as nobody can write to."""
+    of such as no one can write to."""
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
         if not sp.issparse(came):
             if came.dtype == np.float32 and not came.flags.writeable:

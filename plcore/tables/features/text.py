@@ -19,7 +19,7 @@ from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray
 
-_PLANE = 0x10000  # beyond it there are marks of a few scripts that nobody writes texts in any more
+_PLANE = 0x10000  # beyond it there are marks of a few scripts that no one writes texts in any more
 
 
 def compared(text: str) -> str:
@@ -100,7 +100,7 @@ class TextFeatures:
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
         inplace_csr_row_normalize_l2(sides)
-        sides.sort_indices()  # whoever needs them sorted would copy it
+        sides.sort_indices()  # anyone who needs them sorted would copy it
         return sides
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
@@ -147,7 +147,7 @@ class LatentText:
 
 
 Part = tuple[str, int, int]
-"""A word or an n-gram, and where it stands in its word: from start to before end, its outer spaces left out."""
+"""A word or an n-gram, and where it is in its word: from start to before end, its outer spaces left out."""
 
 
 def grams_of(word: str) -> Iterator[Part]:
@@ -267,7 +267,7 @@ class Mark(NamedTuple):
 def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]:
     """The pieces of the text in order, each worth what its features are worth.
 
-    worth : (d, k) of each column of `features`. A column that stands in several places is shared evenly among them, and
+    worth : (d, k) of each column of `features`. A column that is in several places is shared evenly among them, and
     among the characters it covers there.
     """
     spans = list(spans_of(text))

@@ -23,7 +23,7 @@ Segment = tuple[float | None, float | None]
 
 
 def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, finder: Finder) -> FloatArray:
-    """(n, 2) seconds at which each row begins and ends in its recording; NaN where a cell is empty or a column None.
+    """(n, 2) seconds at which each row begins and ends in its recording; NaN if a cell is empty or a column None.
 
     Problems: text, seconds below 0, an end that is not after its start.
     """
@@ -79,7 +79,7 @@ class FileSource(Protocol):
 
 
 def _nothing() -> None:
-    """For listening that nobody follows."""
+    """For listening that no one follows."""
 
 
 class MediaFiles:

@@ -1,7 +1,8 @@
 """What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
 
 It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
-(datasets, src/datasets/features/features.py). Beside it, under `winnow`, files that were written here say which columns
+(datasets, src/datasets/features/features.py). Next to it, under `winnow`, files that were written here say which
+columns
 came with the table and which hold the candidates.
 """
 
@@ -48,7 +49,7 @@ class DatasetFeatures:
 
 
 def read_features(schema: pa.Schema) -> DatasetFeatures:
-    """The features of a schema; none where there is nothing that can be read."""
+    """The features of a schema; none if there is nothing that can be read."""
     try:
         written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
         items = list(written.items())
@@ -68,7 +69,7 @@ def _names(feature: Json) -> list[str] | None:
     if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
         return None
     names = feature.get("names")
-    if isinstance(names, dict):  # as it stands in the YAML of a card: {"0": "wren", ...}
+    if isinstance(names, dict):  # as it is in the YAML of a card: {"0": "wren", ...}
         names = list(names.values())
     if not isinstance(names, list):
         return None
@@ -118,7 +119,7 @@ def written_metadata(
 
 
 def read_told(schema: pa.Schema) -> Told | None:
-    """What `written_metadata` was told; None where the file was not written here."""
+    """What `written_metadata` was reported; None if the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
         others = {name: told.get(name) for name in ("not_labels", "truth", "voters")}

@@ -121,7 +121,7 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
-    """Names that a comma or a seldom separator has split, whose parts nobody writes elsewhere."""
+    """Names that a comma or a seldom separator has split, whose parts no one writes elsewhere."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in (*SELDOM, ","):
         return
@@ -218,7 +218,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
     if table.label_vectors is not None:
         if (table.label_vectors >= 0).all():
             message = "Every label of every row is known already: there will be nothing to ask."
-            yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
+            yield Doubt("nothing-to-ask", message, "Leave cells empty where no one has been asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
         message = "Every row has one candidate already, so there is nothing to ask."
         fix = f"If a cell lists several labels, check the separator. {_VOTES}"
@@ -243,7 +243,7 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _leaks(table: LabelTable) -> Iterator[Doubt]:
-    """Features that tell the label: they would make every figure look good and help nobody."""
+    """Features that tell the label: they would make every figure look good and help no one."""
     truth = np.full(table.n_rows, -1) if table.truth is None else table.truth
     known, classes = truth >= 0, set(table.classes)
     told, cells = [], table.cells

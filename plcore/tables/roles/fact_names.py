@@ -112,12 +112,12 @@ def no_list(key: str) -> bool:
 
 
 def is_from_votes(key: str) -> bool:
-    """Whether a column of this key holds what somebody made of the votes: neither a vote nor a true label."""
+    """Whether a column of this key holds what someone made of the votes: neither a vote nor a true label."""
     return _FROM_VOTES.fullmatch(key) is not None
 
 
 def is_reference(key: str) -> bool:
-    """Whether a column of this key holds what was decided after the votes, by somebody who knows: a true label."""
+    """Whether a column of this key holds what was decided after the votes, by someone who knows: a true label."""
     return _REFERENCE.fullmatch(key) is not None
 
 

@@ -83,7 +83,7 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
         if len(same) > 1:
             names = listed([one.name for one in same], _SHOWN)
             yield (
-                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is somebody's vote, "
+                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is someone's vote, "
                 "choose them as annotators (--annotator); if each is a candidate, as columns of candidates (--choice)."
             )
             return

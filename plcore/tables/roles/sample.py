@@ -40,7 +40,7 @@ _ANSWERS = _WORD_BITS - {
 }  # fmt: skip
 """What people answer, too; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
-"""Ways to say yes and no. A cell may also say that nobody was asked."""
+"""Ways to say yes and no. A cell may also say that no one was asked."""
 _NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
@@ -115,7 +115,7 @@ class ColumnSample:
 
     @cached_property
     def has_holes(self) -> bool:
-        """Whether some cells are empty, or say that nobody was asked."""
+        """Whether some cells are empty, or say that no one was asked."""
         return len(self._said) < len(self.cells) or bool(pc.any(pc.equal(self.whole, "")).as_py())
 
     @cached_property
@@ -127,7 +127,7 @@ class ColumnSample:
 
     @cached_property
     def says_nothing(self) -> bool:
-        """Whether all its cells are empty, or say that nobody was asked."""
+        """Whether all its cells are empty, or say that no one was asked."""
         return not self._said
 
     @cached_property
@@ -184,15 +184,15 @@ class ColumnSample:
         )
 
     def separator(self) -> str | None:
-        """The separator that splits most of its cells; None where none splits any.
+        """The separator that splits most of its cells; None if none splits any.
 
         A seldom one has to split several, into parts of which half are known from elsewhere: `AC/DC` and `R&B` are
-        names, where nobody writes of `AC` or `B`.
+        names, if no one writes of `AC` or `B`.
         """
         cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
-            # The first that splits a tenth of them: a comma may as well stand in names, as in Smith, John.
+            # The first that splits a tenth of them: a comma may also be in names, as in Smith, John.
             found = (
                 mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
             )
@@ -205,7 +205,7 @@ class ColumnSample:
 
 
 def _evidence(cells: Sequence[str], mark: str) -> int:
-    """How many cells this mark splits into labels; 0 where that is not plain."""
+    """How many cells this mark splits into labels; 0 if that is not plain."""
     split = [cell for cell in cells if mark in cell and len(parts_of(cell, mark)) > 1]
     if len(split) < 2:
         return 0
@@ -258,7 +258,7 @@ def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[
 
 
 def mean_of(values: Iterable[float]) -> float:
-    """Their mean; 0 where there are none."""
+    """Their mean; 0 if there are none."""
     found = list(values)
     return sum(found) / len(found) if found else 0.0
 
@@ -287,7 +287,7 @@ _WORDS = 4
 
 
 def is_written(cells: Iterable[str], mark: str) -> bool:
-    """Whether this mark seems to stand in these cells as people write it, and not between labels.
+    """Whether this mark seems to be in these cells as people write it, and not between labels.
 
     Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
 
@@ -343,7 +343,7 @@ def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
 
 def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
     """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
-    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
+    semicolons between them; None if it is something else, has no number, or one beyond 1e18."""
     try:
         values = json.loads(text) if text.startswith("[") else None
     except (ValueError, RecursionError):
@@ -362,7 +362,7 @@ def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
 
 
 def fewest_numbers(name: str) -> int:
-    """How many numbers the lists of a column of this name have at least, where it is taken for an embedding."""
+    """How many numbers the lists of a column of this name have at least, if it is taken for an embedding."""
     return 2 if is_embedding_name(name) else _SHORTEST
 
 

@@ -117,7 +117,7 @@ _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
 """Words of a cell, on average, above which it is a text and no name."""
 MOST_VOTERS = 50
-"""Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
+"""Columns of words that may be people's; of more no one guesses that, and comparing all of them would take seconds."""
 
 _OWN = re.compile(r"(before_)*winnow_")
 
@@ -173,7 +173,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         unless there are embeddings. A text always is.
     typed : whether the source told texts from missing values, as JSON and Parquet do: NA and None are names then
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
-    label; and so are lists of labels beside a column of those that are not right.
+    label; and so are lists of labels next to a column of those that are not right.
     Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
     """
     columns = sample_columns(cells)
@@ -316,9 +316,9 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
     ]
-    # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    # Next to votes in words, numbers such as rater_count, vote_total or coder_age are none.
     words = [column for column in annotators if not column.is_numbers]
-    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is somebody next to ann2 and ann3
+    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is someone next to ann2 and ann3
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
@@ -379,7 +379,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
     """What stands for nothing among the labels, other than an empty cell.
 
-    Such a word is a name where it is quoted, as in JSON, where it stands next to other labels of a row, for read as
+    Such a word is a name if it is quoted, as in JSON, where it is next to other labels of a row, for read as
     nothing it would make the others certain, and where an export of ours lists it as a class.
     """
     roles = given.roles
@@ -443,7 +443,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     said = set().union(*(words[name] for name in best))
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):
-        return []  # low, medium and high beside a label that is cat or dog: what was measured of it
+        return []  # low, medium and high next to a label that is cat or dog: what was measured of it
     return [column for column in columns if column.name in best]
 
 
@@ -479,12 +479,12 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
         return []  # every question was answered of every row: smokes, drinks
     if len(chosen) < 2 or (not named and _tell_nothing(chosen)):
         return []
-    # A column without any cell that stands among labels is a label that nobody was asked about.
+    # A column without any cell that stands among labels is a label that no one was asked about.
     names = {column.name for column in chosen}
     places = [place for place, each in enumerate(columns) if each.name in names]
     first, last = places[0], places[-1]
     while last + 1 < len(columns) and columns[last + 1].cells and columns[last + 1].says_nothing:
-        last += 1  # nobody was asked, in words
+        last += 1  # no one was asked, in words
     run = columns[first : last + 1]
     return [each for each in run if each.name in names or each.says_nothing]
 

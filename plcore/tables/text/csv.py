@@ -1,4 +1,4 @@
-"""CSV bytes -> the text of every cell, exactly as it stands there (and back: `to_csv_bytes`)."""
+"""CSV bytes -> the text of every cell, exactly as it is there (and back: `to_csv_bytes`)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Ite
 
 
 def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
-    """The cells of one row without their quotes (for a header, and to say which cell a byte lies in)."""
+    """The cells of one row without their quotes (for a header, and to say which cell a byte is in)."""
     found = []
     for start, end, _ in _walk(data, delimiter, record.start):
         cell = data[start:end]
@@ -76,7 +76,7 @@ def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
 
 
 def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int:
-    """The 0-based number of the cell of this row that byte `position` lies in."""
+    """The 0-based number of the cell of this row that byte `position` is in."""
     for number, (_, end, _) in enumerate(_walk(data, delimiter, record.start)):
         if position <= end:
             return number
@@ -84,7 +84,7 @@ def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int
 
 
 def count_lines(data: bytes, start: int = 0, end: int | None = None) -> int:
-    """How many line ends lie in data[start:end]; CR LF is one."""
+    """How many line ends are in data[start:end]; CR LF is one."""
     stop = len(data) if end is None else end
     feeds = data.count(b"\n", start, stop)
     if (
@@ -197,7 +197,7 @@ _BLANK_LINE = re.compile(rb"\n\n|\A\n")
 
 
 def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.LargeStringArray] | None:
-    """The columns of text, or None where a quote, a blank line or a row of another length has to be looked at.
+    """The columns of text, or None if a quote, a blank line or a row of another length has to be looked at.
 
     body : from the first row on, in UTF-8, its quotes regular (`plcore.tables.text.csv.quotes_are_regular`)
     """
@@ -387,7 +387,7 @@ def as_text(source: bytes) -> Text:
 
 
 def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
-    """The problem with the row, line and column that byte `position` lies in."""
+    """The problem with the row, line and column that byte `position` is in."""
     delimiter, start, line = find_dialect(data)
     names: list[str] = []
     for row, record in enumerate(records(data, delimiter, start, line)):

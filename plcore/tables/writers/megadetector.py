@@ -125,7 +125,7 @@ def _header(cells: pd.DataFrame) -> JsonObject:
 
 
 def _stored_object(text: str, column: str) -> JsonObject:
-    """The object in a cell that was made when the file was read. Raises TableError if somebody has changed it."""
+    """The object in a cell that was made when the file was read. Raises TableError if someone has changed it."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -107,7 +107,7 @@ class _Item:
 
     @property
     def when(self) -> datetime | None:
-        """The moment that its table names, where it is written as ISO 8601 has it."""
+        """The moment that its table names, if it is written as ISO 8601 has it."""
         return _moment(self.said("when"))
 
 

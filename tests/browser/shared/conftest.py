@@ -137,7 +137,7 @@ class Room:
         return f"{self.server.base}/annotate?project={self.project}"
 
     def log(self) -> list[dict[str, Any]]:
-        """The entries as they lie in the database."""
+        """The entries as they are in the database."""
         return room.log_of(self.server, self.project)
 
     def kinds(self) -> list[str]:

@@ -135,7 +135,7 @@ def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Ser
     room.press(page, "Shift+M")
     page.locator(".tiles").wait_for()
     assert set(rows_on_screen(page)) & set(others)
-    assert taken_out(page) == [], "who comes back begins anew"
+    assert taken_out(page) == [], "who comes back begins again"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_without_a_group_the_page_says_why_and_goes_back(
 ) -> None:
     seat = alike_project(
         home, OWNER, name, "numbers", test_share=0.0
-    )  # nobody can tell how right the model is
+    )  # no one can tell how right the model is
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     room.annotate(page, server, seat.project_id or 0)
     page.keyboard.press("Shift+M")

@@ -252,7 +252,7 @@ def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating:
         room.press(page, "1")
 
 
-# The card as its host treats it: drawn again and again, ended late, beside forms that a program fills in
+# The card as its host treats it: drawn again and again, ended late, next to forms that a program fills in
 
 
 # A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
@@ -288,7 +288,7 @@ STAGE = """async (scripts) => {
             },
         },
     });
-    // True where somebody took the key for themselves.
+    // True where someone took the key for themselves.
     window.pressKey = (key) => !window.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
 }"""
 

@@ -151,7 +151,7 @@ def test_one_action_from_the_file_to_the_first_question(page: Page, server: Serv
     create.wait_for()
     expect(page.get_by_text("It will ask")).to_be_visible()
     expect(page.get_by_text(f"{ROWS} rows, 4 classes").first).to_be_visible()
-    if weight and name != "top5.csv":  # whose numbers stand in the preview, too
+    if weight and name != "top5.csv":  # whose numbers are in the preview, too
         expect(page.get_by_text(weight, exact=True).first).to_be_visible()
     create.click()
     page.locator(room.CARD).wait_for()

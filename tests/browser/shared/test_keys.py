@@ -174,7 +174,7 @@ def test_skip_and_undo_by_key_and_by_button(keys_annotating: Page, server: Serve
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "withdraw", "is"]
 
 
-# Texts as people read them: marked, as large as they allow, in their own direction, beside answered rows
+# Texts as people read them: marked, as large as they allow, in their own direction, next to answered rows
 # like them
 
 

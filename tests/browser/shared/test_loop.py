@@ -34,7 +34,7 @@ def test_birdsong_from_upload_to_export(
     frame = room.birdsong_frame(data_folder).set_index("id", drop=False)
     room.import_csv(page, server.base, frame, "birdsong")
 
-    # Answer as an oracle would; one answer is wrong on purpose and taken back.
+    # Answer as an oracle would; one answer is wrong on purpose and withdrawn.
     answered: dict[str, str] = {}
     while len(answered) < answers:
         asked = room.row_id(page)

@@ -300,7 +300,7 @@ def test_a_zip_of_pictures_is_imported_shown_and_played(
     box = shown.bounding_box()
     assert box is not None
     assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, (
-        "the box is the image, nothing beside it"
+        "the box is the image, nothing next to it"
     )
     expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # under what is transparent
     expect(page.locator("audio")).to_have_js_property("duration", 0.1)

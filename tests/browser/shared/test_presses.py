@@ -20,7 +20,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Presses go past the page: what it draws before, beside and after them never takes the card back
+# Presses go past the page: what it draws before, alongside and after them never takes the card back
 
 
 pytestmark = pytest.mark.browser
@@ -36,7 +36,7 @@ def sent_by(page: Page) -> list[int]:
 
 
 def by_its_page(page: Page) -> list[bytes]:
-    """Presses that go by the page, which is loaded anew, from now on."""
+    """Presses that use the page, which is reloaded, from now on."""
     found: list[bytes] = []
 
     def note(sent: str | bytes) -> None:
@@ -106,7 +106,7 @@ def test_what_was_typed_stays_until_a_server_that_was_gone_has_it(annotating: Pa
     def cut(route: Route) -> None:
         if len(lost) == 0:  # nothing of it arrives
             route.abort()
-        else:  # it is stored, and nobody hears of it
+        else:  # it is stored, and no one hears of it
             route.fetch()
             route.fulfill(status=502, body="Bad gateway")
         lost.append(route.request.post_data or "")

@@ -72,7 +72,7 @@ def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here:
     search = page.get_by_role("dialog", name="None of these")
     expect(search.get_by_role("status")).to_have_text(
         "5 found."
-    )  # also where it was opened before the list came
+    )  # also if it was opened before the list came
     page.keyboard.type("ee")
     expect(search.get_by_role("option").first).to_contain_text("eel")
     row = room.row_id(page)

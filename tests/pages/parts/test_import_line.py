@@ -37,7 +37,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
-    """As many files as can be read at a time; nobody waits for them."""
+    """As many files as can be read at a time; no one waits for them."""
     monkeypatch.setattr(asking, "LONGEST", 0.0)
     with ExitStack() as turns:
         for _ in range(asking.AT_ONCE):
@@ -140,7 +140,7 @@ def test_more_rows_whose_turn_does_not_come_can_be_tried_again(
     assert "3 new rows" in words(test)
 
 
-# The box for a file: what it is told, what it holds, and that nobody holds a file of somebody else's
+# The box for a file: what it is reported, what it holds, and that no one holds a file of someone else's
 
 
 FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))
@@ -148,7 +148,7 @@ FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number
 
 @pytest.fixture
 def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of a browser: what stands under a box's key is what the browser tells of it."""
+    """In place of a browser: what is under a box's key is what the browser tells of it."""
     drawn = uploads._BOX
 
     def box(key: str, data: dict[str, Any], on_chosen_change: Callable[[], None]) -> None:
@@ -162,7 +162,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(test: AppTest) -> dict[str, Any]:
-    """What the first box is told."""
+    """What the first box is reported."""
     proto = next(
         one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"
     )
@@ -258,7 +258,7 @@ console.log(JSON.stringify(seen));
 
 
 def run(folder: Path, script: str) -> Any:
-    """What a script prints as JSON, run by Node beside the files of this folder."""
+    """What a script prints as JSON, run by Node next to the files of this folder."""
     node = shutil.which("node")
     assert node, "The tests of the JavaScript need Node.js 20 or newer: https://nodejs.org"
     (folder / "look.mjs").write_text(script)

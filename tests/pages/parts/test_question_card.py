@@ -72,7 +72,7 @@ def test_every_kind_of_entry_about_a_row_has_words_of_its_own() -> None:
         assert not told["message"].endswith(f", {kind}")
 
 
-# What the card is told after a press, beside what its page has drawn
+# What the card is told after a press, next to what its page has drawn
 
 
 #: What the page alone says: it is of its session, or of its frame.

@@ -119,7 +119,7 @@ def test_objects_are_neither_written_nor_read(tmp_path: Path) -> None:
         map_arrays(tmp_path / "b.npz")
 
 
-# Arrays that grow with the rows: the same in memory and in a file, and gone with whoever had them.
+# Arrays that grow with the rows: the same in memory and in a file, and gone with anyone who had them.
 
 
 @pytest.mark.parametrize("fallocate", [True, False])

@@ -22,7 +22,7 @@ def test_a_random_state_goes_on_and_none_is_any():
     assert len({draw_seed(None) for _ in range(4)}) > 1
 
 
-# One BLAS thread, for as long as anybody is inside. In a process of its own: the limit is that of the process.
+# One BLAS thread, for as long as anyone is inside. In a process of its own: the limit is that of the process.
 
 
 PROGRAM = """
@@ -38,13 +38,13 @@ threadpool_limits(2, user_api="blas")
 assert blas_threads() == {2}
 entered, leave, seen = threading.Event(), threading.Event(), []
 
-def beside():
+def next to():
     with one_thread():
         entered.set()
         leave.wait(60)
         seen.append(blas_threads())
 
-other = threading.Thread(target=beside)
+other = threading.Thread(target=alongside)
 with one_thread():
     other.start()
     assert entered.wait(60)
@@ -55,7 +55,7 @@ with one_thread():
 assert blas_threads() == {2}
 for event in (entered, leave):
     event.clear()
-other = threading.Thread(target=beside)
+other = threading.Thread(target=alongside)
 with one_thread():
     other.start()
     assert entered.wait(60)

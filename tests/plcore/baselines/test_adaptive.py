@@ -83,7 +83,7 @@ class TestRule:
     def test_by_hand(self):
         votes = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool)
         # A = 1.5. Counts 1 0 1, 2 0 1, 3 1 1, 3 2 1: behind by 2 of sqrt(2) 1.5 = 2.1; after three by 2 of 2.6, by 2
-        # of 2.6; after four the third is behind by 2 of 3. Nobody is dropped: the first led by 2 votes of three.
+        # of 2.6; after four the third is behind by 2 of 3. No one is dropped: the first led by 2 votes of three.
         scores, needed = eliminate(np.array([[0, 1, 2, 3]]), votes, 1.5)
         assert needed.tolist() == [4]
         np.testing.assert_allclose(scores[0] * 1.5, [2 / math.sqrt(3), 0.0, 0.0])

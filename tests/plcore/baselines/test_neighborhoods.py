@@ -1,4 +1,4 @@
-"""Weights of neighbours and labels that follow them, beside a solver of its own."""
+"""Weights of neighbours and labels that follow them, next to a solver of its own."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_labels_solve_the_large_program(nearness):
     assert graph.loss(found) == pytest.approx(np.sum((found - W @ found) ** 2))
 
 
-# Quadratics over simplices beside a solver of its own, and the bound of eigenvalues.
+# Quadratics over simplices next to a solver of its own, and the bound of eigenvalues.
 
 
 def random_case(seed, n=4, m=3, rank=4):

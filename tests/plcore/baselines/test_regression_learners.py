@@ -1,4 +1,4 @@
-"""The kernel ridge regression that the rivals share, beside the equations it solves."""
+"""The kernel ridge regression that the baselines share, next to the equations it solves."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_ridge_that_rounding_swallows_is_named():
         regress("rbf", X, np.ones(120), alpha=1e-30)
 
 
-# SURE: its row step beside the paper's quadratic program, its objective, weights, known answers.
+# SURE: its row step next to the paper's quadratic program, its objective, weights, known answers.
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_the_row_step_by_hand():
     scores = np.array([[0.4, 0.4, 0.2], [0.1, 0.6, 0.9], [0.5, 0.5, 0.5]])
     candidates = np.array([[1, 1, 1], [1, 1, 0], [0, 1, 1]], dtype=bool)
     found = confident_labels(scores, candidates, 0.3)
-    # Row 0: the tie goes to the first, (.55, .4, .2) less .05 each; row 1: (.1, .75) and .075 more each.
+    # Row 0: the tie goes to the first, (0.55, 0.4, 0.2) less 0.05 each; row 1: (0.1, 0.75) and 0.075 more each.
     np.testing.assert_allclose(found[:2], [[0.5, 0.35, 0.15], [0.175, 0.825, 0]], atol=1e-15)
     np.testing.assert_allclose(found[2], [0, 0.575, 0.425])
     np.testing.assert_array_equal(scores[2], 0.5)
@@ -261,7 +261,7 @@ def test_duplicates_and_rows_that_may_be_anything(iris):
     assert set(nothing.predict(X)) == {0}  # ties to the first class
 
 
-# PL-AGGD and PL-CL: what they minimise, steps beside the equations, known answers.
+# PL-AGGD and PL-CL: what they minimise, steps next to the equations, known answers.
 
 
 BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
@@ -452,7 +452,7 @@ def test_new_rows_are_the_mean_of_their_neighbours():
 
 
 def test_a_width_at_which_nothing_is_similar(iris_of_regisl):
-    """All similarities round to 0: nothing is learned of the sets, and new rows go by the nearest one."""
+    """All similarities round to 0: nothing is learned of the sets, and new rows use the nearest one."""
     X, first = np.unique(iris_of_regisl[0], axis=0, return_index=True)
     candidates = iris_of_regisl[1][first]
     even = candidates / candidates.sum(axis=1, keepdims=True)

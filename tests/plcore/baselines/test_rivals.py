@@ -177,10 +177,10 @@ def test_wrong_input_is_refused(half_iris, learner, wrong):
 @pytest.mark.parametrize(
     ("learner", "new", "trained"),
     [
-        (SUREClassifier, 0.7, 0.8),  # .794 over ten folds
-        (PLAGGDClassifier, 0.68, 0.82),  # .783
-        (PLCLClassifier, 0.68, 0.82),  # .776
-        (RegISLClassifier, 0.3, 0.6),  # .415: behind PL-SVM and the ridges, level with PL-KNN
+        (SUREClassifier, 0.7, 0.8),  # 0.794 over ten folds
+        (PLAGGDClassifier, 0.68, 0.82),  # 0.783
+        (PLCLClassifier, 0.68, 0.82),  # 0.776
+        (RegISLClassifier, 0.3, 0.6),  # 0.415: behind PL-SVM and the ridges, level with PL-KNN
     ],
 )
 def test_lost_without_a_clean_label(learner, new, trained):

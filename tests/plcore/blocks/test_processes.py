@@ -125,7 +125,7 @@ def test_processes_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
 
 
 def exists(pid: int) -> bool:
-    """Whether this process runs; one that has ended and that nobody has asked for does not."""
+    """Whether this process runs; one that has ended and that no one has asked for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -63,9 +63,9 @@ def apart(a, b):
 
 
 def test_published_examples():
-    assert krippendorff_alpha(votes_of(WIKIPEDIA)) == pytest.approx(56 / 81, abs=1e-9)  # .691
-    assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # .743
-    # Gwet (2014): AC1 .77544 with observed agreement .81818 and chance .19032; by fractions:
+    assert krippendorff_alpha(votes_of(WIKIPEDIA)) == pytest.approx(56 / 81, abs=1e-9)  # 0.691
+    assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # 0.743
+    # Gwet (2014): AC1 0.77544 with observed agreement 0.81818 and chance 0.19032; by fractions:
     size = [sum(line[row] is not None for line in KRIPPENDORFF) for row in range(12)]
     pi = [
         sum((line[row] == k) / size[row] for row in range(12) for line in KRIPPENDORFF) / 12

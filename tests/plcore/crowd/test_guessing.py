@@ -31,7 +31,7 @@ def test_a_guesser_is_told_soon_and_the_least_honest_hardly_ever(choices):
 
 @pytest.mark.parametrize("choices", [2, 3, 4, 5, 6, 8, 10, 15, 20])
 def test_how_many_of_the_least_honest_are_told_counted_exactly(choices):
-    """By the number of wrong answers, which is all that the evidence goes by."""
+    """By the number of wrong answers, which is all that the evidence uses."""
     h = float(least_honest(1 / choices))
     right, wrong = (check_guessing([hit], [1 / choices]).evidence for hit in (1, 0))
     shares, told = np.zeros(LONG + 2), 0.0
@@ -70,7 +70,7 @@ def test_what_people_say_is_surer_of_nothing_than_they_are():
     masks, free = np.eye(4, dtype=bool)[said], np.ones((201, 4), dtype=bool)
     model = DawidSkene().fit_masks(rows, who, masks, free)
     found = what_they_say(rows, who, masks, free)
-    assert (found[200] == 0).all(), "nobody has said anything of it"
+    assert (found[200] == 0).all(), "no one has said anything of it"
     own = model.label_distributions_[:200]
     alike = model.posterior_masks(rows, who + 100, masks, free)[:200]
     np.testing.assert_allclose(found[:200], (own + alike) / 2)
@@ -93,14 +93,14 @@ def test_the_least_honest():
 
 
 def test_an_honest_person_is_a_supermartingale():
-    """The mean of the evidence of one answer is 1 for the least honest, and less for everybody better."""
+    """The mean of the evidence of one answer is 1 for the least honest, and less for everyone better."""
     for chance in (0.5, 0.3, 0.1):
         right, wrong = (check_guessing([hit], [chance]).evidence for hit in (1, 0))
         h = float(least_honest(chance))
         assert h * right + (1 - h) * wrong == pytest.approx(1)
         assert 0.99 * right + 0.01 * wrong < 1
         assert check_guessing([chance], [chance]).evidence == pytest.approx(1), (
-            "what nobody knows tells nothing"
+            "what no one knows tells nothing"
         )
 
 
@@ -110,7 +110,7 @@ def test_the_evidence_by_hand():
     assert check.right == 2
     assert check.chance == 2
     assert check.evidence == pytest.approx((0.25 / 0.7) ** 2 * (0.75 / 0.3) ** 6)
-    # 2.5, .89, 2.2, 5.6, 14, 35, 87, 31: never 200
+    # 2.5, 0.89, 2.2, 5.6, 14, 35, 87, 31: never 200
     assert not check.guessing
     more = check_guessing([0, 1, *[0] * 6, 1], [0.25] * 9)
     assert more.told_after == 8, "at 219, and still told though the ninth is right"
@@ -139,7 +139,7 @@ def test_probabilities_are_checked():
 
 
 def crowd(rng, kind, n=60, m=4, shares=(0.25,) * 4):
-    """Votes of three honest people (.85) and one of `kind` on all rows, the truth."""
+    """Votes of three honest people (0.85) and one of `kind` on all rows, the truth."""
     y = rng.choice(m, n, p=shares)
     votes = [
         (row, who, int(y[row] if rng.random() < 0.85 else rng.integers(m)))

@@ -55,7 +55,7 @@ def test_what_answers_leave_is_right_or_open_and_what_they_took_is_wrong() -> No
         (1, 2): OPEN,
         (2, 0): OPEN,
         (2, 2): OPEN,
-        (3, 1): OPEN,  # set aside
+        (3, 1): OPEN,  # excluded
         (3, 2): OPEN,
     }
 
@@ -255,7 +255,7 @@ def test_without_checks_nothing_is_known():
 def test_bayes_by_hand():
     shares = [[0.1, 0.1, 0.8, 0.0]]
     candidates = [[True, True, False, False]]
-    # .9 * .2 / 2 = .09 inside, .1 * .8 / 2 = .04 outside
+    # 0.9 * 0.2 / 2 = 0.09 inside, 0.1 * 0.8 / 2 = 0.04 outside
     assert outside_probabilities(shares, candidates, 0.1) == pytest.approx([4 / 13])
 
 

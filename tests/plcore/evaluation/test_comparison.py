@@ -493,7 +493,7 @@ def test_within_the_interval_of_the_truth_kappa_decides():
 
 
 def test_the_pairs_count_and_not_the_sums():
-    """Six hits more say much where the other has none alone, and little where it has ten alone."""
+    """Six hits more say much where the other has none alone, and little if it has ten alone."""
     rows = np.arange(40)
     first, nested, crossed = rows < 10, rows < 16, (rows >= 10) & (rows < 26)
     assert nested.sum() == crossed.sum()

@@ -311,7 +311,7 @@ def test_points_on_the_same_rows_vary_together() -> None:
 
 
 def test_intervals_hold_what_happens() -> None:
-    """Of 100 projects whose rows are drawn anew, with true curves of both families."""
+    """Of 100 projects whose rows are redrawn, with true curves of both families."""
     held, read = [], []
     for seed in range(100):
         rng = np.random.default_rng([seed, 3])

@@ -202,7 +202,7 @@ def test_a_strategy_of_ten_lines_is_the_loop_by_hand(iris, learner):
 
 
 def test_the_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
-    """Also where it has no update, and where it is measured at other times."""
+    """Also if it has no update, and where it is measured at other times."""
     fits = []
 
     class Counted(Refitted):

@@ -144,5 +144,5 @@ def test_what_needs_the_features_of_every_row_is_refused(few, data):
         lambda: model.relabel(candidates),
         model.effect_scores,
     ):
-        with pytest.raises(ValueError, match=r"Got 400 rows\. Fix: fit anew\."):
+        with pytest.raises(ValueError, match=r"Got 400 rows\. Fix: refit\."):
             call()

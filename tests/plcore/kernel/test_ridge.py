@@ -26,7 +26,7 @@ SET = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}  # nothing left to choo
 
 @pytest.fixture(scope="module")
 def separable():
-    """Three groups far apart, each row with one class beside its own."""
+    """Three groups far apart, each row with one class next to its own."""
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=90)
     X = rng.normal(size=(90, 4)) + 8 * np.eye(4)[y]
@@ -651,7 +651,8 @@ def test_it_can_be_stored(separable):
 @pytest.mark.slow
 @pytest.mark.public_data
 def test_lost_without_a_clean_label():
-    """One fold of ten; PL-KNN has .40 there, the margin learners at most .78 (benchmarks/results/model_accuracy.md)."""
+    """One fold of ten; PL-KNN has 0.40 there, the margin learners at most 0.78
+    (benchmarks/results/model_accuracy.md)."""
     stored = np.load(DATA / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
     train, test = next(KFold(10, shuffle=True, random_state=0).split(X))

@@ -1,4 +1,4 @@
-"""The parts of the kernel ridge beside plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
+"""The parts of the kernel ridge next to plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
 
 from __future__ import annotations
 
@@ -304,13 +304,13 @@ class TestMasses:
     def test_rows_that_may_be_everything_are_left_out(self):
         candidates = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0]], dtype=bool)
         masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 2.0, 5.0, 1.0]))
-        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class nobody has
+        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class no one has
         np.testing.assert_allclose(masses.targets, [0.5, 2.5, 1, 0])
         uneven = ClassMasses.of(prior_labels(candidates, [[1, 1, 1, 1]] * 2 + [[8, 1, 1, 1]] * 2), np.ones(4))
         np.testing.assert_allclose(uneven.targets, [1.3, 2.1, 0.6, 0])  # scores do say something
 
     def test_a_class_that_no_set_told_of_is_not_pulled(self):
-        """An answer may bring a class that nobody had, or that only rows had which may be everything."""
+        """An answer may bring a class that no one had, or that only rows had which may be everything."""
         imported = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]], dtype=bool)
         answered = imported.copy()
         answered[0] = answered[2] = [0, 0, 1]
@@ -481,7 +481,7 @@ def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
     assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
 
 
-# What learners with soft labels share: scores, ties, classes that nobody has, scaling.
+# What learners with soft labels share: scores, ties, classes that no one has, scaling.
 
 
 class Given(SoftLabelClassifier):
@@ -562,7 +562,7 @@ def test_auto_scales_dense_rows_alone():
 class TestProbabilities:
     @pytest.fixture
     def drawn(self, monkeypatch):
-        """Leave-one-out scores, the truth, which was drawn by them at temperature .3, and what draws more."""
+        """Leave-one-out scores, the truth, which was drawn by them at temperature 0.3, and what draws more."""
         rng = np.random.default_rng(0)
         scores = rng.normal(size=(4000, 4))
         chances = np.exp(scores / 0.3)

@@ -51,7 +51,7 @@ def plain_pull(labels, sources, imported, candidates, weights, power):
 
 @st.composite
 def scenes(draw):
-    """Sources (n,), sets as imported and as they stand, weights, and soft labels inside the latter."""
+    """Sources (n,), sets as imported and as they are, weights, and soft labels inside the latter."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, m = draw(st.integers(1, 14)), draw(st.integers(1, 5))
     imported = rng.random((n, m)) < 0.6
@@ -103,7 +103,7 @@ def test_each_name_of_a_photo_is_one_of_its_faces():
 
 
 def seen(sets, X=None, weights=None):
-    """`sources_by_set` of rows that all differ, where nothing else is said."""
+    """`sources_by_set` of rows that all differ, if nothing else is said."""
     n = len(sets)
     X = np.arange(n, dtype=float)[:, None] if X is None else X
     return sources_by_set(sets, X, np.ones(n) if weights is None else weights)
@@ -245,7 +245,7 @@ class TestModel:
         np.testing.assert_array_equal(on.label_distributions_, off.label_distributions_)
 
     def test_sets_that_follow_from_the_label_are_no_sources(self):
-        """Rows sorted by class with the sets {y, y + 1} stand in runs, too, but there are only ten of them."""
+        """Rows sorted by class with the sets {y, y + 1} are in runs, too, but there are only ten of them."""
         y = load_digits().target
         order = np.argsort(y, kind="stable")[::3]
         sets = np.eye(10, dtype=bool)[y] | np.eye(10, dtype=bool)[(y + 1) % 10]

@@ -175,7 +175,7 @@ def test_candidate_losses(ties, m):
     np.testing.assert_array_equal(losses, expected)
 
 
-# The compiled loops over soft labels beside plain NumPy.
+# The compiled loops over soft labels next to plain NumPy.
 
 
 def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
@@ -274,7 +274,7 @@ def test_by_hand():
 
 
 def test_a_label_outside_of_the_candidates_is_the_last_resort():
-    """Two rows that move inside cost 20; the third beside its candidates would save both, were it not forbidden."""
+    """Two rows that move inside cost 20; the third next to its candidates would save both, were it not forbidden."""
     candidates = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
     costs = np.array([[0.0, 10.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]])[candidates]
     assert Assignment(candidates, np.array([1, 1, 1])).solve(costs).tolist() == [1, 2, 0]

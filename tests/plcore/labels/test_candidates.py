@@ -274,7 +274,7 @@ def test_only_what_nobody_may_write_to_is_shared():
     assert kept_candidates(labels, copied=False).tolist() == [[False, True], [True, False]]
 
 
-# Prior weights of candidates: scaled inside their sets, and refused where they are no weights.
+# Prior weights of candidates: scaled inside their sets, and refused if they are no weights.
 
 
 CLASSES = np.array(["emu", "owl"])
@@ -331,7 +331,7 @@ def test_a_candidate_that_came_by_an_answer_counts_as_much_as_the_likeliest():
 
 @given(seed=st.integers(0, 10**6))
 def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
-    """So that what goes by the sets as imported does not move with answers; and no candidate is without weight."""
+    """So that what uses the sets as imported does not move with answers; and no candidate is without weight."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, (6, 4)).astype(float)
     weights[:, 0] += ~weights.any(axis=1)

@@ -18,7 +18,7 @@ FIRST = ("ant", "bee", "cat", "dog")
 
 
 def mapped(*changes: tuple[str, ...], first: tuple[str, ...] = FIRST) -> ClassMap:
-    """The map after these changes, entries 1, 2, ...; ("back", k) takes back entry k."""
+    """The map after these changes, entries 1, 2, ...; ("back", k) withdraws entry k."""
     made = []
     for seq, (kind, *names) in enumerate(changes, start=1):
         if kind == "back":
@@ -258,7 +258,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
         # `none` of bee and cat left ant: merged with bee, ant is still what is left.
         ([("none", 1), ("class", "merge bee ant")], "ant dog"),
         ([("class", "merge bee ant"), ("none", 1)], "dog"),
-        # Merged and taken back: an answer given meanwhile means both.
+        # Merged and withdrawn: an answer given meanwhile means both.
         ([("class", "merge bee ant"), ("is", 0, "ant"), ("withdraw", -1, 1)], "ant bee"),
         ([("is", 0, "bee"), ("class", "merge bee ant"), ("withdraw", -1, 2)], "bee"),
         ([("class", "rename ant emu"), ("is", 0, "emu"), ("withdraw", -1, 1)], "ant"),

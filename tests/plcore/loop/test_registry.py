@@ -1,4 +1,4 @@
-"""Models, strategies, questions and criteria stand in registries: each entry works, and nothing else names them."""
+"""Models, strategies, questions and criteria are in registries: each entry works, and nothing else names them."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ LEARNERS_OF_BALANCE = [PLSVC, lambda **options: LMPlaneClassifier(solver="mm", *
 
 
 def large_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Six classes of 50 rows; each wrong one is a candidate with probability .7."""
+    """Six classes of 50 rows; each wrong one is a candidate with probability 0.7."""
     X, y = make_blobs(300, 4, centers=6, cluster_std=2.5, random_state=2)
     return StandardScaler().fit_transform(X), contaminate(y, "random", p=1.0, q=0.7, random_state=2), y
 

@@ -130,7 +130,7 @@ def test_clpl_gradient_and_minimum():
     theirs = optimize.minimize(value, W.ravel(), jac=slope, method="BFGS", options={"gtol": 1e-7})
     assert found.converged
     np.testing.assert_allclose(value(found.W.ravel()), theirs.fun, rtol=1e-9)
-    # The formula, on one row by hand: mean of two scores is .3, one other score is -.4.
+    # The formula, on one row by hand: mean of two scores is 0.3, one other score is -0.4.
     one = HingeProblem(np.eye(1), np.array([[True, True, False]]), np.ones(1), 1.0)
     by_hand = 0.5 * (0.1**2 + 0.5**2 + 0.4**2) + 0.7**2 + 0.6**2
     np.testing.assert_allclose(convex_objective(one, np.array([[0.1], [0.5], [-0.4]]))[0], by_hand)
@@ -285,7 +285,7 @@ def test_planes_that_end_early_keep_the_best_iterate():
 def test_the_most_violated_pair_never_stops_but_algorithm_2_does():
     """Theorem 1: at a perfect solution the pair of least margin is still violated; Algorithm 2's is not."""
     X, candidates, y = partial(share=1.0)
-    keep = y != 2  # two of the species and a third label nobody has: separable
+    keep = y != 2  # two of the species and a third label no one has: separable
     X, candidates = X[keep], candidates[keep]
     exact = problem_of(X, np.eye(3, dtype=bool)[y[keep]], 1e4, all_others=True)
     W = majorise(exact, ridge(exact), 1e-6, 50).W * 1.01
@@ -342,7 +342,7 @@ class TestManyClasses:
         value, gradient, weight = single.hard(W, single=True)
         expected = double.hard(W)
         assert value == pytest.approx(expected[0], rel=1e-6)
-        np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same rivals
+        np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same baselines
         assert weight == expected[2]
 
     def test_what_is_told_of_the_end_is_exact(self, many):

@@ -165,7 +165,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
     graph.check(20, n_test, 4)
     with pytest.raises(ValueError, match=r"20 training and 9 test rows, 4 for each. Got shapes \(20, 4\)"):
         graph.check(20, 9, 4)
-    with pytest.raises(ValueError, match="Fix: find it anew"):
+    with pytest.raises(ValueError, match="Fix: find it again"):
         graph.check(20, n_test, 5)
 
 

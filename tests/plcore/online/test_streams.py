@@ -109,7 +109,7 @@ class TestStream:
         X, candidates, _ = data
         told = []
         chunks = ((X[begin : begin + 40], candidates[begin : begin + 40]) for begin in range(0, 150, 40))
-        model = PLPegasos(alpha=0.01)  # "auto" goes by the first chunk, which is another one here
+        model = PLPegasos(alpha=0.01)  # "auto" uses the first chunk, which is another one here
         assert learn_stream(model, chunks, progress=lambda *numbers: told.append(numbers)) == 150
         assert told == [(40, 1), (80, 2), (120, 3), (150, 4)]
         np.testing.assert_array_equal(model.coef_, PLPegasos(alpha=0.01).partial_fit(X, candidates).coef_)

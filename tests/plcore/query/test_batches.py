@@ -266,7 +266,7 @@ def test_they_lose_what_is_damped_and_no_others_lose(rule, seed, n, damping):
 
 
 def seconds_beside_a_hub(n: int) -> float:
-    """CPU seconds of the next row while somebody is asked about one that all n targets count."""
+    """CPU seconds of the next row while someone is asked about one that all n targets count."""
     neighbors = np.stack([np.arange(n), np.zeros(n, dtype=np.int64)], axis=1)
     neighbors[0, 1] = 1
     sets = np.ones((n, 2), dtype=bool)

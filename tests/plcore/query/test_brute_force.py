@@ -244,7 +244,7 @@ def test_totals(weights, rule, decision, totals):
 def test_the_three_misprints_of_table_4():
     # (t2, x1): 2.0 - 0.4 = 1.6 > 1.2, so h stays and nothing else changes.
     assert scores_of([1], "apl")[0] == 0
-    # (t1, x2): an exact tie 1.7 = 1.7 changes the set of winners, but x2's answer unseats nobody.
+    # (t1, x2): an exact tie 1.7 = 1.7 changes the set of winners, but x2's answer unseats no one.
     assert scores_of([0], "pl", "set")[1] == pytest.approx(0.7 / 2.4)
     assert scores_of([0], "pl", "incumbent")[1] == 0
     # (t2, x2): APL loses lambda_3, PL too, on the answer lambda_1.

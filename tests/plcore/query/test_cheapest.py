@@ -133,7 +133,7 @@ def test_what_there_is_to_ask():
         [
             [1, 1, 1, 0, 0, 0],  # holds 0 and 1
             [0, 0, 0, 1, 0, 1],  # one candidate: that is "is it 3?"
-            [1, 1, 0, 1, 1, 1],  # all: nobody need ask
+            [1, 1, 0, 1, 1, 1],  # all: no one need ask
             [1, 1, 0, 0, 0, 1],  # the same two as the first
             [0, 0, 1, 0, 0, 1],  # none
         ]
@@ -283,7 +283,7 @@ def test_a_new_person_is_like_all_and_becomes_themselves_slowly():
     assert of_all.expected("Dee", "is", 1) == of_all.expected(None, "is", 1)
     ratios = []
     for n in (1, 10, 1000):
-        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # somebody who takes a quarter of the time
+        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # someone who takes a quarter of the time
         model = SecondsModel().fit(
             [*seconds, *fast], [*people, *["Dee"] * n], [*forms, *["which"] * n], [*shown, *[5] * n]
         )

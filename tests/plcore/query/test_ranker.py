@@ -135,7 +135,7 @@ def test_a_row_taken_out_casts_no_vote():
             if r in rows
         )
         np.testing.assert_array_equal(ranker.votes_.votes[target], votes)
-    for other in range(40):  # even with nobody left to vote nothing breaks
+    for other in range(40):  # even with no one left to vote nothing breaks
         ranker.update(other, np.zeros(4, dtype=bool))
     assert ranker.scores_.tolist() == [0] * 40
     assert len(ranker.next(5)) == 0
@@ -304,7 +304,7 @@ def test_a_ranker_begun_where_updates_have_come_to_is_the_updated_one(rule, seed
     lived = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12))
     now = first.copy()
     for row in rng.integers(12, size=8).tolist():
-        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item taken out
+        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item excluded
         lived.update(row, now[row])
     begun = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12), now.copy())
     for _ in range(2):

@@ -85,7 +85,7 @@ class TestInterface:
             row = int(best[0])
             asked.append(row)
             answer = np.zeros(4, dtype=int)
-            answer[sets[row].argmax()] = len(asked) % 3 > 0  # every third is taken out
+            answer[sets[row].argmax()] = len(asked) % 3 > 0  # every third is excluded
             strategy.update(row, answer)
         assert sorted(asked) == np.flatnonzero(sets.sum(axis=1) >= 2).tolist()
         assert (strategy.scores_ == 0).all()
@@ -149,7 +149,7 @@ class TestInterface:
     st.sampled_from([None, 1]),
 )
 def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
-    """The baselines; those of EffectRanker are in test_ranker.py. Rows are taken out now and then."""
+    """The baselines; those of EffectRanker are in test_ranker.py. Rows are excluded now and then."""
     X, sets, rng = problem(seed, n, 3, 2)
     strategy = make_strategy(name, random_state=ties).fit(X, sets)
     steps = []
@@ -289,7 +289,7 @@ def test_act_keeps_features_of_its_own():
     np.testing.assert_allclose(thin.scores_, expected.scores_)
 
 
-# Strategies that go by a fitted learner: its margins, or any function of it.
+# Strategies that use a fitted learner: its margins, or any function of it.
 
 
 X = np.arange(5.0)[:, None]
@@ -454,7 +454,7 @@ def test_nearness_of_known_distances():
     near = nearness(weights) / WEIGHT_UNIT
     np.testing.assert_allclose(near[0], np.exp([0, -1 / 8, -1 / 2, -9 / 8]), atol=1e-6)
     assert near[1].tolist() == [1, 1, 1, 1]  # the same row four times
-    assert near[2].tolist() == [1, 1, 1, 0]  # beside two of its kind, what is no twin is far
+    assert near[2].tolist() == [1, 1, 1, 0]  # next to two of its kind, what is no twin is far
     assert (nearness(np.full((3, 4), WEIGHT_UNIT)) == WEIGHT_UNIT).all()  # uniform votes
     assert (nearness(np.full((3, 1), WEIGHT_UNIT)) == WEIGHT_UNIT).all()
 
@@ -491,7 +491,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 15), st.booleans()
 
 @given(SEEDS, STEPS)
 def test_an_updated_one_equals_a_fresh_one(seed, steps):
-    """Narrower, wider again, taken out; the gains read in between or not."""
+    """Narrower, wider again, excluded; the gains read in between or not."""
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
     strategy = MaxHerding(lambda rows: shares[rows]).fit(X, sets)
@@ -513,7 +513,7 @@ def test_a_batch_is_what_one_by_one_gives_and_so_are_rows_that_others_have(seed,
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
 
-    def unsure(rows):  # of answered rows too, as if nobody had learnt the answers yet
+    def unsure(rows):  # of answered rows too, as if no one had learnt the answers yet
         return shares[rows]
 
     batch = MaxHerding(unsure).fit(X, sets).next(n)

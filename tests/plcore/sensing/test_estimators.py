@@ -273,7 +273,7 @@ class TestBMLCS:
 
 
 def plain_recovery(Phi, r, free, noise, max_steps):
-    """The same algorithm with C inverted anew at every step."""
+    """The same algorithm with C inverted again at every step."""
     K, L = Phi.shape
     gamma = np.zeros(L)
     for _ in range(max_steps):

@@ -69,7 +69,7 @@ def dense_bound(training):
 
 
 def keep_covariances(training):
-    """S of every row for the precisions as they stand; to be called with each update of q(y)."""
+    """S of every row for the precisions as they are; to be called with each update of q(y)."""
     Phi, c2 = training.rows.projection.Phi, training.noise.projection
     gamma = training.rows.gamma
     training.covariances = [

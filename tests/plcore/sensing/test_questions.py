@@ -51,7 +51,7 @@ def entropy(covariance):
 
 @given(seed=st.integers(0, 10_000))
 def test_information_within_a_row_equals_repeated_inference(seed):
-    """H(y_rest) - E H(y_rest | y_j), each posterior worked out anew with the label known."""
+    """H(y_rest) - E H(y_rest | y_j), each posterior worked out again with the label known."""
     _, gamma, projection = table(seed)
     Phi, c = projection.Phi, NOISE.total
     posterior = projection.posterior(gamma, np.zeros((4, 3)), c)

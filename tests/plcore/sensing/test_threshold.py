@@ -1,4 +1,4 @@
-"""The threshold of label vectors: the best cut by brute force, left-out scores by refits, and .5 as it was."""
+"""The threshold of label vectors: the best cut by brute force, left-out scores by refits, and 0.5 as it was."""
 
 from __future__ import annotations
 

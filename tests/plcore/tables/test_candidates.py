@@ -1,4 +1,4 @@
-"""Candidates with weights: every way in which labels stand in a table, the cut, one spelling, and what is refused."""
+"""Candidates with weights: every way in which labels are in a table, the cut, one spelling, and what is refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listed(cells: list[str], form: str, separator: str = "|", **more: object) ->
 
 
 def sets(found: LabelTable) -> list[dict[str, float]]:
-    """{label: weight} of every row; 1 where the table keeps no weights."""
+    """{label: weight} of every row; 1 if the table keeps no weights."""
     weights = found.candidates.astype(float) if found.candidate_weights is None else found.candidate_weights
     return [
         {found.classes[k]: float(row[k]) for k in np.flatnonzero(kept)}

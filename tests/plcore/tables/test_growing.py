@@ -101,7 +101,7 @@ def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
 
 
 def test_rows_that_were_read_already_are_not_read_again() -> None:
-    """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is told."""
+    """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is reported."""
     roles = Roles(score_columns=("wren", "robin"), id="id", text="song")
     first = b"".join(b'r%d,la,"0,%d","0,5"\n' % (row, row % 4 + 1) for row in range(60))
     table = LabelTable.read_csv(b"id,song,wren,robin\n" + first, roles)

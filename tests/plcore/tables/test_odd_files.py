@@ -24,7 +24,7 @@ def taken(odd: Odd) -> tuple[TableReading, LabelTable]:
 
 
 def candidates(table: LabelTable, row: int) -> dict[str, float]:
-    """{label: weight} of a row; 1 where the table keeps no weights."""
+    """{label: weight} of a row; 1 if the table keeps no weights."""
     weights = table.candidates.astype(float) if table.candidate_weights is None else table.candidate_weights
     if table.label_vectors is not None:
         weights = (table.label_vectors != 0).astype(float)

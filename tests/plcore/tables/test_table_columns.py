@@ -90,7 +90,7 @@ def test_a_damaged_table_is_noticed_where_it_is_mapped(
 
 
 def written(folder: Path) -> tuple[LabelTable, str]:
-    """The table as it is read beside what it was made of."""
+    """The table as it is read next to what it was made of."""
     table = tables()[0]
     digest = table.write(folder / "made")
     table.numbers.tofile(folder / "numbers")
@@ -108,7 +108,7 @@ def test_what_was_written_is_kept_as_it_is(
     kept.mkdir()
 
     def write(*_: object) -> str:
-        raise AssertionError("the table is not made anew")
+        raise AssertionError("the table is not rebuilt")
 
     monkeypatch.setattr("plcore.tables.table.write_parts", write)
     if not linked:

@@ -54,7 +54,7 @@ def test_every_role_is_answered_as_the_paper_says(server: TestClient, seat: Seat
     for line, right in addresses.API.items():
         status = call(api, seat, line)
         if right is None:
-            assert status in (200, 404), line  # of files: nobody has such a one
+            assert status in (200, 404), line  # of files: no one has such a one
         elif line.endswith("back-to-words") and right in rights:
             assert status == 422, "there are no vectors"
         elif "{project}" not in line:
@@ -267,7 +267,7 @@ def test_what_stands_in_the_document_is_no_markup(document: dict[str, Any]) -> N
     assert "<b>" not in page_of(odd)
 
 
-# A program behind a trusted proxy is nobody else than the proxy says
+# A program behind a trusted proxy is no one else than the proxy says
 
 
 __all__ = ["come_from", "there"]

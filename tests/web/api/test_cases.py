@@ -60,7 +60,7 @@ def test_api_has_the_right_candidates_of_each_case(server: TestClient, home: Hom
     seat = owner.at(importing.create(owner, name, table))
     api, at = program(server, seat), f"/projects/{seat.project_id}"
     cells = first_row(table)
-    # A segment of a recording is known by where it is, whatever it is called.
+    # A segment of a recording is known by if it is, whatever it is called.
     cells[next(name for name in ("recording", table.roles.id, *cells) if name in cells)] = NEW
     added = api.post(f"{at}/rows", json={"rows": [cells]})
     assert added.status_code == 201, added.text

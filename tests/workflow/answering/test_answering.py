@@ -116,7 +116,7 @@ def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: i
 
 
 def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owner: int, project: int) -> None:
-    """A skipped row shown again, its skip taken back, then answered from the tab that still shows it."""
+    """A skipped row shown again, its skip withdrawn, then answered from the tab that still shows it."""
     first = loop.next_question(Seat(home, owner, project))
     assert first is not None
     loop.submit_answer(Seat(home, owner, project), first.token, "skip")
@@ -177,10 +177,10 @@ def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
     assert offered is not None
     assert offered.view.row == best.view.row
     # The first person comes back from lunch: neither press may override the other's unseen.
-    with pytest.raises(loop.StaleQuestion, match="Somebody else has this row before them"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else has this row before them"):
         loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     loop.submit_answer(Seat(home, ada, project), offered.token, "is", [offered.choices[-1]])
-    with pytest.raises(loop.StaleQuestion, match="Somebody else has decided this row"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else has decided this row"):
         loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     assert count_entries(home) == 1
 
@@ -203,7 +203,7 @@ def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project
     shown = loop.next_question(Seat(home, owner, project))
     assert shown is not None
     assert shown.view.row == chosen
-    with pytest.raises(AnswerError, match="before somebody else"):
+    with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(Seat(home, ada, project), chosen)
     answer_next(home, owner, project)
     with pytest.raises(AnswerError, match="no longer open"):
@@ -283,7 +283,7 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
 def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
     home: Home, owner: int, project: int
 ) -> None:
-    """Each process has its own learner; both must see every entry, whoever commits between their steps."""
+    """Each process has its own learner; both must see every entry, no matter who commits between their steps."""
     ada = annotator(home, owner, "Ada")
     other = open_home(home.settings)
     try:

@@ -22,7 +22,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Whether what is stored may be what an answer said, also where it is stored as another kind
+# Whether what is stored may be what an answer said, also if it is stored as another kind
 
 
 def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
@@ -121,14 +121,14 @@ def test_rows_are_numbers() -> None:
             _ = Press.read(PRESS | {"labels": ["1", label]}).rows
 
 
-# What a screen shows first: the likeliest, or class order; nothing jumps while somebody looks
+# What a screen shows first: the likeliest, or class order; nothing jumps while someone looks
 
 
 LIKELIEST, FIXED = RoomSettings(), RoomSettings(order="fixed")
 
 
 class Learner:
-    """Something that orders can be kept beside."""
+    """Something that orders can be kept alongside."""
 
 
 def test_the_likeliest_first_or_the_order_of_the_classes() -> None:
@@ -145,7 +145,7 @@ def test_the_order_stays_for_one_showing_to_one_person() -> None:
     assert screen_order(Learner(), LIKELIEST, 1, "t", after) == ("b", "a"), "after a restart"  # type: ignore[arg-type]
     assert screen_order(learner, LIKELIEST, 1, "u", after) == ("b", "a"), "the next showing"  # type: ignore[arg-type]
     screen_order(learner, FIXED, 1, "u", after)
-    assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set anew"  # type: ignore[arg-type]
+    assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set again"  # type: ignore[arg-type]
 
 
 @given(
@@ -198,7 +198,7 @@ def test_what_is_as_by_default_takes_no_room() -> None:
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
 
 
-# Rows together: names of showings and entries, and what is before a person as long as it stands
+# Rows together: names of showings and entries, and what is before a person as long as it is
 
 
 @pytest.fixture

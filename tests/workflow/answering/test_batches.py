@@ -1,4 +1,4 @@
-"""Many rows at once: which rows, for whom, stored once, and taken back with one press."""
+"""Many rows at once: which rows, for whom, stored once, and withdrawn with one press."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_guard_counts_rows_with_a_known_label_of_which_the_model_is_as_sure(
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         pool = learner.pool
         right = checked = 0
-        for row in np.flatnonzero(pool.test_rows):  # nobody has answered a blind check yet
+        for row in np.flatnonzero(pool.test_rows):  # no one has answered a blind check yet
             if pool.first[row].sum() < 2:
                 continue
             (share,) = learner.shares_asked(np.array([row]), pool.first[[row]])
@@ -279,7 +279,7 @@ def test_rows_in_a_batch_are_before_nobody_else(seat: Seat) -> None:
     mine = shown(seat, batches.MOST)
     other = batches.next_batch(ada, batches.MOST)
     assert isinstance(other, NoBatch) or not set(rows_of(mine)) & set(rows_of(other))
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(ada, rows_of(mine)[0])
     assert standing.standing(ada).elsewhere == len(mine.tiles)
     batches.leave_batch(seat)
@@ -345,7 +345,7 @@ def test_nobody_confirms_a_row_twice_where_several_answer(home: Home, owner: int
 def test_a_batch_is_no_hurry(seat: Seat) -> None:
     batches.confirm_batch(seat, shown(seat).token)
     found = figures.mine(seat)
-    assert found.seconds is None, "a share of a batch's time is nobody's pace"
+    assert found.seconds is None, "a share of a batch's time is no one's pace"
     assert found.answers == len(log_of(seat))
     with seat.home.database.read() as session:
         assert pace(session, seat.project_id or 0) is None
@@ -520,7 +520,7 @@ def test_a_batch_that_cannot_all_be_given_again_stays_taken_back(seat: Seat) -> 
     batches.leave_batch(seat)
     question = loop.ask_next(ada, rows_of(batch)[0])
     entries_before = count_entries(seat.home)
-    with pytest.raises(loop.StaleQuestion, match="before somebody else"):
+    with pytest.raises(loop.StaleQuestion, match="before someone else"):
         undoing.redo(seat, saved.seq)
     loop.submit_answer(ada, question.token, "is", [question.choices[0]])
     assert not standing.standing(seat).history[0].redoable

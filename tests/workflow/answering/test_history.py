@@ -19,7 +19,7 @@ from workflow.saving import saying_why
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-# One person's latest answers: what undo takes back, what redo gives again
+# One person's latest answers: what undo withdraws, what redo gives again
 
 
 def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> OwnAnswer:
@@ -94,7 +94,7 @@ BEFORE = datetime.now(UTC) - timedelta(days=1)
 
 
 def check(*seats: Seat) -> None:
-    """What is kept of each of them is what is read anew; from now on it is kept."""
+    """What is kept of each of them is what is read again; from now on it is kept."""
     for seat in seats:
         with seat.learner() as opened:
             here = opened.session, opened.project_id, opened.person_id

@@ -199,7 +199,7 @@ def test_the_longest_texts_are_taken() -> None:
         RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]
 
 
-# What is stored of a question that is put before somebody
+# What is stored of a question that is put before someone
 
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -231,7 +231,7 @@ def test_it_says_the_same_until_any_part_is_another(part: str) -> None:
     assert not says_the_same(ASKED, how, replace(stored, asked=None))
 
 
-# Seconds spent on a question, by a clock that nobody sets
+# Seconds spent on a question, by a clock that no one sets
 
 
 def test_it_shows_the_moment_and_goes_as_the_monotonic_clock() -> None:
@@ -281,7 +281,7 @@ def test_they_are_no_less_than_none_and_empty_beyond_an_hour(ago: float, stored:
     assert question.seconds(now) == stored
 
 
-# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back where nobody took
+# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back if no one took
 # it
 
 
@@ -365,7 +365,7 @@ def test_to_go_on_without_a_pause_changes_no_question(seat: Seat) -> None:
     before = open_now(seat)
     loop.go_on(seat)
     now = open_now(seat)
-    # By what it was chosen may be told anew: a ranking in the background may be ready by now.
+    # By what it was chosen may be told again: a ranking in the background may be ready by now.
     assert (now.row, now.label, now.token) == (before.row, before.label, before.token)
     assert now.shown_at == before.shown_at
     assert loop.next_question(seat).token == question.token

@@ -58,7 +58,7 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
         assert turn.is_taken(hers)
         assert turn.is_taken(Place(hers.row))
         assert turn.open_now() is None
-        assert turn.may_ask(hers), "it is open, though it is before somebody else"
+        assert turn.may_ask(hers), "it is open, though it is before someone else"
         assert turn.revision(hers) == 0
         assert turn.token(hers, 0) != turn.token(hers, 1)
         assert turn.annotator == str(seat.person_id)
@@ -135,7 +135,7 @@ def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) 
 def test_a_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -> None:
     for label in (None, "beach"):
         with seat.turn() as turn:
-            assert turn.decided_meanwhile(Place(1, label)).startswith("Somebody else has decided this ")
+            assert turn.decided_meanwhile(Place(1, label)).startswith("Someone else has decided this ")
 
 
 def test_the_facts_of_a_question_go_with_each_entry_but_its_token_with_the_first(

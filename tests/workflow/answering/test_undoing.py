@@ -161,7 +161,7 @@ def test_redo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, pr
     mine = ask(home, owner, project)
     loop.submit_answer(Seat(home, owner, project), mine.token, "skip")
     loop.ask_next(Seat(home, ada, project), saved.row)
-    with pytest.raises(loop.StaleQuestion, match="before somebody else"):
+    with pytest.raises(loop.StaleQuestion, match="before someone else"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
 
 

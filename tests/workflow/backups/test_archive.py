@@ -301,7 +301,7 @@ def test_a_manifest_of_another_kind_is_refused(how: str) -> None:
     assert refused.value.place == MANIFEST
 
 
-# A restore that an owner asked for is done by the next start, once; where it cannot be done nothing is
+# A restore that an owner asked for is done by the next start, once; if it cannot be done nothing is
 # changed
 
 
@@ -376,7 +376,7 @@ def test_a_note_that_cannot_be_read_is_none(home: Home) -> None:
 def test_what_was_begun_and_not_ended_is_said_and_not_repeated(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Winnow was killed: how far it came nobody knows, and people may have answered since."""
+    """Winnow was killed: how far it came no one knows, and people may have answered since."""
     answer_next(home, owner, project)
     home.close()
     folder = home.settings.home
@@ -428,7 +428,7 @@ def test_a_fault_of_winnow_s_is_said_and_not_met_again(
 def test_a_start_beside_it_is_refused_until_it_is_done(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the first look at the backup on, when nobody has the folder alone yet."""
+    """From the first look at the backup on, when no one has the folder alone yet."""
     folder, check, tried = home.settings.home, restoring.check_archive, []
     saved = state_of(folder)
     answer_next(home, owner, project)

@@ -75,7 +75,7 @@ def test_one_is_due_when_the_latest_is_old_enough(daily: Settings) -> None:
     lay(daily.backups_dir, NOW - DAY + timedelta(seconds=1))
     assert not keeping.is_due(daily, NOW)
     assert keeping.is_due(daily, NOW + timedelta(seconds=1))
-    assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "nobody wants any"
+    assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "no one wants any"
 
 
 def test_what_failed_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
@@ -163,7 +163,7 @@ def test_one_that_is_dated_in_times_to_come_keeps_no_other_from_being_made(daily
     lay(folder, NOW)
     assert not keeping.is_due(daily, NOW)
     assert keeping.is_due(daily, NOW + DAY)
-    assert ahead.name in str(keeping.why_worried(daily, NOW)), "until somebody has looked"
+    assert ahead.name in str(keeping.why_worried(daily, NOW)), "until someone has looked"
     ahead.unlink()
     lay(folder, NOW + timedelta(minutes=59))
     assert keeping.why_worried(daily, NOW) is None, "the clock was put back by a little"
@@ -213,7 +213,7 @@ def test_notes_are_whole_on_a_full_disk(daily: Settings) -> None:
     assert keeping.work(daily.backups_dir) == before
 
 
-# What owners of this Winnow see of the backups, and do; and nobody else
+# What owners of this Winnow see of the backups, and do; and no one else
 
 
 def test_from_a_press_to_a_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:

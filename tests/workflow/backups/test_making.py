@@ -1,4 +1,4 @@
-"""A backup is made beside people who answer; what cannot be made leaves nothing behind."""
+"""A backup is made next to people who answer; what cannot be made leaves nothing behind."""
 
 from __future__ import annotations
 

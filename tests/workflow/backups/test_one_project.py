@@ -1,4 +1,4 @@
-"""A project taken along and brought in elsewhere is the same: its log, its rows, its settings, its questions."""
+"""A project taken along and imported elsewhere is the same: its log, its rows, its settings, its questions."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_a_folder_with_something_in_it_is_left_alone_unless_told(
 def test_what_was_written_last_is_in_the_database_that_is_kept(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
-    """As after a kill: its last entries are in the file beside it alone."""
+    """As after a kill: its last entries are in the file next to it alone."""
     home.close()
     path = home.settings.home / DATABASE
     with closing(sqlite3.connect(path)) as killed:
@@ -204,7 +204,7 @@ def test_what_was_there_is_on_the_disk_before_the_backup_takes_its_place(
 def test_a_log_that_cannot_be_kept_stays_beside_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database lies on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
+    """The database is on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
     for another program has the database open."""
     path, copy = tmp_path / DATABASE, tmp_path / "copy"
     there = {path.with_name(path.name + ending): ending.encode() for ending in ("", "-wal", "-shm")}
@@ -235,7 +235,7 @@ def test_a_log_that_cannot_be_kept_stays_beside_its_database(
 def test_nothing_of_a_database_that_is_gone_gets_into_the_restored_one(
     home: Home, project: int, backup: Path
 ) -> None:
-    """Somebody has deleted it, and left its log beside: SQLite would write that into whatever has the name next."""
+    """Someone has deleted it, and left its log alongside: SQLite would write that into whatever has the name next."""
     saved = state_of(home.settings.home)
     home.close()
     path = home.settings.home / DATABASE
@@ -325,7 +325,7 @@ def test_one_of_newer_tables_is_refused(home: Home, project: int, tmp_path: Path
 
 
 def forged(backup: Path, folder: Path, statements: str) -> Path:
-    """A backup that is whole to the byte, of somebody who has changed its tables."""
+    """A backup that is whole to the byte, of someone who has changed its tables."""
     manifest, out = check_archive(backup), folder / "out"
     extract_all(backup, manifest, out)
     with closing(sqlite3.connect(out / DATABASE)) as there:

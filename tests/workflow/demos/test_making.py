@@ -301,7 +301,7 @@ def test_the_true_label_is_the_loudest() -> None:
 
 
 def _louder_band(clip: calls.Clip) -> bool | None:
-    """Whether the hooter, below 1 kHz, is louder than all above exactly where it is the truth; None without it."""
+    """Whether the hooter, below 1 kHz, is louder than all above exactly if it is the truth; None without it."""
     power = np.abs(np.fft.rfft(clip.samples.astype(float))) ** 2
     edge = round(1_000 * len(clip.samples) / calls.RATE)
     hooter = calls.NAMES.index("low hooter")

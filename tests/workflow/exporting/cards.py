@@ -57,7 +57,7 @@ FACTS = CardFacts(
 
 
 def facts_of(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
-    """The facts of a project as they stand. names : {person: what they are called}"""
+    """The facts of a project as they are. names : {person: what they are called}"""
     log = entries.after(opened.session, opened.project_id, 0)
     ids = list(map(str, opened.learner.table.ids))
     head = head_of(log, names, ids, first_table(log, opened.project.table_hash))

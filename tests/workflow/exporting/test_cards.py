@@ -344,7 +344,7 @@ def test_details_are_told_as_a_person_types_them() -> None:
     assert CardDetails.told({}) == CardDetails()
 
 
-# Croissant's metadata: MLCommons' own reader finds no error in it, and reads the records beside it
+# Croissant's metadata: MLCommons' own reader finds no error in it, and reads the records next to it
 
 
 # Of rdflib and pandas, as mlcroissant uses them.

@@ -41,7 +41,7 @@ from workflow.projects import progress
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
-# A data set of every kind of project, as it is written for whoever gives the labels away
+# A data set of every kind of project, as it is written for anyone who gives the labels away
 
 
 __all__ = ["datasets"]

@@ -196,7 +196,7 @@ def test_what_is_not_wanted_any_more_goes(seat: Seat) -> None:
     path, _ = files.find(seat, one.key)
     files.remove(seat, one.key)
     assert not path.exists()
-    with pytest.raises(NotFound, match="prepare it anew"):
+    with pytest.raises(NotFound, match="prepare it again"):
         files.find(seat, one.key)
     files.remove(seat, one.key)
     assert files.prepared(seat) == ()

@@ -58,7 +58,7 @@ def files(seat: Seat, as_of: int | None = None) -> dict[str, bytes]:
 
 
 def act(play: Play, what: str, who: int, number: int) -> None:
-    """One of an owner's acts, or of anybody's."""
+    """One of an owner's acts, or of anyone's."""
     seat, ada = play.people
     if what == "settings":
         choices = SETTINGS[play.world.kind]

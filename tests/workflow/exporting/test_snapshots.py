@@ -36,7 +36,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Named snapshots: what they mean, that they can be known again, and what is said where they cannot
+# Named snapshots: what they mean, that they can be known again, and what is said if they cannot
 
 
 def test_a_snapshot_of_every_kind_is_the_file_of_then(world: KindWorld, seat: Seat) -> None:
@@ -199,7 +199,7 @@ class LaterEntry(LogEntry):
 
 @pytest.mark.parametrize("made", [LogEntry, LaterEntry])
 def test_the_hash_of_entries_that_are_stored_stays_what_it_was(made: type[LogEntry]) -> None:
-    """It stands in every snapshot: another one would say that the log was changed outside Winnow."""
+    """It is in every snapshot: another one would say that the log was changed outside Winnow."""
     assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
 
 

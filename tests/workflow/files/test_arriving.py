@@ -34,7 +34,7 @@ from workflow.kinds.one_label.build import keep_graph
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# Files on their way to the disk: what is kept of them, whose they are, how much may lie there, and when it
+# Files on their way to the disk: what is kept of them, whose they are, how much may be there, and when it
 # goes
 
 
@@ -328,10 +328,10 @@ def names(home: Path) -> set[str]:
 
 def test_a_start_removes_what_is_older_than_a_day(tmp_path: Path) -> None:
     lay(tmp_path, stored.DAY + 60)
-    (tmp_path / "of somebody else").mkdir()
+    (tmp_path / "of someone else").mkdir()
     reopened(tmp_path).close()
     assert not names(tmp_path) & set(NAMES)
-    assert "of somebody else" in names(tmp_path)
+    assert "of someone else" in names(tmp_path)
 
 
 def test_a_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Spectrograms: what may be asked, where a tone stands in the picture, what is kept of them and for how long
+# Spectrograms: what may be asked, where a tone is in the picture, what is kept of them and for how long
 
 
 NAME = kept(RECORDINGS["calls/0.wav"], "wav")
@@ -273,7 +273,7 @@ def test_a_backup_leaves_out_what_can_be_drawn_again(spectrograms_seat: Seat, tm
         assert not [name for name in made.namelist() if "cache" in name]
 
 
-# Small pictures: made once, kept under the name of the picture's content, made anew where they are gone
+# Small pictures: made once, kept under the name of the picture's content, rebuilt if they are gone
 
 
 LARGE = picture(1, "JPEG", (500, 300))

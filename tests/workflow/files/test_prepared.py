@@ -102,7 +102,7 @@ def test_a_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> 
     assert found is not None
     path, name = found
     assert (path.read_bytes(), name, path.parent) == (b"ababab", "birds.csv", tmp_path / "exports")
-    assert path.parent.stat().st_mode & 0o777 == 0o700, "nobody else of this machine looks in"
+    assert path.parent.stat().st_mode & 0o777 == 0o700, "no one else of this machine looks in"
     assert len(key) >= 32
     assert files.fetch(OWNER, key) == found, "a download may be tried again"
 
@@ -134,7 +134,7 @@ def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_pa
     key = files.begin(tmp_path, OWNER, "birds.csv", held.taken())
     held.begun.wait()
     assert only(files) == PreparedFile(key, "birds.csv", WRITING, 1, 3, 5)
-    assert files.fetch(OWNER, key) is None, "half a file is nobody's"
+    assert files.fetch(OWNER, key) is None, "half a file is no one's"
     files.remove(OWNER, key)
     assert files.of(OWNER) == ()
     held.go_on.set()

@@ -43,7 +43,7 @@ def chunk(kind: bytes, data: bytes, length: int | None = None) -> bytes:
 def png(
     width: int, height: int, *more: bytes, form: bytes = b"\x08\x02\0\0\0", data: bytes | None = None
 ) -> bytes:
-    """Of three bytes a point, or of this form; `more` stands before the data."""
+    """Of three bytes a point, or of this form; `more` is before the data."""
     idat = zeros(10**6) if data is None else data
     head = chunk(b"IHDR", struct.pack(">II", width, height) + form)
     return b"\x89PNG\r\n\x1a\n" + head + b"".join(more) + chunk(b"IDAT", idat) + chunk(b"IEND", b"")

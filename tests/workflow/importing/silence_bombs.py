@@ -60,7 +60,7 @@ def flac(hours: float, rate: int = RATE) -> bytes:
 
 
 def _coded(number: int) -> bytes:
-    """As UTF-8 would have it, also where there is no such character."""
+    """As UTF-8 would have it, also if there is no such character."""
     if number < 0x80:
         return bytes([number])
     more = 1

@@ -102,14 +102,14 @@ def test_the_bombs_are_many_and_all_different() -> None:
     assert 10 <= sum(bomb.quick for bomb in BOMBS) <= 20
 
 
-# No picture and no recording costs more than its size allows, at import and when somebody looks: it is
-# shown, or words stand in its place, within 500 MB and 20 seconds of computing, and the next one is seen
+# No picture and no recording costs more than its size allows, at import and when someone looks: it is
+# shown, or words are in its place, within 500 MB and 20 seconds of computing, and the next one is seen
 
 
 MEDIA_BOMBS = [*PICTURES, *SOUNDS, *SILENCES]
 IMAGES = ("png", "gif", "webp", "jpg")
 MOST_MEDIA_MB, MOST_OF_A_HEAVY_ONE_MB, MOST_MEDIA_SECONDS = 500, 700, 20
-"""A picture of nearly fifty million points, which is taken, may have 500 MB beside what all jobs share."""
+"""A picture of nearly fifty million points, which is taken, may have 500 MB next to what all jobs share."""
 
 SPECTROGRAM = {
     "start": None,
@@ -122,7 +122,7 @@ SPECTROGRAM = {
 
 
 def imported(bomb: MediaBomb, data: bytes) -> list[str]:
-    """What is said of a zip whose rows name the file; nothing where it becomes a table."""
+    """What is said of a zip whose rows name the file; nothing if it becomes a table."""
     name, column = f"x.{bomb.ending}", "image" if bomb.ending in IMAGES else "audio"
     table = f"candidates,{column}\na|b,{name}\nb,{name}\n".encode()
     try:
@@ -136,7 +136,7 @@ def imported(bomb: MediaBomb, data: bytes) -> list[str]:
 
 
 def seen(path: Path) -> list[str]:
-    """What is said in place of its picture; nothing where there is one."""
+    """What is said in place of its picture; nothing if there is one."""
     job, how = (
         ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
     )

@@ -139,7 +139,7 @@ def test_one_that_takes_too_much_does_no_harm_to_the_others(
 
     def limit(job: str, given: Mapping[str, Any], *others: Any) -> Any:
         if "b" in given["keys"]:
-            raise MediaError("Reading it takes more than 350 MB.", "Save it anew.")
+            raise MediaError("Reading it takes more than 350 MB.", "Save it again.")
         return look(job, given, *others)
 
     monkeypatch.setattr(limited, "look", limit)

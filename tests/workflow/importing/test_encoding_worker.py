@@ -145,7 +145,7 @@ def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
 def test_encoding_comes_before_rest_of_comparison(
     home: Home, owner: int, worker: EncodingWorker, findings: Findings, own: bool
 ) -> None:
-    """A comparison that nobody asked for is not waited for; features that have changed are compared anew."""
+    """A comparison that no one asked for is not waited for; features that have changed are compared again."""
     automatic = {"model": "automatic", "train_seconds": 3600.0}
     compared = text_project(home, owner, "compared", **automatic)
     other = compared if own else text_project(home, owner, "other")
@@ -186,7 +186,7 @@ def test_models_are_compared_again_once_features_have_changed(
     worker.look()
     worker.look()
     assert not table_of(seat).encoded[0].missing.any(), "the new row is encoded"
-    assert latest_comparison(home, project) == second, "by the same encoder: nothing to compare anew"
+    assert latest_comparison(home, project) == second, "by the same encoder: nothing to compare again"
     encoding.back_to_words(seat)
     worker.look()
     assert latest_comparison(home, project).id > second.id
@@ -207,7 +207,7 @@ def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
 def test_who_asked_waits_for_no_comparison(
     home: Home, owner: int, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Models are compared before the first answer where nobody has chosen one; that may take minutes."""
+    """Models are compared before the first answer if no one has chosen one; that may take minutes."""
     seat = asked(home, owner, text_project(home, owner, model="automatic"))
     before: list[str] = []
     monkeypatch.setattr(ComparingWorker, "compare", lambda *_: before.append(latest(seat).state))

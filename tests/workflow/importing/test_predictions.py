@@ -90,7 +90,7 @@ def test_the_same_again_stores_nothing_and_is_told_the_same(there: Seat) -> None
     assert add_predictions(there, SENT, "net", "k1") == first, "also when others came meanwhile"
     assert np.array_equal(weights(there), now)
     assert len(predictions_entries(there)) == 2
-    assert add_predictions(there, SENT, "net", "k3").seq == 3, "under another key it is sent anew"
+    assert add_predictions(there, SENT, "net", "k3").seq == 3, "under another key it is sent again"
     assert weights(there)[1].max() == 0.7
 
 
@@ -164,11 +164,11 @@ def test_answers_go_on_and_are_kept(there: Seat) -> None:
     [
         (ScoredRow(60, None, {}), "there is no row 60"),
         (ScoredRow(-1, None, {}), "there is no row -1"),
-        (ScoredRow(None, "nobody", {}), "there is no row_id 'nobody'"),
+        (ScoredRow(None, "nobody", {}), "there is no row_id 'no one'"),
         (ScoredRow(None, None, {}), "names no row, or two"),
         (ScoredRow(3, "r3", {}), "names no row, or two"),
         (ScoredRow(None, "r1", {}), "row 1 stands here twice"),
-        (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
+        (ScoredRow(3, None, {"nobody": 1}), "'no one' is not a class and never was"),
         (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
@@ -240,7 +240,7 @@ def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
     assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
 
 
-# The crowd that voted before: who is how right, who guesses, how far they agree, and who is told of it
+# The crowd that voted before: who is how right, who guesses, inter-annotator agreement, and who is told of it
 
 
 PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")

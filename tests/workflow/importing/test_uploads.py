@@ -220,7 +220,7 @@ def test_a_killed_server_leaves_nothing_of_an_upload_to_the_next(
     assert mine.cells["labels"].tolist() == ["a|b"]
 
 
-# A person's file is read by one process however many pages ask; nobody else's page has it; what ends it
+# A person's file is read by one process however many pages ask; no one else's page has it; what ends it
 # says so
 
 
@@ -348,9 +348,9 @@ def test_a_process_that_is_killed_is_said_in_words_and_begun_anew(home: Home, ow
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()
-    os.mkfifo(file.path)  # whoever reads it waits for what is written
+    os.mkfifo(file.path)  # anyone who reads it waits for what is written
     job = jobs.ask(seat, file, "read", (), reading(file))
-    writing = os.open(file.path, os.O_WRONLY)  # which waits for whoever reads
+    writing = os.open(file.path, os.O_WRONLY)  # which waits for anyone who reads
     try:
         (child,) = children()
         os.kill(child, signal.SIGKILL)

@@ -80,7 +80,7 @@ def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
 
 
 def work(home: Home, person: int, project: int, times: int = 4) -> None:
-    """Answers, a skip, one taken back; after each of them what a page does then."""
+    """Answers, a skip, one withdrawn; after each of them what a page does then."""
     seat = Seat(home, person, project)
     for number in range(times):
         question = loop.next_question(seat)

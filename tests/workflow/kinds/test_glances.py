@@ -1,4 +1,4 @@
-"""How good each project is, for lists: by the learners in memory, else as it was seen last; nobody waits for it."""
+"""How good each project is, for lists: by the learners in memory, else as it was seen last; no one waits for it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kept(home: Home) -> list[Path]:
 
 
 def forget(home: Home) -> None:
-    """As after a restart: what lies in memory is gone."""
+    """As after a restart: what is in memory is gone."""
     glances._known.pop(home.database, None)
 
 
@@ -78,7 +78,7 @@ def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> Non
     world.answer(seat)
     progress.at_a_glance(seat)
     progress.change_stop_rules(seat, StopRules(goal=0.85))
-    seat.settle()  # a glance does not wait for whoever is at the learner
+    seat.settle()  # a glance does not wait for anyone who is at the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 

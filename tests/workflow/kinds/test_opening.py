@@ -30,7 +30,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-# The learners in memory: they follow the log, and hold nobody up
+# The learners in memory: they follow the log, and hold no one up
 
 
 def test_nothing_is_kept_for_projects_that_somebody_only_names(home: Home, owner: int, project: int) -> None:
@@ -126,7 +126,7 @@ def test_a_large_table_lies_on_the_disk_and_takes_less_for_each_of_its_bytes() -
     assert sizes == sorted(sizes)
 
 
-# What one server writes, the other has taken in before anybody asks it
+# What one server writes, the other has taken in before anyone asks it
 
 
 LONG = 60.0
@@ -179,7 +179,7 @@ def test_news_are_taken_in_before_anybody_asks(home: Home, other: Home, owner: i
     with (
         other.shelf.opened()[project].lock,
         home.database.read() as session,
-    ):  # somebody is at it: they take it in
+    ):  # someone is at it: they take it in
         busy = threading.Thread(target=follower.look, args=(LONG,))
         busy.start()
         busy.join(LONG)

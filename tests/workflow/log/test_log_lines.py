@@ -328,7 +328,7 @@ def test_each_fault_has_its_sentence(change: object, sentence: str) -> None:
 
 
 def test_what_a_chain_cannot_show() -> None:
-    """All lines written anew after a change are a good file; only a head noted elsewhere tells it from the first."""
+    """All lines rewritten after a change are a good file; only a head noted elsewhere tells it from the first."""
     first, *others = three()
     lines = written([dataclasses.replace(first, labels=("robin",)), *others])
     assert len(read_log_lines(lines)) == 3
@@ -455,7 +455,7 @@ def test_an_exported_log_with_classes_says_what_the_log_says(home: Home, owner: 
     assert class_changes(map(learner_entry, back)) == (ClassChange(4, "add", ("d|e",)),)
 
 
-# Values that programs are told: no NaN among them, and files by their addresses
+# Values that programs are reported: no NaN among them, and files by their addresses
 
 
 @pytest.mark.parametrize(

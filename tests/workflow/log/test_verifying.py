@@ -1,4 +1,4 @@
-"""A log that holds, of every kind of project; and what is said of one that somebody has meddled with."""
+"""A log that holds, of every kind of project; and what is said of one that someone has meddled with."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def forge(lines: list[bytes], **values: object) -> bytes:
 
 
 def test_a_file_written_anew_holds_alone_but_not_beside_the_project(told: Seat, tmp_path: Path) -> None:
-    """What the chain cannot show: somebody who seals everything after their change again."""
+    """What the chain cannot show: someone who seals everything after their change again."""
     path = tmp_path / "log.jsonl"
     path.write_bytes(forge(write(told, path), annotator="nobody"))
     head = verify_file(path).head
@@ -332,7 +332,7 @@ def test_equal_numbers_in_another_form_have_another_head(told: Seat, tmp_path: P
     lines = write(told, path)
     verify_project(told, path)
     path.write_bytes(forge(lines, score=score))
-    assert f"with a head of its own, {verify_file(path).head}: it was written anew." in fault(told, path)
+    assert f"with a head of its own, {verify_file(path).head}: it was rewritten." in fault(told, path)
 
 
 def test_a_log_of_another_project_is_refused(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:

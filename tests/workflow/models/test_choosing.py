@@ -249,7 +249,7 @@ def test_checks_flatter_what_they_chose_whoever_took_it(home: Home, owner: int, 
     assert not showing.model_story(seat).by_checks
     choosing.compare_now(seat)
     worker.look()
-    assert not showing.model_story(seat).by_checks, "nobody has chosen by them"
+    assert not showing.model_story(seat).by_checks, "no one has chosen by them"
     choosing.adopt(seat, "clpl")
     assert showing.model_story(seat).by_checks, "by a person who has seen the figures"
 

@@ -492,7 +492,7 @@ def test_a_killed_worker_frees_its_comparison_and_two_let_it_rest(
     assert not running.begun
     assert (running.fault or "").startswith("The comparison was ended from outside twice")
     choosing.cancel(Seat(home, owner, project))
-    choosing.compare_now(Seat(home, owner, project))  # whoever asks anew means it
+    choosing.compare_now(Seat(home, owner, project))  # anyone who asks again means it
     ComparingWorker(home, "two").look()
     assert latest(home, project).state == trained.DONE
     assert leases.MOST_DEATHS == 2
@@ -520,7 +520,7 @@ def on_cluster(home: Home) -> ComparingWorker:
 
 
 def told_of(home: Home, owner: int, project: int) -> str:
-    """What the page says of a comparison that nobody makes now."""
+    """What the page says of a comparison that no one makes now."""
     now = showing.running_now(Seat(home, owner, project))
     assert now is not None
     assert not now.begun

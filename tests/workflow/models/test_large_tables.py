@@ -1,4 +1,4 @@
-"""A table on disk ranked in blocks: as in one process, whoever does it and whoever dies meanwhile."""
+"""A table on disk ranked in blocks: as in one process, no matter who does it and anyone who dies meanwhile."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
     )
 
     managing.change_learner(Seat(home, owner, project), C=None)
-    assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
+    assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
 
 
 def test_after_a_rest_it_is_tried_once_more(

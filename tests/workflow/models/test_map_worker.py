@@ -1,4 +1,4 @@
-"""Who lays out maps: a worker that is asked to, beside its trainings, one at a time a project."""
+"""Who lays out maps: a worker that is asked to, next to its trainings, one at a time a project."""
 
 from __future__ import annotations
 

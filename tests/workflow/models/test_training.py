@@ -226,7 +226,7 @@ def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
         assert train_due(home, worker)
     folder = next((home.settings.home / "models").iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
-    # An older copy of the database was put back: files of versions it has never known lie there.
+    # An older copy of the database was put back: files of versions it has never known are there.
     np.save(folder / "40.npy", np.zeros(3))
     np.save(folder / "50.npy", np.zeros(3))
     (folder / "tmp.part").write_bytes(b"half")
@@ -384,7 +384,7 @@ def test_what_is_due_is_asked_for_once_and_found_until_it_is_over(home: Home, ow
     assert found() == ([], [])
 
 
-# Somebody who is away is looked for again: soon at first, then more and more seldom
+# Someone who is away is looked for again: soon at first, then more and more seldom
 
 
 def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:
@@ -424,7 +424,7 @@ def test_who_was_there_is_looked_for_soon_when_missed_again() -> None:
     assert away.is_due
 
 
-# What a worker tries: cancelled, begun anew by another, or failed and told
+# What a worker tries: cancelled, restarted by another, or failed and told
 
 
 def tried(error: BaseException | None) -> list[str]:

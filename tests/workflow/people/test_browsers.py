@@ -96,7 +96,7 @@ def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: p
         "Safari on macOS",
     )
     with unwritable(home):
-        browsers.see(home, number)  # nobody is told
+        browsers.see(home, number)  # no one is told
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.my_browsers(chief) == []
 
@@ -137,7 +137,7 @@ def test_browsers_are_told_in_a_few_words(said: str, words: str) -> None:
     assert browser_words(said) == words
 
 
-# Who is known to be signed in is who is, whoever has changed what meanwhile
+# Who is known to be signed in is who is, no matter who has changed what meanwhile
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def test_an_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat
     assert by_openid(home) == ada.person_id
     assert by_openid(home, email="new@example.org") == ada.person_id, "her e-mail has changed"
     with pytest.raises(NotKnown, match="another account of the same e-mail"):
-        elsewhere.sign_in_by_openid(home, claims(sub="2"))  # whoever got her old address
+        elsewhere.sign_in_by_openid(home, claims(sub="2"))  # anyone who got her old address
     assert len(browsers.my_browsers(ada)) == 2
     elsewhere.set_known_as(chief, ada.person_id, "ada@example.org")
     assert by_openid(home, sub="2") == ada.person_id, "the chief has said that it is her"

@@ -56,7 +56,7 @@ def test_a_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
     agreed, apart, bad = open_rows(seat, 3)[:3]
     for row, other in ((agreed, ("is", "ant")), (apart, ("is", "bee")), (bad, ("bad",))):
         say(ada, row, "is", "ant")
-        assert disputes.open_dispute(seat, row) is None, "one person disagrees with nobody"
+        assert disputes.open_dispute(seat, row) is None, "one person disagrees with no one"
         say(ben, row, *other)
     found = disputes.list_disputes(seat)
     assert {one.row for one in found.lines} == {apart, bad}
@@ -76,7 +76,7 @@ def test_the_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
     lines = disputes.list_disputes(seat).lines
     assert [one.worst for one in lines] == sorted((one.worst for one in lines), reverse=True)
     for one in lines:
-        # ant beside ant or bee: Jaccard 1/2, one holds the other: 2/3
+        # ant next to ant or bee: Jaccard 1/2, one holds the other: 2/3
         assert one.disagreement == pytest.approx(1 - 2 / 3 / 2 if rows.index(one.row) % 2 else 1.0)
         dispute = disputes.open_dispute(seat, one.row)
         assert dispute is not None
@@ -160,7 +160,7 @@ def test_who_has_one_answer_a_row_has_no_disputes(chief: Seat) -> None:
     assert disputes.open_dispute(vectors, 0) is None
 
 
-# Verdicts: one entry that ends a dispute for good, until it is taken back; and notes that settle nothing
+# Verdicts: one entry that ends a dispute for good, until it is withdrawn; and notes that settle nothing
 
 
 @pytest.fixture
@@ -357,7 +357,7 @@ def test_the_export_says_what_everybody_said_and_who_settled_it(
     assert view.counts[files.ANSWERED] == 1, "people decided it"
 
 
-# Agreement of the people of a project: which votes go in, and what is said where there is no figure
+# Agreement of the people of a project: which votes go in, and what is said if there is no figure
 
 
 YES_NO = frozenset({"yes", "no"})
@@ -396,7 +396,7 @@ def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_no_figure
     assert "29 rows" in found.checks.alpha.reason
     assert found.everywhere.alpha.reason == ""
     nobody = agreement_of(said())
-    assert nobody.checks.alpha.reading.startswith("Nobody has answered")
+    assert nobody.checks.alpha.reading.startswith("No one has answered")
     assert nobody.pairs == ()
     assert agreement_of(said([vote(0, ADA, "ant"), vote(1, BEN, "ant")])).pairs == ()
 

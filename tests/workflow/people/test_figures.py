@@ -40,7 +40,7 @@ def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
 
 
 def answer(seat: Seat, *, right: bool) -> bool:
-    """Answer what is asked, rightly or not; False where nothing is."""
+    """Answer what is asked, rightly or not; False if nothing is."""
     question = loop.next_question(seat)
     if question is None:
         return False
@@ -216,8 +216,8 @@ def test_checks_go_by_what_is_known_else_by_the_others_without_oneself() -> None
         vote(2, CEM, "bee", check=True),
         vote(3, ADA, "ant", check=True),
         vote(3, BEN, "ant", check=True),
-        vote(3, CEM, "bee", check=True),  # of the others one says this and one that: nobody knows
-        vote(4, ADA, "ant", check=True),  # nobody else
+        vote(3, CEM, "bee", check=True),  # of the others one says this and one that: no one knows
+        vote(4, ADA, "ant", check=True),  # no one else
         vote(5, ADA, "ant"),
         vote(5, BEN, "ant"),  # no check
     ]
@@ -298,7 +298,7 @@ def test_figures_do_not_depend_on_the_order_of_others_answers(order: list[int], 
     assert figures_of(said([*own, *others]), ADA) == figures_of(said(votes), ADA)
 
 
-# A person's day: counted from the log by the clock where they are, reached once, and when a break is
+# A person's day: counted from the log by the clock if they are, reached once, and when a break is
 # offered
 
 
@@ -409,7 +409,7 @@ def test_a_goal_is_reached_and_said_once_a_day(here: Seat) -> None:
     tomorrow = goals.day(here, None, NOON + timedelta(days=1))
     assert (tomorrow.reached, tomorrow.told, tomorrow.answers) == (False, False, 0)
     goals.set_goal(here, Goal(answers=1))
-    assert not goals.day(here, None, evening).told, "another goal is reached anew"
+    assert not goals.day(here, None, evening).told, "another goal is reached again"
 
 
 def test_of_two_goals_both_are_to_be_reached(here: Seat) -> None:

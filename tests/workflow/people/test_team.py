@@ -276,7 +276,7 @@ def test_what_does_not_fit_is_refused_and_nobody_is_added(members_seat: Seat) ->
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")
-    with pytest.raises(MemberError, match="nobody of that name"):
+    with pytest.raises(MemberError, match="no one of that name"):
         members.give_role(members_seat, [ada, 99], "viewer")
     for act in (
         lambda: members.give_role(members_seat, [ada, members_seat.person_id], "viewer"),
@@ -325,7 +325,7 @@ def test_a_name_taken_in_a_project_that_is_not_theirs_tells_nothing(members_seat
 
 
 def test_a_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
-    """That is an owner of this Winnow, unless somebody has taken them away outside of it."""
+    """That is an owner of this Winnow, unless someone has taken them away outside of it."""
     home = members_seat.home
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
     members.give_role(members_seat, [ada, bob], "owner")
@@ -379,7 +379,7 @@ def test_several_projects_are_shared_by_name_or_none(members_seat: Seat) -> None
     members.share(nowhere, " ada  lovelace ", [second, members_seat.project_id or 0], "viewer")
     assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
     assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
-    with pytest.raises(MemberError, match="nobody of that name"):
+    with pytest.raises(MemberError, match="no one of that name"):
         members.share(nowhere, "Bob", [second], "viewer")
 
 
@@ -402,7 +402,7 @@ def test_whose_membership_ended_stops_at_the_next_press(members_seat: Seat) -> N
     ada = Seat(home, annotator(home, members_seat.person_id, "Ada"), members_seat.project_id)
     asked = loop.next_question(ada)
     members.remove_member(members_seat, ada.person_id)
-    with pytest.raises(NotFound, match="nobody has shared it with you"):
+    with pytest.raises(NotFound, match="no one has shared it with you"):
         loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
     with home.database.read() as session:
         assert questions.get(session, members_seat.project_id or 0, ada.person_id) is None, "its row is free"

@@ -44,7 +44,7 @@ from workflow.projects.proving import Measured, answers_to, random_line
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Figures of every Progress page: by hand, and the curve without what was taken back by its definition
+# Figures of every Progress page: by hand, and the curve without what was withdrawn by its definition
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def test_one_rule_that_is_reached_is_enough() -> None:
 
 
 class Seconds:
-    """What the clock of turns takes for `time`; it goes on by the second that it is told."""
+    """What the clock of turns takes for `time`; it goes on by the second that it is reported."""
 
     passed = 0.0
 
@@ -136,7 +136,7 @@ def test_the_pace_is_the_median_of_peoples_latest_answers(
             return pace(reading.session, reading.project.id)
 
     assert answer_after(7, note="skip") is None
-    assert answer_after(7, note=SIMULATED) is None, "neither a skip nor the oracle is somebody's answer"
+    assert answer_after(7, note=SIMULATED) is None, "neither a skip nor the oracle is someone's answer"
     assert answer_after(2) == 2
     assert answer_after(4) == 3
     assert answer_after(100) == 4, "one coffee break does not count"

@@ -215,7 +215,7 @@ def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -
     instance_map.note_fault(home, wished, "no memory")
     assert not maps.is_waited_for(seat)
     instance_map.drop(home, wished)
-    assert maps.is_waited_for(seat), "a wish that went astray is left anew"
+    assert maps.is_waited_for(seat), "a wish that went astray is left again"
     assert instance_map.wishes(home) == [wished]
     instance_map.fulfil(home, wished)
     assert not maps.is_waited_for(seat)
@@ -225,7 +225,7 @@ def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -
     assert maps.instance_map(seat).coming
 
 
-# Where rows lie on the map: axes that hold the most variance, neighbours that stay neighbours
+# Where rows are on the map: axes that hold the most variance, neighbours that stay neighbours
 
 
 def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:

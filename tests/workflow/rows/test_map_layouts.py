@@ -18,7 +18,7 @@ ROWS = np.arange(5)
 
 @pytest.fixture(autouse=True)
 def laid_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """t-SNE itself is tested beside this."""
+    """t-SNE itself is tested next to this."""
     monkeypatch.setattr(instance_map, "beside_neighbors", lambda X: principal_axes(X)[0])
 
 

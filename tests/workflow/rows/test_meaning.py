@@ -156,7 +156,7 @@ def test_words_are_encoded_in_a_limited_process_and_once(
     for words in ("animals", "animals", " animals ", "voyage", "animals"):
         list_nearest(seat, words)
     assert asked == [("text_vectors", "animals"), ("text_vectors", "voyage")]
-    topic_encoder(home)  # put there anew
+    topic_encoder(home)  # put there again
     list_nearest(seat, "animals")
     assert len(asked) == 3
 

@@ -252,7 +252,7 @@ def test_a_person_reads_words_and_a_program_one_document(capsys: pytest.CaptureF
     link = "https://a.example/signin?link=x"
     for as_json, words in (
         (False, f"  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n\n"),
-        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words beside the document have not
+        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words next to the document have not
     ):
         terminal.as_json = as_json
         terminal.say("Compiling.")

@@ -165,7 +165,7 @@ def test_what_cannot_be_changed_is_said(
     assert "Operation not permitted" in caplog.text
 
 
-# A data folder is shared by all processes of Winnow, or somebody's alone
+# A data folder is shared by all processes of Winnow, or someone's alone
 
 
 def test_many_share_and_one_is_alone(tmp_path: Path) -> None:

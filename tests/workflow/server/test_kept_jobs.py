@@ -1,4 +1,5 @@
-"""A job is done once, whoever of its person's pages asks; it goes on without any for a while; nobody else has it."""
+"""A job is done once, no matter who of its person's pages asks; it goes on without any for a while; no one else has
+it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from workflow.server.jobs import FairLock, blocks_folder, cluster_blocks, open_b
 from workflow.server.settings import Settings
 from workflow.server.shelf import Shelf, Slot
 
-# The learners in memory and the trainings beside them: news, renewal, waiting, and the end
+# The learners in memory and the trainings next to them: news, renewal, waiting, and the end
 
 
 class Learner:
@@ -31,7 +31,7 @@ class Learner:
 
 
 class Training:
-    """Notes what it is told."""
+    """Notes what it is reported."""
 
     def __init__(self, learner: Any) -> None:
         self.learner, self.told = learner, []
@@ -126,7 +126,7 @@ def test_a_project_has_one_place_whoever_comes_first() -> None:
     slot = shelf.slot(1)
     shelf.put(1, Learner())  # type: ignore[arg-type]
     assert shelf.slot(1) is slot
-    assert slot.learner is None, "somebody reads it already: they will build it from table and log"
+    assert slot.learner is None, "someone reads it already: they will build it from table and log"
     assert shelf.slot(2) is not slot
 
 
@@ -168,7 +168,7 @@ def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pyte
     trainings = [shelf.slot(number).training for number in (1, 2, 3, 4)]
     shelf.make_room(4)
     assert learners(shelf, 1, 2, 3, 4) == [1, 2, 3, 4], "140 are allowed"
-    shelf.slot(1)  # somebody came
+    shelf.slot(1)  # someone came
     shelf.make_room(4, wanted=15)
     assert learners(shelf, 1, 2, 3, 4) == [1, 4]
     assert shelf.n_open() == 2
@@ -214,7 +214,7 @@ def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.M
     memory_of(shelf, monkeypatch)
     made.busy = True
     shelf.make_room(2)
-    assert slot.learner is not None, "its fit would hold it, and be begun anew beside it"
+    assert slot.learner is not None, "its fit would hold it, and be restarted next to it"
     assert made.told == ["look"]
     made.busy = False
     shelf.make_room(2)
@@ -333,7 +333,7 @@ def test_one_thread_at_a_time_has_it() -> None:
         for _ in range(100):
             with lock, lock:
                 inside += 1
-                time.sleep(0)  # lets another thread run, which would come in where nothing kept it out
+                time.sleep(0)  # lets another thread run, which would come in if nothing kept it out
                 most = max(most, inside)
                 inside -= 1
 

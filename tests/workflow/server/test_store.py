@@ -1,4 +1,4 @@
-"""A home is opened with the database that it had last, or refused in one line; never begun anew in silence."""
+"""A home is opened with the database that it had last, or refused in one line; never restarted in silence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What is exported of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
-comes from. A cell that nobody answered is empty, never 0."""
+comes from. A cell that no one answered is empty, never 0."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they stand. A row is as certain as the label that is least so, whether it is yes or no."""
+    """The rows as they are. A row is as certain as the label that is least so, whether it is yes or no."""
     learner = opened.learner
     found, table = learner.export_cells(), learner.table
     surely = np.maximum(found.probabilities, 1 - found.probabilities)

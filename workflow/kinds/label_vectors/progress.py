@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # When to stop asking about label vectors: what the owner's rules say of the curve.
 
 DEFAULT_RULES = StopRules(flat_within=None)
-"""The rules where nobody has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
+"""The rules if no one has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
 the size of the table, so that rule is off until the owner sets it."""
 
 
@@ -94,7 +94,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 @dataclass(frozen=True)
 class Band:
-    """A figure with its 95% interval, arrays of one length; NaN where it is not known."""
+    """A figure with its 95% interval, arrays of one length; NaN if it is not known."""
 
     value: np.ndarray
     low: np.ndarray
@@ -103,7 +103,7 @@ class Band:
 
 @dataclass(frozen=True)
 class VectorCurve:
-    """One point for each model version. Arrays of one length; NaN where there is none.
+    """One point for each model version. Arrays of one length; NaN if there is none.
 
     answers : answers given      model_version : seq of the entry the model was fitted to      unasked : cells
     entropy : left in them, in bits      precision : {t: share of the t likeliest labels that are right}, on held-out
@@ -127,7 +127,7 @@ class Predictor:
     title, other : its name for people, and that of the one it was compared with      since : answers when it began to
     automatic : whether it was chosen      threshold : above which probability it says yes
     f1, other_f1, error : micro F1 of both on known cells that they were not shown, and the standard error of the
-    difference; None where too little is known, or nothing was compared
+    difference; None if too little is known, or nothing was compared
     """
 
     title: str
@@ -146,13 +146,13 @@ class VectorProgress:
 
     answered, left : as every page counts them, rows if by_row, else labels      answers_left : that these wait for, of
         which one may be for several people
-    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts where there are some}
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are some}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     settled : the share known or sure, as on the card
     predictor : None before the first model
     undecided_checks : blind checks that measure nothing, for as many people say yes as no
     n_control : control cells drawn      waiting : whether the first model is still to come
-    fault : why the model could not be fitted, None where it could      stop : what the stop rules say
+    fault : why the model could not be fitted, None if it could      stop : what the stop rules say
     """
 
     curve: VectorCurve

@@ -66,7 +66,7 @@ def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> ent
     """Write the entries of an answer; the last of them.
 
     "none" with labels says that it is one of these classes, a group of them perhaps, whatever the candidates are: `is`
-    or `among` those of them that are candidates; where none of them is, `none` and then the same of all of them are
+    or `among` those of them that are candidates; if none of them is, `none` and then the same of all of them are
     stored, both or neither.
 
     question : the open one      given.shown : `ShownQuestion.shown`
@@ -306,7 +306,7 @@ BATCHING: Batching[TableLearner] = _OneLabel()
 
 def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
     """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
-    it gives them among their first candidates, and whether that is right. None where these tell of no other row."""
+    it gives them among their first candidates, and whether that is right. None if these tell of no other row."""
     pool = learner.pool
     known = pool.known()
     judged = (known >= 0) & (pool.first.take(pool.held, axis=0).sum(axis=1) >= 2)
@@ -328,7 +328,7 @@ def _shares(learner: TableLearner, rows: np.ndarray) -> FloatArray:
 
 def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
     """(n,) rows that wait for their first answer, no held-out row or blind check among them, and none that this
-    annotator is unsure of or has put off. What the model says of them tells nobody's answer to them."""
+    annotator is unsure of or has put off. What the model says of them tells no one's answer to them."""
     pool = learner.pool
     waiting = np.array(pool.fresh() & ~pool.test_rows & ~pool.control_rows)
     aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
@@ -337,8 +337,9 @@ def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
 
 
 def _asked_alone(learner: TableLearner) -> BoolArray:
-    """(n,) rows that are in no batch that is found: were it blind checks alone, whoever has confirmed all others would
-    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everybody: not
+    """(n,) rows that are in no batch that is found: were it blind checks alone, no matter who has confirmed all
+    others would
+    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everyone: not
     each by chance, for in small projects chance would leave too few."""
     pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
     several = pool.first.sum(axis=1) >= 2

@@ -22,12 +22,12 @@ from workflow.server.home import Home, room_for_learner
 
 # Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 #
-# A cache and nothing more: a file that is missing, old or damaged is found anew and written again. Neighbours of many
-# rows lie in a file that is mapped while their learner is open, as the text of their table does.
+# A cache and nothing more: a file that is missing, old or damaged is found again and written again. Neighbours of many
+# rows are in a file that is mapped while their learner is open, as the text of their table does.
 
 
 def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph | None:
-    """The neighbours found at an earlier start; None where there are none that can be read."""
+    """The neighbours found at an earlier start; None if there are none that can be read."""
     path = _path(home, table_hash, settings)
     if not path.exists():
         return None
@@ -36,12 +36,12 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
             if path.stat().st_size <= IN_MEMORY:
                 with np.load(file, allow_pickle=False) as arrays:
                     return Graph.from_arrays(dict(arrays))
-            with nameless_file(path.parent) as own:  # the kept one may be written anew, by another server too
+            with nameless_file(path.parent) as own:  # the kept one may be rewritten, by another server too
                 shutil.copyfileobj(file, own, 1 << 20)
                 own.flush()
                 return Graph.from_arrays(map_arrays(own))
     except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile):
-        logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
+        logger.warning("The stored neighbours %s cannot be read; they are found again.", path.name)
         return None
 
 
@@ -59,7 +59,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
     except OSError:
         if aside is not None:
             Path(aside.name).unlink(missing_ok=True)
-        logger.exception("The neighbours could not be kept; they will be found anew at the next start.")
+        logger.exception("The neighbours could not be kept; they will be found again at the next start.")
 
 
 def _path(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
@@ -100,7 +100,7 @@ def build_learner(
             return ActiveLearner(table, settings, graph, changes, checkpoint=checkpoint)
         except ValueError:
             logger.warning(
-                "The stored neighbours of table %s do not fit it; they are found anew.", table_hash[:12]
+                "The stored neighbours of table %s do not fit it; they are found again.", table_hash[:12]
             )
     learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint)
     keep_graph(home, table_hash, learner)

@@ -52,7 +52,7 @@ _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], Tak
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they stand."""
+    """The rows as they are."""
     learner = opened.learner
     pool, taken, table = learner.pool, _taken(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
@@ -270,7 +270,7 @@ def hides_truth(learner: Learner) -> bool:
 
 
 def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
-    """What somebody who knows the truth would answer; None where the truth of the row is not known."""
+    """What someone who knows the truth would answer; None if the truth of the row is not known."""
     label = int(_truth(learner)[shown.view.row])
     if label < 0:
         return None
@@ -287,7 +287,7 @@ def known_places(learner: Learner) -> list[Place]:
 
 
 def _truth(learner: Learner) -> npt.NDArray[np.int64]:
-    """(n,) the class number of each row's true label, -1 where unknown."""
+    """(n,) the class number of each row's true label, -1 if unknown."""
     truth = learner.table.truth
     return np.full(learner.table.n_rows, -1, dtype=np.int64) if truth is None else truth
 

@@ -50,7 +50,7 @@ LATEST = 2_000
 """Answers that seconds are learnt from."""
 
 ANEW_AFTER, ANEW_SHARE = 25, 0.1
-"""Entries after which seconds and temperature are learnt anew: so many, or this share of the answers that they were
+"""Entries after which seconds and temperature are learnt again: so many, or this share of the answers that they were
 learnt from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing
 new."""
 
@@ -67,17 +67,17 @@ class Prices:
     seq: int = 0
 
 
-# Beside each learner while it lives; read and written only while it is open, that is by one thread at a time.
+# Next to each learner while it lives; read and written only while it is open, that is by one thread at a time.
 _prices: WeakKeyDictionary[ActiveLearner[LabelTable], Prices] = WeakKeyDictionary()
 
 
 def prices_of(learner: ActiveLearner[LabelTable]) -> Prices:
-    """What was learnt last; before anything was, what is assumed. Nothing is learnt here: somebody waits."""
+    """What was learnt last; before anything was, what is assumed. Nothing is learnt here: someone waits."""
     return _prices.get(learner) or Prices()
 
 
 def learn_prices(opened: Opened[ActiveLearner[LabelTable]]) -> None:
-    """Learn prices anew where they are old, while nobody waits."""
+    """Learn prices again if they are old, while no one waits."""
     learner, last = opened.learner, prices_of(opened.learner)
     if learner in _prices and learner.seq - last.seq < max(ANEW_AFTER, ANEW_SHARE * last.seconds.n_used_):
         return

@@ -96,7 +96,7 @@ def _only(question: Counter[str]) -> None:
 
 
 def _labelbox(records: Records, name: str) -> TableReading:
-    """One row for each data row: every label is somebody's vote for what a classification of the whole row answers.
+    """One row for each data row: every label is someone's vote for what a classification of the whole row answers.
     Raises TableError."""
     questions: Counter[str] = Counter()
 
@@ -121,7 +121,7 @@ def _labelbox(records: Records, name: str) -> TableReading:
 
 
 def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[str], row: int) -> None:
-    """Name what somebody answered in Labelbox's classifications: one choice, or several."""
+    """Name what someone answered in Labelbox's classifications: one choice, or several."""
     for one in objects_in(value):
         chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
         answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
@@ -258,7 +258,7 @@ def _distribution(record: Json) -> str | None:
 
 
 def _people_by_label(records: Records, name: str) -> TableReading:
-    """One row for each record, with the vote of everybody who is listed at a label. Raises TableError."""
+    """One row for each record, with the vote of everyone who is listed at a label. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
         field = _distribution(record)

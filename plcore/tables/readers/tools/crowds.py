@@ -42,7 +42,7 @@ _ASIDE = re.compile(
     r"|survey_?code|time_?(?:spent|taken)?)$",
     re.IGNORECASE,
 )
-"""What is asked beside the question."""
+"""What is asked next to the question."""
 _TASK_ANSWERS = "answer.taskanswers"
 
 
@@ -51,7 +51,7 @@ class _Answers:
     """The lines that count.
 
     labels : the labels of each line; several are one answer, none is none
-    golds : the true label of each line, "" where it is not known
+    golds : the true label of each line, "" if it is not known
     times : of each line; they need not be known
     kept : whether a line counts      notes : why others do not
     """

@@ -76,7 +76,7 @@ class Detection:
     """A row of the file.
 
     row : from 0      start, end : seconds of the recording      name : in the words of the file; "" for none
-    scientific : name, "" where there is none      score : None where there is none      cells : the row as it came
+    scientific : name, "" if there is none      score : None if there is none      cells : the row as it came
     """
 
     row: int
@@ -150,7 +150,7 @@ def detections_reading(
 
 
 def with_recordings(reading: TableReading) -> TableReading:
-    """The same with the recordings that came beside it, found by their base names; as it is where none came."""
+    """The same with the recordings that came next to it, found by their base names; as it is where none came."""
     files, roles = reading.files, reading.suggest_roles()
     if files is None or not isinstance(files.archive, FileTree):
         return reading
@@ -168,7 +168,7 @@ def is_detections(cells: pd.DataFrame) -> bool:
 
 
 def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
-    """Columns by which a file is given back in its own format, or that draw something: nobody reads them."""
+    """Columns by which a file is given back in its own format, or that draw something: no one reads them."""
     known = {ORIGINAL_ROWS, BOXES, WHOLE_FILE}
     return frozenset(known & set(cells.columns)) if ORIGINAL_ROWS in cells else frozenset()
 
@@ -231,7 +231,7 @@ def _labels(detections: Sequence[Detection]) -> dict[int, str]:
 
 
 def _row(item: _Item, labels: Mapping[int, str], scale: float | None, name: str) -> Row:
-    """scale : the highest score that there may be; None where nothing has one"""
+    """scale : the highest score that there may be; None if nothing has one"""
     scores: dict[str, float | None] = {}
     for one in item.detections:
         label, before = labels[one.row], scores.get(labels[one.row])

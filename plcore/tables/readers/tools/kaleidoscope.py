@@ -202,7 +202,7 @@ def _by_distance(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
 
 
 def _judge(row: Row, weights: dict[str, float | None], manual: Sequence[str], said: Counter[str]) -> None:
-    """Give a row its candidates and the verdict of a person, where there is one."""
+    """Give a row its candidates and the verdict of a person, if there is one."""
     for label, weight in weights.items():
         row.name(label, weight)
     if len(manual) == 1:

@@ -515,7 +515,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
             checked.setdefault(path, set()).add(label)
         row.weights[label] = max(score or LEAST_WEIGHT, row.weights.get(label) or 0.0)
         row.cells[CONFIDENCE] = repr(max(row.weights.values(), key=lambda weight: weight or 0.0))
-    for path, names_ in checked.items():  # what a person saw stands in place of what the model said
+    for path, names_ in checked.items():  # what a person saw is in place of what the model said
         rows[path].weights = dict.fromkeys(sorted(names_), 1.0)
         rows[path].truth = min(names_) if len(names_) == 1 else None
     unclear = sum(len(names_) > 1 for names_ in checked.values())

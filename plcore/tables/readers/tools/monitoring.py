@@ -395,7 +395,7 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
     if said["unclassified"]:
         notes.append(f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.")
     if said["unseen"]:
-        notes.append(f"Media without an observation, which nobody has classified: {said['unseen']}.")
+        notes.append(f"Media without an observation, which no one has classified: {said['unseen']}.")
     if said["several"]:
         notes.append(
             f"Items in which people saw several species, which may be several animals: {said['several']}. Winnow asks "

@@ -80,7 +80,7 @@ ALONE_WITH_BOXES = (
 class Taxon:
     """A class of SpeciesNet.
 
-    ranks : its class, order, family and genus; "" where it is not that exact      species : epithet or ""
+    ranks : its class, order, family and genus; "" if it is not that exact      species : epithet or ""
     common : name
     """
 
@@ -120,7 +120,7 @@ def _read(pictures: Records, name: str) -> TableReading:
 
 
 def with_pictures(reading: TableReading) -> TableReading:
-    """The same with the pictures that came beside it, found by their base names; as it is where none came."""
+    """The same with the pictures that came next to it, found by their base names; as it is where none came."""
     tree = None if reading.files is None else reading.files.archive
     if isinstance(tree, FilesByBaseName):
         tree = tree.files
@@ -178,7 +178,7 @@ def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
 
 
 def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
-    """A class; None where it says that nothing is known."""
+    """A class; None if it says that nothing is known."""
     parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
         message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(value))}."
@@ -340,7 +340,7 @@ SPECIESNET = RecordTool(
 
 
 def _is_flat(cells: pd.DataFrame) -> bool:
-    """Whether classes are in SpeciesNet's taxonomy, or further classes stand beside its column of paths."""
+    """Whether classes are in SpeciesNet's taxonomy, or further classes are next to its column of paths."""
     columns = by_plain_name(cells.columns)
     several = len(_ranked(columns)) > 1 or "classifications.classes" in columns
     return (several and PATH in columns) or bool(cells[columns["prediction"]].str.count(";").eq(6).any())

@@ -143,7 +143,7 @@ def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
     test = show(owner, "progress.py", project=str(project))
     home.shelf.settle(project)
     next(box for box in test.toggle if box.label == "Budget").set_value(True)
-    seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins anew
+    seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins again
     monkeypatch.setattr(progress, "watched", lambda *_: next(seen, (0, 1, None)))
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
@@ -175,7 +175,7 @@ def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: 
     scores = {one.row_id: one.score for one in view.rows}
     assert [scores[name] for name in table.Row] == sorted(scores.values(), reverse=True)
     rows = table.Row.tolist()
-    assert again.view.row_id in rows[:2], "somebody else has the first"
+    assert again.view.row_id in rows[:2], "someone else has the first"
     if question == "cell":
         assert {label for ((label, _),) in table["Most useful label"]} <= set(LABELS)
     test.text_input[0].set_value("no such thing").run()

@@ -1,4 +1,4 @@
-"""Comparisons in blocks: the figures of one process, bit for bit, whoever makes the fits, in whatever order."""
+"""Comparisons in blocks: the figures of one process, bit for bit, no matter who makes the fits, in whatever order."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_other_code_makes_all_fits_anew(
 
 
 class Later(Inline):
-    """A worker of other code, which nobody has looked at."""
+    """A worker of other code, which no one has looked at."""
 
     def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
         with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Replays in blocks: those of `replay`, bit for bit, whoever makes them; how runs are joined."""
+"""Replays in blocks: those of `replay`, bit for bit, no matter who makes them; how runs are joined."""
 
 from __future__ import annotations
 

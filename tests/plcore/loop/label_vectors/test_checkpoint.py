@@ -34,7 +34,7 @@ OPTIONS = {
 
 
 def walk(rng, learner, taken, seq):
-    """An entry, possible or not; withdrawals take back one that was taken in."""
+    """An entry, possible or not; withdrawals withdraw one that was taken in."""
     kind, who = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
     if kind == "withdraw":
         earlier = [one for one in taken if one.target is None]

@@ -291,7 +291,7 @@ def test_controls_out_of_turn_wait():
     tell(order[0])
     assert len(pool.control_sample().rows) == 2
     tell(order[3])
-    tell(order[2], "unsure", "bob")  # nobody is made to answer: the draw goes on without it
+    tell(order[2], "unsure", "bob")  # no one is made to answer: the draw goes on without it
     assert len(pool.control_sample().rows) == 3
     tell(order[4], "skip")
     tell(order[5])

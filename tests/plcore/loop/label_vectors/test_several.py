@@ -29,7 +29,7 @@ def pool_of(cells: list[str], changes: tuple[ClassChange, ...] = (), **options: 
 
 
 def tell(pool: LabelVectorPool, *answers: str, row: int = 0) -> str:
-    """Answers as "ann yes ab", one after the other; what they leave of the row, "bad" before it where it is out."""
+    """Answers as "ann yes ab", one after the other; what they leave of the row, "bad" before it if it is out."""
     for one in answers:
         person, kind, *labels = one.split()
         pool.apply(Entry(pool.seq + 1, kind, row, person, tuple(labels[0]) if labels else ()))
@@ -63,7 +63,7 @@ def test_what_the_file_knew_is_corrected_by_most_and_stays_where_they_are_tied()
     pool = pool_of(["1..."], overlap=2, fold="majority")
     assert tell(pool, "ann no a") == "0..."
     assert tell(pool, "bob yes a") == "1..."
-    assert not pool.is_open(0, "a"), "nobody is asked about it"
+    assert not pool.is_open(0, "a"), "no one is asked about it"
 
 
 def test_one_person_who_finds_nothing_good_puts_out_a_row_that_is_for_one() -> None:
@@ -266,7 +266,7 @@ KINDS = ("yes", "yes", "no", "no", "bad", "unsure", "skip", "withdraw", "right",
 
 
 def random_entry(rng: np.random.Generator, pool: LabelVectorPool, seq: int) -> Entry | None:
-    """About one of the first five rows, possible or not; None where nothing stands that could be withdrawn."""
+    """About one of the first five rows, possible or not; None if nothing stands that could be withdrawn."""
     kind, person, target = str(rng.choice(KINDS)), str(rng.choice(PEOPLE)), None
     row = int(rng.integers(5))
     if kind == "withdraw":
@@ -328,7 +328,7 @@ def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
 def test_everybody_works_until_nothing_is_left(
     seed: int, options: LabelVectorSettings, agree: int | None
 ) -> None:
-    """No label gets more answers than it is to have, nobody sees one twice, and all get theirs."""
+    """No label gets more answers than it is to have, no one sees one twice, and all get theirs."""
     if agree is not None and options.overlap >= agree:
         options = LabelVectorSettings(**{**options.to_json(), "agree": agree})
     rng = np.random.default_rng(seed)
@@ -369,7 +369,7 @@ def test_everybody_works_until_nothing_is_left(
     assert learner.done
 
 
-# Counts kept by the row that changes are those that one gets by counting all cells anew, after any entries.
+# Counts kept by the row that changes are those that one gets by counting all cells again, after any entries.
 
 
 def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:

@@ -21,7 +21,7 @@ GOOD, ALSO_GOOD, GUESSER = "ann", "bob", "cem"
 
 
 def crowd(model: str = "kernelridge", n: int = 60) -> tuple[OneLabelPool[FakeTable], list[Entry]]:
-    """Everybody answers the first rows, the guesser at random; two of them the rest."""
+    """Everyone answers the first rows, the guesser at random; two of them the rest."""
     rng = np.random.default_rng(1)
     table, truth = blobs(n, m=3, seed=2, truth="none", q=1.0)
     settings = LearnerSettings(n_neighbors=3, overlap=3, fold="dawid-skene", model=model)
@@ -51,7 +51,7 @@ def test_who_guesses_counts_less_than_who_is_right() -> None:
     assert weights is not None
     assert weights[0].argmax() == truth[59]
     assert weights[0].max() > 0.8
-    assert weights[1].tolist() == [1.0, 1.0, 1.0], "nobody has answered it"
+    assert weights[1].tolist() == [1.0, 1.0, 1.0], "no one has answered it"
 
 
 def test_a_later_answer_changes_rows_that_were_answered_before() -> None:
@@ -238,7 +238,7 @@ def test_answers_narrow_the_votes_by_narrowing_the_candidates():
     pool.apply(Entry(2, "is", 0, "ann", ("bee",)))
     pool.apply(Entry(3, "none", 2, "ann"))
     assert prior() == [[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]]
-    # A class that nobody had voted for, named together with one that had votes: neither is ruled out.
+    # A class that no one had voted for, named together with one that had votes: neither is ruled out.
     pool.apply(Entry(4, "among", 2, "ann", ("ant", "dog")))
     assert prior()[2] == pytest.approx([2 / 3, 0, 0, 1 / 3])
     pool.apply(Entry(5, "withdraw", 2, "ann", target=4))

@@ -63,7 +63,7 @@ class Table:
 
 
 def walk(rng, rows, classes, taken, seq):
-    """An entry, possible or not; withdrawals take back one that was taken in."""
+    """An entry, possible or not; withdrawals withdraw one that was taken in."""
     kind, who = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
     if kind == "withdraw":
         earlier = [one for one in taken if one.target is None]
@@ -159,7 +159,7 @@ def test_so_it_is_where_versions_are_published(model, seed):
             learner.publish(version.scores, [version.point])
         live([whole, again, twice], np.random.default_rng(seed), [], whole.seq + 1, whole.seq + 5)
     late = ActiveLearner(whole.table, options, whole.graph, checkpoint=stored(twice.checkpoint()))
-    assert late.curve == ActiveLearner(whole.table, options, whole.graph).curve  # versions come anew
+    assert late.curve == ActiveLearner(whole.table, options, whole.graph).curve  # versions come again
     assert late.model_version == 0
 
 

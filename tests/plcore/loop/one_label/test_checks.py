@@ -1,4 +1,4 @@
-"""What blind checks tell besides accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
+"""What blind checks tell in addition to accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_checks_count_once_their_truth_is_known():
         second: -1,
     }
     assert rate_outside(learner.pool)[:2] == (1, 2)
-    # Whoever says which one it is instead has said the same: it is none of the candidates.
+    # Anyone who says which one it is instead has said the same: it is none of the candidates.
     other = learner.pool.names(learner.candidates_of(second))[0]
     answer(learner, second, "is", [other])
     assert rate_outside(learner.pool)[:2] == (1, 2)
@@ -92,7 +92,7 @@ def test_several_people_at_a_check_are_one_check_by_the_rule():
     wrong = next(k for k in np.flatnonzero(learner.candidates_of(row)) if k != y[row])
     answer(learner, row, "is", [learner.classes[y[row]]], "a")
     answer(learner, row, "is", [learner.classes[wrong]], "b")
-    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: nobody knows yet
+    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: no one knows yet
     answer(learner, row, "is", [learner.classes[y[row]]], "c")
     assert known_checks(learner.pool).truth.tolist() == [y[row]]
 

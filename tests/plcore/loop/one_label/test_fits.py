@@ -420,7 +420,7 @@ def test_a_graph_of_another_table_is_refused():
         ValueError, match="graph must have the neighbours of 60 training and 30 test rows, 10 for"
     ):
         ActiveLearner(other, graph=graph)
-    with pytest.raises(ValueError, match="Fix: find it anew"):
+    with pytest.raises(ValueError, match="Fix: find it again"):
         ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)
 
 

@@ -34,7 +34,7 @@ def test_test_rows_are_a_seeded_share_of_the_known_truth():
     one = ActiveLearner(
         FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
     )
-    assert one.test_rows.sum() == 1  # somebody is left to learn from
+    assert one.test_rows.sum() == 1  # someone is left to learn from
 
 
 def test_features_are_fitted_on_training_rows_only():

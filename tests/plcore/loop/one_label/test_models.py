@@ -262,7 +262,7 @@ def test_control_rows_are_a_seeded_uniform_share_and_never_train():
     assert all(rows.sum() == 40 for rows in drawn)
     frequency = np.mean(drawn, axis=0)
     assert abs(frequency.mean() - 0.1) < 1e-12
-    assert frequency.max() < 0.2  # 200 draws with probability .1: five standard deviations
+    assert frequency.max() < 0.2  # 200 draws with probability 0.1: five standard deviations
     table, y = blobs(n=150, truth="none")
     learner, _ = run(table, y, n=200, control_share=0.2, n_neighbors=5)
     pool = learner.pool
@@ -424,7 +424,7 @@ def test_the_same_answer_twice_and_a_detour_leave_no_trace(model):
     learner, log = run(table, y, n=8, model=model, strategy="margin")
     first, other = log[2], log[5]
     late = [
-        Entry(9, "is", first.row, "bob", first.labels),  # again, by somebody else
+        Entry(9, "is", first.row, "bob", first.labels),  # again, by someone else
         Entry(10, "withdraw", other.row, "ann", (), other.seq),
         Entry(11, "withdraw", first.row, "ann", (), first.seq),  # now bob's is the one that counts
     ]

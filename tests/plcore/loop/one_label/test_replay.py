@@ -169,7 +169,7 @@ def test_asking_beats_the_start(strategy):
     assert end.candidates_left < start.candidates_left
 
 
-# Counts kept by the row that changes are those that one gets by counting all rows anew, after any entries.
+# Counts kept by the row that changes are those that one gets by counting all rows again, after any entries.
 
 
 OPTIONS = {
@@ -269,7 +269,7 @@ def test_after_any_entries_it_is_what_the_pool_says_anew(model, seed, truth):
     assert len(taken) > 5
 
 
-# What is kept up to date is what would be counted anew.
+# What is kept up to date is what would be recounted.
 
 
 @pytest.mark.parametrize("seed", range(5))

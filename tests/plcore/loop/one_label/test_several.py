@@ -357,7 +357,7 @@ def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
 def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
-    """No row gets more answers than it is to have, nobody sees one twice, and all get theirs while there are people."""
+    """No row gets more answers than it is to have, no one sees one twice, and all get theirs while there are people."""
     rng = np.random.default_rng(seed)
     table, truth = blobs(10, m=3, seed=seed, truth="none")
     learner = ActiveLearner(table, options)
@@ -393,7 +393,7 @@ def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettin
 def test_people_are_in_dispute_until_a_verdict_ends_it() -> None:
     learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
     tell(learner, "ann is ant")
-    assert not learner.pool.disputed(), "one person disagrees with nobody"
+    assert not learner.pool.disputed(), "one person disagrees with no one"
     tell(learner, "bob not ant")
     assert not learner.pool.disputed(), "bob has not said all he can"
     tell(learner, "bob is bee")

@@ -287,7 +287,7 @@ def test_without_a_true_label_nobody_can_answer(tmp_path: Path) -> None:
         StrategyReplays(pool(0)).replay(Blocks(Inline(), tmp_path), ["random"])
 
 
-# The strategy "cover": the first questions go by coverage, then those follow that suit the model.
+# The strategy "cover": the first questions use coverage, then those follow that suit the model.
 
 
 SETTINGS = LearnerSettings(n_neighbors=5, strategy="cover")

@@ -53,7 +53,7 @@ def data(kind, rng, n):
         return np.where(rng.random((n, 30)) < 0.1, rng.random((n, 30)), 0.0)
     if kind == "outlier":
         return np.vstack([rng.normal(size=(n - 1, 12)), np.full(12, 1e7)])
-    if kind == "tiny":  # beside a row of ones float32 knows nothing of the others
+    if kind == "tiny":  # next to a row of ones float32 knows nothing of the others
         return np.vstack([np.ones(12), rng.normal(size=(n - 1, 12)) * 1e-22])
     if kind == "few features":
         return rng.integers(0, 6, size=(n, 3)) * [1.0, 0.1, 1 / 3]
@@ -110,7 +110,7 @@ def test_a_tree_asked_from_infinitely_far():
     assert found.kind == "kd-tree"
     rows, distances = found.nearest(np.vstack([X[:1], np.full((1, 3), 1e200)]), 2)
     assert rows[0, 0] == 0
-    assert rows[1].tolist() == [0, 1]  # all as far, and nobody knows how far
+    assert rows[1].tolist() == [0, 1]  # all as far, and no one knows how far
     assert np.isinf(distances[1]).all()
     assert make_search(X * 1e200, 3).kind == "exact"
 
@@ -147,7 +147,7 @@ def test_marks_are_for_one_value_only():
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 def test_all_different_categories_do_not_cost_a_measurement_for_each_pair(stored):
-    """Everybody ties with everybody: 4.4 s for 5,000 rows once; 0.02 s sparse now."""
+    """Everyone ties with everyone: 4.4 s for 5,000 rows once; 0.02 s sparse now."""
     X = stored(np.eye(3000) * np.sqrt(0.5))
     search.compile_search()
     begun = time.thread_time()
@@ -372,7 +372,7 @@ def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapp
 
 
 def test_recall_is_reported_where_the_limit_of_work_is_reached(monkeypatch):
-    """Rows without any structure: cells help nobody, and the search says so instead of taking for ever."""
+    """Rows without any structure: cells help no one, and the search says so instead of taking for ever."""
     X = np.random.default_rng(6).normal(size=(4000, 40))
     monkeypatch.setattr(cells, "MOST_ROWS", 400)
     assert make_search(X, 10, "approximate").n_probed == cells.MANY_CELLS, "in tables of however many rows"

@@ -189,13 +189,13 @@ def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> Non
 
 
 def test_sound_windows_overlap_by_hop(tmp_path: Path) -> None:
-    """Windows at 0, .5 and 1 of [0, 2): sums 1, 1.5 and 2."""
+    """Windows at 0, 0.5 and 1 of [0, 2): sums 1, 1.5 and 2."""
     found = sounds_of(tmp_path, [(0, 2)], seconds=1, hop=0.5, windows=10)
     np.testing.assert_allclose(found.values[:, 0], [1.5], rtol=1e-6)
 
 
 def test_too_few_windows_are_spread_evenly_and_reported(tmp_path: Path) -> None:
-    """Two of the six half seconds of [0, 3), the first and the last: sums .5 and 2."""
+    """Two of the six half seconds of [0, 3), the first and the last: sums 0.5 and 2."""
     found = sounds_of(tmp_path, [(0, 3), (0, 1)], seconds=0.5, windows=2)
     np.testing.assert_allclose(found.values[:, 0], [1.25, 0.5], rtol=1e-6)
     assert found.notes == (
@@ -212,7 +212,7 @@ def test_a_centred_window_hears_the_middle_and_what_is_around_a_short_segment(tm
 
 
 def test_peak_removes_the_mean_and_scales_each_window(tmp_path: Path) -> None:
-    """[.5, 1.5) is .01, then .02: less its mean ±.005, scaled to ±.25; energy 100 · .25². Silence stays."""
+    """[.5, 1.5) is 0.01, then 0.02: less its mean ±.005, scaled to ±.25; energy 100 · .25². Silence stays."""
     found = sounds_of(tmp_path, [(0.5, 1.5), (0, 1)], seconds=1, peak=0.25)
     np.testing.assert_allclose(found.values, [[0, 6.25], [0, 0]], atol=1e-5)
 

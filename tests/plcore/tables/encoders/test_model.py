@@ -127,7 +127,7 @@ def test_weights_inside_the_folder_are(tmp_path: Path) -> None:
 
 
 def with_weights_at(place: str) -> bytes:
-    """x times a matrix that lies in a file."""
+    """x times a matrix that is in a file."""
     weights = TensorProto(name="w", data_type=FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL)
     entry = weights.external_data.add()
     entry.key, entry.value = "location", place

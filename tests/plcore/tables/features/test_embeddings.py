@@ -1,4 +1,4 @@
-"""Embeddings of the owner's own: from lists in cells, or arrays beside them, to features."""
+"""Embeddings of the owner's own: from lists in cells, or arrays next to them, to features."""
 
 from __future__ import annotations
 

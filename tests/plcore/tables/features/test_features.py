@@ -42,7 +42,7 @@ def test_numbers_are_imputed_and_scaled_by_the_training_rows() -> None:
     features = data.features().fit(data, np.array([0, 1, 2]))
     found = features.transform(data)
     assert isinstance(found, np.ndarray)
-    np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 lies outside
+    np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 is outside
     np.testing.assert_array_equal(
         found[:, 1:], 0
     )  # constant, or never known, in training: tells nothing anywhere
@@ -126,7 +126,7 @@ def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_tim
 
 
 def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each lays all categories out anew: with as many rows as categories in a block that costs what the rows do."""
+    """Each lays all categories out again: with as many rows as categories in a block that costs what the rows do."""
     data = table(kind=[*map(str, range(500)), *map(str, range(500))])
     asked = []
     plain = OneHotEncoder.transform

@@ -133,7 +133,7 @@ def test_a_zip_needs_its_table() -> None:
     assert both.names() == ["a.png"]
     assert Archive(make_zip({"birds.jsonl": b"{}"})).table("birds.jsonl") == b"{}"
     several = Archive(make_zip({"a.json": b"", "more/rows.csv": CSV, "b.json": b""}))
-    assert several.table_names == ("more/rows.csv",), "nobody can tell which of two may belong to it"
+    assert several.table_names == ("more/rows.csv",), "no one can tell which of two may belong to it"
     assert several.more_tables == ("a.json", "b.json")
     assert "no CSV file" in refusal(make_zip({}))
     assert "no CSV file" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))

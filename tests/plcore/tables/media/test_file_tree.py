@@ -158,7 +158,7 @@ def test_what_is_not_there_is_said(path: str) -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "C"]), min_size=1, max_size=4), st.sampled_from(["/", "\\"]))
 def test_a_longer_path_of_a_file_finds_it(folders: list[str], slash: str) -> None:
-    """However many folders stand before those that the zip has."""
+    """However many folders are before those that the zip has."""
     inside = "/".join([*folders[1:], "x.wav"])
     found = files(inside)
     assert found.find(slash.join([*folders, "x.wav"])) == inside

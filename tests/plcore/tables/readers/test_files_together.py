@@ -1,4 +1,4 @@
-"""Files of one zip that a tool writes together: members, splits, errors; and votes in arrays beside their rows."""
+"""Files of one zip that a tool writes together: members, splits, errors; and votes in arrays next to their rows."""
 
 from __future__ import annotations
 

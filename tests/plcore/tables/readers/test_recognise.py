@@ -101,7 +101,7 @@ def test_drawings_are_refused_where_a_cell_names_them() -> None:
     assert "Row 1 (line 2), column 'image': SVG images are not taken: they can carry programs." in words
     assert "The same holds in 1 other row: row 2 (line 3)." in words
     logo = read_table(make_zip(birds() | {"logo.svg": b"<svg/>"}))
-    assert len(logo.cells) == 3  # nobody names it
+    assert len(logo.cells) == 3  # no one names it
 
 
 @pytest.mark.parametrize(

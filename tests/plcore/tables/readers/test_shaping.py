@@ -1,4 +1,4 @@
-"""Tables that are really another shape, and candidates whose rows stand in a second file."""
+"""Tables that are really another shape, and candidates whose rows are in a second file."""
 
 from __future__ import annotations
 

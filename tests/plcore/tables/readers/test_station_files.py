@@ -143,7 +143,7 @@ def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) ->
     assert reading.format == "Camtrap DP"
     assert weights(reading)[:2] == [{"Vulpes vulpes": 0.7, "Meles meles": 0.2}, {"Meles meles": 1}]
     assert len(reading.cells) == (3 if tables else 2), "a medium without an observation is a row"
-    assert says(reading, "Media without an observation, which nobody has classified: 1.") == bool(tables)
+    assert says(reading, "Media without an observation, which no one has classified: 1.") == bool(tables)
     if tables:
         assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], (
             "an address is not fetched"

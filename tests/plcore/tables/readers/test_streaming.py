@@ -109,5 +109,5 @@ def test_what_is_odd_late_in_the_file_is_left_to_the_other_reader(name: str, dat
 
 def test_a_pipe_is_left_to_who_reads_it_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "table.csv")
-    assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for somebody to write"
+    assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for someone to write"
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]

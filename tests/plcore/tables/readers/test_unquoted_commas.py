@@ -1,4 +1,4 @@
-"""Commas that nobody quoted: put back where the numbers say, or left to be refused."""
+"""Commas that no one quoted: put back where the numbers say, or left to be refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors in a file beside the table: joined by name, told what is missing; written and read again."""
+"""Vectors in a file next to the table: joined by name, told what is missing; written and read again."""
 
 from __future__ import annotations
 

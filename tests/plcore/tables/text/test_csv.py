@@ -109,7 +109,7 @@ def test_any_bytes_are_a_good_table_or_a_table_error(data: bytes) -> None:
 
 
 def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | None:
-    """What is read; None where it is refused as it should be."""
+    """What is read; None if it is refused as it should be."""
     problems: tuple[Problem, ...] = ()
     try:
         return read(data)
@@ -303,7 +303,7 @@ def test_the_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> Non
 
 def test_quotes_stand_only_where_they_are_needed() -> None:
     assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
-    assert csv_header(["a|b", "c"]) == b"a|b,c\n", "beside commas a bar is taken for no delimiter"
+    assert csv_header(["a|b", "c"]) == b"a|b,c\n", "next to commas a bar is taken for no delimiter"
     assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
     assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is no row"
 

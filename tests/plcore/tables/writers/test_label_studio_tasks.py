@@ -176,7 +176,7 @@ def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any)
 
 @given(disambiguated(answered=False), st.floats(0.01, 1))
 def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure: float) -> None:
-    """The model's probability of its label is no weight: beside others it would speak for or against it."""
+    """The model's probability of its label is no weight: next to others it would speak for or against it."""
     label = table.candidates_after.argmax(axis=1)
     known = replace(table, label=label, probability=np.full(len(label), sure))
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())

@@ -87,7 +87,7 @@ def test_a_row_that_speaks_for_no_class_is_neither_right_nor_wrong_but_has_what_
 
 
 def test_none_of_these_names_no_class_though_only_one_is_left() -> None:
-    """The project knows one class besides; that nobody saw it is no proof of it."""
+    """The project knows one class as well; that no one saw it is no proof of it."""
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
     assert verdicts(table)[0].label == ""

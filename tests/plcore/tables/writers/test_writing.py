@@ -1,4 +1,4 @@
-"""The formats to be given out: found by a file's name, written in pieces, stopped by whoever listens."""
+"""The formats to be given out: found by a file's name, written in pieces, stopped by anyone who listens."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_argilla_and_doccano_tell_votes_from_candidates() -> None:
     assert first["suggestions"]["label"] == {"value": ["wren"], "score": [0.5], "agent": "winnow"}
     assert json.loads(reading.cells["sources"].iloc[0]) == {"wren": ["ann"]}
     lines = [json.loads(line) for line in written(FILE_FORMATS["doccano"].write, small_table()).splitlines()]
-    lines[1]["label"] = ["film"]  # somebody has chosen there
+    lines[1]["label"] = ["film"]  # someone has chosen there
     lines[1]["id"] = 7
     read = read_table("\n".join(map(json.dumps, lines)).encode(), "back.jsonl").cells
     assert read["id"].tolist() == ["p", "q", "r"]

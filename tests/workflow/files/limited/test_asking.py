@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's answer, its problems and the limits it passes come back in words; nothing outlives whoever asked
+# A job's answer, its problems and the limits it passes come back in words; nothing outlives anyone who asked
 
 
 LONG = 3600
@@ -131,7 +131,7 @@ def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
 
 @pytest.mark.slow
 def test_a_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "nobody.csv")  # whose other end nobody opens
+    os.mkfifo(tmp_path / "nobody.csv")  # whose other end no one opens
     with pytest.raises(TableError, match="not read within 1 seconds"):
         read(tmp_path / "nobody.csv", tmp_path, Bounds(200, 20, 1))
 
@@ -215,7 +215,7 @@ sys.path[0] = {root!r}
 from pathlib import Path
 from workflow.files.limited import Bounds, ask, asking
 folder = Path({folder!r})
-given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
+given = {{"file": [str(folder / "no one.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
 threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
 while asking._helper._process is None:
     pass
@@ -268,7 +268,7 @@ def test_who_does_not_wait_any_more_has_the_job_ended(
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
-    gone.register(held[0], 0)  # told once nobody can read it any more
+    gone.register(held[0], 0)  # told once no one can read it any more
     assert gone.poll(LONG * 1000)
     os.close(held[0])
     assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
@@ -329,7 +329,7 @@ def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
 
 
 def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
-    """The roles guessed of a file whose reading now lies in the folder."""
+    """The roles guessed of a file whose reading now is in the folder."""
     (folder / name).write_bytes(data)
     given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])

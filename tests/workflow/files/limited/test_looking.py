@@ -53,7 +53,7 @@ def test_a_limit_is_said_as_of_a_picture(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(MediaError) as caught:
         look("small_picture", {"path": str(path)}, 50)
     assert caught.value.args[0].startswith("Reading it takes more than 20 MB of memory")
-    assert "Save it anew" in caught.value.args[1]
+    assert "Save it again" in caught.value.args[1]
     assert "column" not in caught.value.args[1]
     assert look("small_picture", {"path": str(path)}, 50, mb=300)
 
@@ -150,7 +150,7 @@ def test_a_helper_is_warm_before_it_forks() -> None:
     assert set(jobs._READ) <= set(Image.OPEN)
 
 
-# A file may cost what its size allows, and no process more than it is told
+# A file may cost what its size allows, and no process more than it is reported
 
 
 def in_a_process(program: str, *given: Any) -> str:
@@ -211,7 +211,7 @@ def test_what_computes_or_waits_too_long_is_ended() -> None:
     assert in_a_process("import os\nBounds(200, 20, 1).set()\nos.read(os.pipe()[0], 1)") == "ended by 14"
 
 
-# The helper forks for whoever holds its socket, several at once, and ends with them
+# The helper forks for anyone who holds its socket, several at once, and ends with them
 
 
 LONG = 3600
@@ -303,7 +303,7 @@ def test_the_child_of_whoever_goes_away_is_ended(control: socket.socket, tmp_pat
     kept = begin(control, tmp_path / "quick.csv", tmp_path)
     job.close()
     gone = select.poll()
-    gone.register(held, 0)  # told once nobody can read it any more
+    gone.register(held, 0)  # told once no one can read it any more
     assert gone.poll(LONG * 1000)
     os.close(held)
-    assert "result" in answer(kept), "and nobody else's"
+    assert "result" in answer(kept), "and no one else's"

@@ -224,7 +224,7 @@ def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int,
     undoing.undo(Seat(home, owner, one))
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        questions.delete_question(session, one, owner)  # the owner closes the tab, and two minutes go by
+        questions.delete_question(session, one, owner)  # the owner closes the tab, and two minutes use
     again = loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     loop.submit_answer(Seat(home, ada, one), again.token, "yes")
     assert standing.standing(Seat(home, owner, one)).redoable is None
@@ -256,7 +256,7 @@ def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
 def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     other = next(
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
@@ -272,7 +272,7 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_left_a_question_open_is_told_what_became_of_it(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given to somebody else after two minutes, and then answered by them: two causes, two sentences."""
+    """Given to someone else after two minutes, and then answered by them: two causes, two sentences."""
     project = vector_project(home, owner, question=question)
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, project)
@@ -283,7 +283,7 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"
-    with pytest.raises(loop.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
+    with pytest.raises(loop.StaleQuestion, match=f"Someone else has decided this {what} meanwhile"):
         answer_truly(home, owner, project, asked)
     assert {entry.person_id for entry in log(home, project)} == {ada}
     assert shown(home, owner, project).token != asked.token

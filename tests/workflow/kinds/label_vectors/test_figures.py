@@ -112,7 +112,7 @@ def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
     seat.settle()
     before = read_progress(seat).curve.model_version[-1]
     aside.set_aside(seat, ada)
-    read_progress(seat)  # builds the learner anew, and begins its fit
+    read_progress(seat)  # builds the learner again, and begins its fit
     seat.settle()
     view = read_progress(seat)
     assert view.held_out is not None
@@ -189,7 +189,7 @@ def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> Non
 def test_every_page_counts_the_same(
     home: Home, owner: int, question: str, seed: int, control_share: float
 ) -> None:
-    """Answers, bad items, rows brought back, known labels said anew, undo and redo."""
+    """Answers, bad items, rows brought back, known labels said again, undo and redo."""
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):

@@ -140,7 +140,7 @@ def test_as_many_see_a_label_as_it_waits_for_and_no_more(home: Home, owner: int,
     assert first is not None
     place = first.view.row, first.label
     assert loop.ask_next(ben, *place).label == first.label
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, *place)
     answer(ada)
     answer(ben)

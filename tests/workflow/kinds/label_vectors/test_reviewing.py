@@ -253,7 +253,7 @@ def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     assert against(second)
     correct(home, owner, rows, row, {first: int(first in said)})
     assert against(first) == []
-    assert against(second), "nobody has corrected that one"
+    assert against(second), "no one has corrected that one"
     correct(home, owner, rows, row, {first: int(first not in said), second: -1})
     assert against(first)
     assert {one for line in find(home, owner, rows, disagrees=True) for one in line[2]} >= {first}
@@ -405,7 +405,7 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     assert (row, labels[0]) in open_places(home, owner, one)
     assert find(home, owner, one) == []
     opened = reviewing.open_row(Seat(home, owner, one), row)
-    assert not opened.may_correct, "nobody has an answer there any more"
+    assert not opened.may_correct, "no one has an answer there any more"
     assert [(told.kind, told.labels, told.taken_back) for told in opened.history] == [
         ("yes", (labels[0],), True),
         ("withdraw", (labels[0],), False),
@@ -623,7 +623,7 @@ def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
     *wrong, other = free[:6]
 
     def believed() -> tuple[float, float]:
-        """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
+        """What the model gives the label in a row no one answers: calibrated, and by the regression alone."""
         loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         with opened(home, owner, project) as learner:
@@ -772,7 +772,7 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
     assert given.withdrawal is not None
     assert not given.redoable
     assert undoing.redo(Seat(home, ada, one)) is None
-    with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
+    with pytest.raises(StaleQuestion, match="Someone else took that answer back"):
         undoing.redo(Seat(home, ada, one), seq=seq)
     assert stands(home, owner, one, row)[label] == -1
 

@@ -192,7 +192,7 @@ def test_labels_stand_in_the_order_in_which_they_are_named() -> None:
     )
 
 
-# How rows of label vectors stand on the map; and no table of them hides a truth
+# How rows of label vectors are on the map; and no table of them hides a truth
 
 
 def test_answered_and_open_rows_and_the_labels_that_are_right(home: Home, owner: int) -> None:
@@ -309,7 +309,7 @@ def test_the_memory_of_this_machine_is_known() -> None:
     assert memory is None or memory > 10**8
 
 
-# Settings of projects of label vectors: what they are by default, and what may not change beside blind
+# Settings of projects of label vectors: what they are by default, and what may not change next to blind
 # checks
 
 

@@ -130,14 +130,14 @@ def test_the_last_entry_speaks_for_the_press(home: Home, owner: int) -> None:
     assert set(stored.labels) == {one.label for one in asked.lines if one.cell != 1}
 
 
-# Which rows may be shown beside a question: those with a label that people said is right, blind checks left
+# Which rows may be shown next to a question: those with a label that people said is right, blind checks left
 # out
 
 
 def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     checked = False
-    while not checked:  # which row is asked about also goes by when a ranking in the background is ready
+    while not checked:  # which row is asked about also uses when a ranking in the background is ready
         answer_truly(home, owner, project, loop.next_question(Seat(home, owner, project)))
         with opened(home, owner, project) as learner:
             pool = learner.pool

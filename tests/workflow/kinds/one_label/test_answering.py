@@ -187,7 +187,7 @@ def test_what_speaks_of_other_candidates_than_there_are_is_refused(
     kind: str,
     labels: list[str],
 ) -> None:
-    """Somebody else narrowed the row while it lay open: `none of these` was said of more than is left."""
+    """Someone else narrowed the row while it lay open: `none of these` was said of more than is left."""
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
@@ -262,7 +262,7 @@ def test_the_reason_is_by_the_projects_strategy(home: Home, owner: int) -> None:
 
 
 def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
-    """Controls that somebody picked would measure the model on their picks."""
+    """Controls that someone picked would measure the model on their picks."""
     project = small_project(home, owner, control_share=0.5)
     with opened(home, owner, project) as learner:
         control = learner.pool.control_left().tolist()
@@ -273,7 +273,7 @@ def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
     for row in control:
         with pytest.raises(
             AnswerError, match="no longer open"
-        ):  # as of a closed row: nobody learns which it is
+        ):  # as of a closed row: no one learns which it is
             loop.ask_next(Seat(home, owner, project), row)
     assert loop.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
     # The draw asks them, in its own order.
@@ -439,7 +439,7 @@ def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weigh
 
 def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
     project = text_project(home, owner)
-    assert loop.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
+    assert loop.next_question(Seat(home, owner, project)).marks == (), "no one waits for them"
     loop.get_ready(Seat(home, owner, project))
     seen = 0
     for _ in range(5):

@@ -172,7 +172,7 @@ def test_of_a_project_put_away_only_the_counts_are_kept(
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("changing", [False, True])
 def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing: bool) -> None:
-    """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, taken back."""
+    """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, withdrawn."""
     project = small_project(home, owner, control_share=0.2)
     random = np.random.default_rng(seed)
     rows: list[int] = []
@@ -256,7 +256,7 @@ def test_scores_follow_a_class_that_is_renamed(home: Home, owner: int) -> None:
     assert said == {"robin": 0, "Zaunkönig": 1}
 
 
-# The stop panel's rules: kept apart from the room's settings, judged on the project as it stands
+# The stop panel's rules: held out from the room's settings, judged on the project as it is
 
 
 def curve(*answers: int) -> list[CurvePoint]:

@@ -48,7 +48,7 @@ def shares(home: Home, owner: int, project: int) -> np.ndarray:
 
 
 def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
-    """The same by the estimator's own `update`, from a version made anew of the log up to it."""
+    """The same by the estimator's own `update`, from a version rebuilt of the log up to it."""
     with opened(home, owner, project) as learner:
         now, table, settings = learner.pool, learner.table, learner.settings
         pool = OneLabelPool(table, settings)
@@ -289,7 +289,7 @@ def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
         assert loop.next_question(seat) == shown
         with seat.learner() as opened:
             found = opened.learner.graph
-        kept.write_bytes(b"")  # another server finds them anew
+        kept.write_bytes(b"")  # another server finds them again
         for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
             array = getattr(found, name)
             np.testing.assert_array_equal(array, getattr(wanted, name))

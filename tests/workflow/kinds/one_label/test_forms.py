@@ -311,7 +311,7 @@ def test_where_people_answer_for_themselves_no_group_is_asked_about(
 def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
     asked = AskedAs(IS, ("ant",), choices=1)
     assert forms.kept(asked, ("ant", "bee")) == asked
-    assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # somebody has ruled it out
+    assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # someone has ruled it out
     pair = AskedAs(GROUP, ("ant", "bee"), drawn=True, choices=2)
     assert forms.kept(pair, ("ant", "bee", "cat")) == pair
     assert forms.kept(pair, ("ant", "bee")) == AskedAs(WHICH, drawn=True, choices=2)
@@ -330,7 +330,7 @@ def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: 
         how = asked_now(seat)
         assert how.first == ("ant",)
         if how.form == IS:
-            assert (how.choices, question.first) == (1, None)  # all stand behind A
+            assert (how.choices, question.first) == (1, None)  # all are behind A
         seen.add(how.form)
         loop.submit_answer(seat, question.token, "is", [question.choices[0]])
     assert seen == {WHICH, IS}

@@ -60,7 +60,7 @@ def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int,
     other = next(name for name in ("ant", "bee", "cat") if name != entry.labels[0])
     assert rows_found(home, owner, project, label=other) == []
     assert "skip" not in {one.kind for one in reviewing.find(Seat(home, owner, project), Search()).rows}
-    assert skipped == none, "a row somebody could not tell is asked of others"
+    assert skipped == none, "a row someone could not tell is asked of others"
     with pytest.raises(ValueError, match="kind must be one of"):
         reviewing.find(Seat(home, owner, project), Search(kind="withdraw"))
 
@@ -70,7 +70,7 @@ def test_an_annotator_finds_their_own_answers_alone(home: Home, owner: int, proj
     mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
     assert rows_found(home, ada, project) == [mine]
     assert rows_found(home, ada, project, person_id=owner) == [mine], (
-        "asking for somebody else's does not help"
+        "asking for someone else's does not help"
     )
     assert reviewing.options(Seat(home, ada, project)).people == ()
     assert reviewing.options(Seat(home, owner, project)).everybody

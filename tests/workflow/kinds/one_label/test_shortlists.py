@@ -1,4 +1,5 @@
-"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be told, and what is measured."""
+"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be reported, and what is
+measured."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
     look = FromWorker(home, trained, fresh, FairLock())
     look.look()
     assert fresh.version_published is None
-    assert not path.exists(), "so that a worker makes it anew"
+    assert not path.exists(), "so that a worker makes it again"
     path.write_bytes(whole)
     look.look()
     assert fresh.version_published == 0
@@ -195,7 +195,7 @@ def test_rows_held_out_take_no_entries() -> None:
         pool.check(Entry(1, "skip", row, "1"))
 
 
-# How rows with candidates stand on the map
+# How rows with candidates are on the map
 
 
 def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, project: int) -> None:
@@ -331,7 +331,7 @@ def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.L
     other = build.first_learner(LabelTable.from_frame(small_frame(30), ROLES), BUILD_SETTINGS)
     build.CACHE(home, table_hash, other)
     learner = build.build_learner(home, table_hash, BUILD_SETTINGS)
-    assert "do not fit it; they are found anew" in caplog.text
+    assert "do not fit it; they are found again" in caplog.text
     assert learner.next_question("1") == build.first_learner(table(), BUILD_SETTINGS).next_question("1")
     caplog.clear()
     build.build_learner(home, table_hash, BUILD_SETTINGS)

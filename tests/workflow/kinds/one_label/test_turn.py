@@ -306,7 +306,7 @@ def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int
     assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)
 
 
-# Which rows may be shown beside a question: decided ones, no blind check among them
+# Which rows may be shown next to a question: decided ones, no blind check among them
 
 
 def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:

@@ -127,7 +127,7 @@ def test_no_route_names_proxy_mirror_and_files(
     home: Home, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens here
+        closed.bind(("127.0.0.1", 0))  # no one listens here
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{closed.getsockname()[1]}")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         words = refused(home)

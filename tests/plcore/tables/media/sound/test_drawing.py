@@ -1,4 +1,4 @@
-"""Spectrograms: what is heard stands at its second and its pitch, whatever the rate, the scale and the loudness."""
+"""Spectrograms: what is heard is at its second and its pitch, whatever the rate, the scale and the loudness."""
 
 from __future__ import annotations
 

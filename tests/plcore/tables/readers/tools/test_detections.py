@@ -447,7 +447,7 @@ def test_or_it_is_the_only_one() -> None:
 
 
 def test_otherwise_nobody_can_tell() -> None:
-    with pytest.raises(TableError, match="Nobody can tell"):
+    with pytest.raises(TableError, match="No one can tell"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
     with pytest.raises(TableError, match="no recording"):
         about_recording(read_labels(AUDACITY, "a.txt"), ["a.png"])

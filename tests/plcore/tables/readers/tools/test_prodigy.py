@@ -149,7 +149,7 @@ def test_wrong_records_are_refused_with_their_rows() -> None:
         "Row 1, column 'accept': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
         "Fix: Add it to the options, or remove it.",
         "Row 2, column 'answer': expected one of accept, reject, ignore, got 'maybe'. "
-        "Fix: Correct it, or leave the field out where nobody has answered.",
+        "Fix: Correct it, or leave the field out where no one has answered.",
         "Row 3, column 'label': expected a label as text, got None. Fix: Write a name that is not empty.",
     ]
 

@@ -79,7 +79,7 @@ def test_a_rank_is_the_group_of_the_species_below_it() -> None:
 
 
 def test_the_prediction_animal_stands_for_every_animal_but_people() -> None:
-    """The detector was surer than the classifier: whoever finds one of its animals finds it right."""
+    """The detector was surer than the classifier: no matter who finds one of its animals finds it right."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
     found = said(
         "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9

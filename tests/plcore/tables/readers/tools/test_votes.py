@@ -169,7 +169,7 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
     reading = LONG_VOTES.read(read_cells(data))
     assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2, "z": 0.01}, ["x", "y", "z"]]
     assert reading.cells["truth"].tolist() == ["x", "z", ""]
-    assert noted(reading, "Tasks whose right label nobody voted for: 1.")
+    assert noted(reading, "Tasks whose right label no one voted for: 1.")
     assert noted(reading, "Votes left out, as they name no label: 1.")
     assert noted(reading, "1 row has no label named", "row 3")
     assert noted(reading, "'took'", "differ between votes")
@@ -279,7 +279,7 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
     assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
     reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [{"x": 1}]
-    assert noted(reading, "Votes left out, as they say what a row is not, or that somebody cannot tell: 2.")
+    assert noted(reading, "Votes left out, as they say what a row is not, or that someone cannot tell: 2.")
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
