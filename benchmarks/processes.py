@@ -1,4 +1,4 @@
-"""What processes take: memory of this one, CPU and memory of one and all that it has started."""
+"""The input that processes takes: memory of this one, CPU and memory of one and all that it has started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tables have: their registry, and moments in time as they are stored."""
+"""Common parts of all tables: their registry, and moments in time as they are stored."""
 
 from __future__ import annotations
 

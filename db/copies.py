@@ -199,7 +199,7 @@ PARTS = (
 )
 """The tables whose rows are a project's."""
 LATER = frozenset({"past_settings", "snapshots"})
-"""Those of them that came when projects had been taken along already: a file may lack them."""
+"""The ones of them that came when projects had been taken along already: a file may lack them."""
 _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
 """What a project has again in every database."""
 
@@ -306,7 +306,7 @@ def _check_row(name: str, columns: Mapping[str, Column[Any]], row: object) -> No
 
 @cache
 def _holders(name: str) -> dict[str, Callable[[object], bool]]:
-    """Of each column of a table, whether it holds a value, as its class says."""
+    """For each column of a table, whether it holds a value, as its class says."""
     (of,) = (one.class_ for one in Base.registry.mappers if one.local_table.description == name)
     hints = get_type_hints(of)
     return {key: _holder(get_args(hints[key])[0]) for key in _by_name(name)}

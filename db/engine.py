@@ -169,7 +169,7 @@ def _file(path: Path) -> Iterator[Connection]:
 
 
 def _tables(file: Connection, ours: set[str] | None = None) -> list[Table]:
-    """Those of an SQLite file, each after those that it refers to. ours : no others"""
+    """The ones of an SQLite file, each after those that it refers to. ours : no others"""
     found = MetaData()
     found.reflect(file, only=lambda name, _: ours is None or name in ours)
     return [one for one in found.sorted_tables if one.name != _VERSION]
@@ -427,7 +427,7 @@ class Database:
             return not inspect(session.connection()).has_table("projects")
 
     def revision(self) -> str | None:
-        """Of its tables; None if there is nothing of Winnow's in it yet."""
+        """For its tables; None if there is nothing of Winnow's in it yet."""
         if self.is_new():
             return None
         with self.read() as session:
@@ -514,7 +514,7 @@ class Database:
             self._committing.sent = count_commit(connection)
 
     def _check_same(self, connection: psycopg.Connection[TupleRow], _record: object) -> None:
-        """Of a new connection to PostgreSQL."""
+        """For a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)
 

@@ -66,7 +66,7 @@ _APPEND = insert(_TABLE)
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
-    """What is known of an entry before the log gives it its place.
+    """Known facts about an entry before the log gives it its place.
 
     kind : a word of the callers', stored as it is and not understood here
     row : row number in the table, from 0; NO_ROW where classes, rows or the model are changed

@@ -97,7 +97,7 @@ _COUNT = """
         pg_stat_get_bgwriter_stat_reset_time()::text
     FROM pg_current_xact_id_if_assigned() AS mine
 """
-"""Of PostgreSQL. The height is NULL in tables from before there was one, the number if nothing was written. The
+"""For PostgreSQL. The height is NULL in tables from before there was one, the number if nothing was written. The
 commit is a word of its own: where its answer is lost, the number is known by which to ask (`db.engine`)."""
 
 

@@ -140,7 +140,8 @@ class ModelRow(Base):
 
 
 class TrainingRow(Base):
-    """Who trains a project's model, or compares its models, now or did last: of each one worker at a time, for as long
+    """The worker that trains a project's model, or compares its models, now or did last: of each one worker at a
+    time, for as long
     as it keeps its lease."""
 
     __tablename__ = "trainings"

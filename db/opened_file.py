@@ -20,7 +20,7 @@ from pathlib import Path
 # What the first bytes of an SQLite file say, read without SQLite: sqlite.org/fileformat.html, part 1.3.
 
 MAGIC = b"SQLite format 3\0"
-"""What every file of SQLite begins with."""
+"""The start of every file of SQLite."""
 _FIELDS = struct.Struct(">16xH10xI8xI16xI4xI")  # offsets 16, 28, 40, 60, 68
 _LARGEST_PAGE = 65_536
 
@@ -120,9 +120,9 @@ class OpenedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.height = 0
-        """Of the last commit that this process has told anyone of."""
+        """For the last commit that this process has told anyone of."""
         self.mark = 0
-        """Of the database, as `FileHeader` has it; 0 if no one has said it."""
+        """For the database, as `FileHeader` has it; 0 if no one has said it."""
         self.times = 0
         """How often another file was taken in the place of the one before."""
         self._lock = threading.RLock()

@@ -74,7 +74,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 BRIDGE = "commit 0a5ac252"
-"""Of Winnow: the last that brings tables up to date that are older than those the first migration makes."""
+"""For Winnow: the last that brings tables up to date that are older than those the first migration makes."""
 
 
 class UnknownTablesError(RuntimeError):

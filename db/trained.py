@@ -81,7 +81,7 @@ def latest(session: Session, project_id: int, key: str) -> ModelVersion | None:
 
 @dataclass(frozen=True)
 class Training:
-    """Who trains a project's model, or did last; or who does another task of it.
+    """The worker that trains a project's model, or did last; or who does another task of it.
 
     key : of the settings it trains with      lease_until : once it has ended, when it did
     ended : whether the worker gave its lease back; one that died did not
@@ -177,7 +177,7 @@ UNFINISHED = (WAITING, RUNNING)
 
 @dataclass(frozen=True)
 class Request:
-    """What all such work has.
+    """Common parts of all such work.
 
     asked_by : a person; None if it was due by itself
     state : "waiting" | "running" | "done" | "cancelled" | "failed"
@@ -244,7 +244,7 @@ class Requests(Generic[RequestT]):
         return next(iter(self._all(session, self._columns.where(self._table.c.id == request_id))), None)
 
     def unfinished(self, session: Session) -> list[RequestT]:
-        """Those of all projects that wait or run, in the order they were asked for."""
+        """The ones of all projects that wait or run, in the order they were asked for."""
         waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
         return self._all(session, waiting.order_by(self._table.c.id))
 

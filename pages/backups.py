@@ -39,7 +39,7 @@ def age(one: KeptBackup) -> str:
 
 
 def verified(one: KeptBackup) -> str:
-    """What is known of its bytes."""
+    """Known facts about its bytes."""
     if one.fault:
         return ":red[damaged]"
     if one.checked_at is None:

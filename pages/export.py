@@ -35,7 +35,7 @@ from workflow.exporting.snapshots import NamedSnapshot, SnapshotError
 
 
 def draw_files(page: ProjectPage, seq: int) -> None:
-    """Those of this project, the latest first. seq : of the log's latest entry
+    """The ones of this project, the latest first. seq : of the log's latest entry
 
     While one is being written this part of the page looks again every second.
     """

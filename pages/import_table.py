@@ -165,7 +165,7 @@ def read_file(
     as_it_is: bool,
     ways: Mapping[str, str],
 ) -> importing.Upload | None:
-    """What was uploaded, read once; None if it cannot be read at all, which is said.
+    """The upload, read once; None if it cannot be read at all, which is said.
 
     rows : the table of the rows, next to votes or candidates of them      vectors : embeddings of the rows
     """

@@ -143,7 +143,7 @@ def meaning() -> model_table.MeaningOffer | None:
 
 
 def on_act(what: str, model: str) -> None:
-    """What was pressed in the table."""
+    """The click in the table."""
     if what == "meaning":
         st.session_state[state.MEANING] = True
     else:

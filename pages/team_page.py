@@ -92,7 +92,7 @@ def details(one: PersonFigures) -> None:
 
 
 def do(what: str, person: int | None) -> None:
-    """What was pressed in the table."""
+    """The click in the table."""
     by_id = {one.person_id: one for one in shown.people}
     if what == "invite":
         st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=here)

@@ -95,7 +95,7 @@ def users_of(modules: set[str]) -> set[str]:
 
 @cache
 def classes() -> list[tuple[str, str, set[str]]]:
-    """Of each class of plcore: its module, its name, and the names of the classes that it is made from."""
+    """For each class of plcore: its module, its name, and the names of the classes that it is made from."""
     return [
         (module_of(path), node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
         for path in imports()

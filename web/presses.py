@@ -49,7 +49,7 @@ BEHIND = CapacityLimiter(4)
 _getting_ready: set[int] = set()
 """Projects of which this is done now."""
 _lines: WeakValueDictionary[int, Lock] = WeakValueDictionary()
-"""Of each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
+"""For each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
 that a project whose log is being read keeps no one waiting at another."""
 
 _STORED_AS_OTHERS = ("labels", "none")
@@ -58,7 +58,7 @@ _STORED_AS_OTHERS = ("labels", "none")
 
 @dataclass(frozen=True)
 class Dealt:
-    """What came of a press.
+    """The result of a press.
 
     status : 200, or 409 if it was refused and the card shows what stands      after : None: not known
     notice : said instead of what was saved      together : rows that are before the person together now

@@ -1,4 +1,4 @@
-"""What is believed of proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
+"""Beliefs about proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `app.py` gives the server: routes, middleware and the address of the settings."""
+"""Output of `app.py` the server: routes, middleware and the address of the settings."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class WinnowQuestion:
 
 @dataclass(frozen=True)
 class WinnowAnswer:
-    """What was stored. seq : its number in the project's log"""
+    """The stored data. seq : its number in the project's log"""
 
     seq: int
     kind: str
@@ -91,7 +91,7 @@ class WinnowAnswer:
 
 @dataclass(frozen=True)
 class WinnowAdded:
-    """What became of rows that were sent. rows : how many the project has now      added : how many of them are new
+    """The outcome of rows that were sent. rows : how many the project has now      added : how many of them are new
 
     known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
     dropped, empty : columns that were sent and it does not have, and its columns that were not sent
@@ -113,7 +113,7 @@ class WinnowAdded:
 
 @dataclass(frozen=True)
 class WinnowWeighed:
-    """What became of another model's scores. seq : the latest entry that has them      rows : how many were sent
+    """The outcome of another model's scores. seq : the latest entry that has them      rows : how many were sent
 
     weighed : rows whose candidates weigh by them now      silent : rows of whose candidates they say nothing
     outside : rows whose highest score is of a class that is no candidate
@@ -165,7 +165,7 @@ def secret_of(token: str) -> str:
 
 
 def persevering(once: Callable[[], Made], patience: float) -> Made:
-    """What a call gives, made again while what hinders it passes by itself. Raises WinnowError.
+    """The value that a call gives, made again while what hinders it passes by itself. Raises WinnowError.
 
     patience : seconds that all pauses in between may take
     """

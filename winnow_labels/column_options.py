@@ -50,7 +50,7 @@ LISTS = {
 
 
 class FileOptions(TypedDict):
-    """What `file_options` gives a command."""
+    """Output of `file_options` a command."""
 
     rows: Path | None
     vectors: Path | None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # What `winnow export` is reported, and what it tells.
 
 DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
-"""What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
+"""The input that `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
 
 
 def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, object]:

@@ -32,11 +32,11 @@ NOT_WELL = 2
 
 
 WRITTEN = object()
-"""What a command returns that has written its document itself."""
+"""The value that a command returns that has written its document itself."""
 
 
 class NotWell(NamedTuple):
-    """What a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
+    """The value that a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
 
     document: object
 

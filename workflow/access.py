@@ -1,4 +1,4 @@
-"""Who may do what: the rights of each role, asked by every use case inside its own transaction.
+"""The rights of each role: the rights of each role, asked by every use case inside its own transaction.
 
 Who is not a member of a project is told of it what is told of a project that does not exist, in the same words.
 """
@@ -26,7 +26,7 @@ class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault
 
 
 class NotFound(LookupError):  # noqa: N818 - what a page says, not a fault
-    """What was asked for does not exist for this person, or not any more."""
+    """The request does not exist for this person, or not any more."""
 
 
 class Right(StrEnum):
@@ -155,7 +155,7 @@ def visible_projects(session: Session, person: Person) -> list[tuple[Project, Ro
 
 
 def no_project(project_id: int | str) -> NotFound:
-    """What is said of a project that does not exist, and to who is no member of one that does."""
+    """The message about a project that does not exist, and to who is no member of one that does."""
     return NotFound(
         f"There is no project {project_id} here, or no one has shared it with you. Fix: choose one on the Home page."
     )

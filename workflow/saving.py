@@ -120,7 +120,7 @@ class FaultLog:
         self._said: str | None = None
 
     def say(self, error: Exception, what: str) -> None:
-        """Of a fault that is not the store's: `what`, with all that is known, every time."""
+        """For a fault that is not the store's: `what`, with all that is known, every time."""
         why = why_it_failed(error) if isinstance(error, STORE_FAULTS) else None
         if why is None:
             logger.error(what, exc_info=error)

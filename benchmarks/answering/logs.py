@@ -255,7 +255,7 @@ def make_many(place: str) -> None:
 
 
 def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
-    """Of each visit: seconds of CPU and of the clock to the first question, MB in memory, projects open after it."""
+    """For each visit: seconds of CPU and of the clock to the first question, MB in memory, projects open after it."""
     visits = []
     with homes.owner_of(place, WINNOW_MEMORY_MB=str(limit)) as seat:
         for number in sorted(one.id for one in managing.list_projects(seat)) * ROUNDS:

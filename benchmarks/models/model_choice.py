@@ -59,7 +59,7 @@ def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 def folds_of(
     X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None
 ) -> list[dict]:
-    """Of each outer fold: the figures of the comparison and the true accuracy of every learner.
+    """For each outer fold: the figures of the comparison and the true accuracy of every learner.
 
     learners : None for those compared by default
     """

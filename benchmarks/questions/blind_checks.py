@@ -194,7 +194,7 @@ def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
 
 
 def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, float, float]:
-    """Of the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
+    """For the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
     outside, its mean, the share that does, the share among the rows most at risk, as many as lack the truth)."""
     X, y, sets = taken_out(name, rate, seed)
     learner = ActiveLearner(

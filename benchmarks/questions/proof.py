@@ -88,7 +88,7 @@ class Simulated:
         self._test = test
 
     def learner(self, strategy: str) -> ActiveLearner[Any]:
-        """Of the project's model, with the rows outside."""
+        """For the project's model, with the rows outside."""
         share = 0.99999 if len(self._test) else 0.0  # those with truth are the project's own test rows
         settings = LearnerSettings(strategy=strategy, test_share=share, seed=self.settings.seed)
         return ActiveLearner(self._all, settings, controls=self._held)

@@ -1,4 +1,4 @@
-"""What the kernel ridge makes of rows of one source, and what its probabilities mean, on held-out rows."""
+"""The result of the kernel ridge for rows of one source, and what its probabilities mean, on held-out rows."""
 
 from __future__ import annotations
 

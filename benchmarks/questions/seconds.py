@@ -295,7 +295,7 @@ def percent(share: float) -> str:
 
 
 def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
-    """What came of it: seconds by price, then answers."""
+    """The result: seconds by price, then answers."""
     seconds = Table("price of yes or no | sets with 25% or more | each")
     for price in PRICES:
         own = Curve("margin", "entropy", price)

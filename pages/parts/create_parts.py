@@ -1,4 +1,4 @@
-"""What the Import page has in common for tables of all kinds."""
+"""Common parts of the Import page for tables of all kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page begins with: who is here, which project, and a kind stop where something is missing."""
+"""The start of every page: who is here, which project, and a kind stop where something is missing."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def escape(text: str) -> str:
 
 
 def file_stem(page: ProjectPage) -> str:
-    """What the names of downloaded files begin with: the project's name in letters, digits and dashes."""
+    """The start of the names of downloaded files: the project's name in letters, digits and dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
 
 

@@ -55,10 +55,10 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     def question_card(
         self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
     ) -> Drawing:
-        """What draws the question card with it"""
+        """The function that draws the question card with it"""
 
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
-        """What draws many rows at once; only where the kind has batches"""
+        """The function that draws many rows at once; only where the kind has batches"""
 
     def qualifying_card(
         self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]
@@ -90,14 +90,14 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         """The classes on the settings page."""
 
     def summary(self, table: LabelTable) -> None:
-        """What the chosen columns make of the file, on the Import page."""
+        """The result of the chosen columns for the file, on the Import page."""
 
     def settings(self, table: LabelTable, checks: int) -> KindSettings:
         """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
 
 
 AnyParts: TypeAlias = KindParts[Any, Any]
-"""Those of a kind that the caller does not know: its questions and rows go back to it alone."""
+"""The ones of a kind that the caller does not know: its questions and rows go back to it alone."""
 
 
 def typed(parts: KindParts[QuestionT_contra, RowT_contra]) -> AnyParts:
@@ -110,5 +110,5 @@ PARTS: Mapping[str, AnyParts] = {"one_label": typed(one_label), "label_vectors":
 
 
 def parts_of(page: ProjectPage) -> AnyParts:
-    """Those of the project's kind."""
+    """The ones of the project's kind."""
     return PARTS[page.project.kind]

@@ -245,7 +245,7 @@ def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.
 
 
 def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[str]:
-    """Of each row how it stands, its labels, and what the model says."""
+    """For each row, how it stands, its labels, and what the model says."""
     found = []
     for state, labels, number, known, doubt in zip(
         states, shown.labels, shown.named.classes, shown.named.known, shown.named.doubt, strict=True

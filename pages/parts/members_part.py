@@ -1,4 +1,5 @@
-"""Who may see a project: a part of its settings. People with a role each; more are added by name, or as a group."""
+"""The people who may see a project: a part of its settings. People with a role each; more are added by name, or as a
+group."""
 
 from __future__ import annotations
 

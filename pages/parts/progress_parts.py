@@ -105,7 +105,7 @@ def offer(page: frame.ProjectPage) -> None:
 
 
 def _keys(page: frame.ProjectPage) -> tuple[str, str]:
-    """Of the buttons that begin it and stop it."""
+    """For the buttons that begin it and stop it."""
     return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
 
 

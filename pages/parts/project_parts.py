@@ -106,7 +106,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
 
 
 def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
-    """What `make` gives, made once for a key, for this page is redrawn at every press. None if it cannot be read,
+    """Output of `make`, made once for a key, for this page is redrawn at every press. None if it cannot be read,
     which is said."""
     known = st.session_state.get(f"{KEPT}-{name}")
     if known is None or known[0] != key:

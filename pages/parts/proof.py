@@ -28,7 +28,7 @@ WORTH_SAYING = 5
 
 
 class Seen(Protocol):
-    """What the head of a page is made of: of a kind's view of its progress, the measured part."""
+    """Parts of the head of a page: of a kind's view of its progress, the measured part."""
 
     @property
     def accuracy(self) -> float | None: ...

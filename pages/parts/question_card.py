@@ -120,7 +120,7 @@ def card_data(
     notice: str | None,
     offer: Offer | None = None,
 ) -> dict[str, object]:
-    """What a card is told of this question, whatever page or press asks for it.
+    """Card data about this question, whatever page or press asks for it.
 
     room : the way to answer it, one of those in the kind's `card.js`
     token, question : of the question, None if nothing is left to ask      notice : said instead of what was saved

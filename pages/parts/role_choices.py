@@ -38,7 +38,7 @@ COLUMN_ROLES = {
     "caption": "Details",
     "source": "Source",
 }
-"""What a column can be, in the words of its chip."""
+"""Possible kinds of column, in the words of its chip."""
 WAYS_OF = {
     "candidates": "candidates",
     "choices": "choices",

@@ -159,7 +159,7 @@ REFUSED = "winnow_refused"
 """Why the last press was refused, said once at the next drawing."""
 
 MODELS = "winnow_models_seen"
-"""What `workflow.models.showing.watched` gave when the Models page was drawn."""
+"""Output of `workflow.models.showing.watched` when the Models page was drawn."""
 
 MEANING = "winnow_meaning"
 """Whether the Models page is to open what it says of learning from meaning."""
@@ -189,7 +189,7 @@ TEAM_TABLE = "winnow_team_table"
 """Beginning of the widget key of the table on the Team page, with the project behind it."""
 
 TEAM_ACT = "winnow_team_act"
-"""What was pressed in that table, and the person it is about, until the page has done it."""
+"""The click in that table, and the person it is about, until the page has done it."""
 
 FIND_PROJECT = "winnow_find_project"
 """Widget key of the box on Home that searches projects."""

@@ -46,7 +46,7 @@ class CandidateSets:
 
     @property
     def n_words(self) -> int:
-        """Of a set that is written as bits."""
+        """For a set that is written as bits."""
         return -(-self.n_classes // 32)
 
     @classmethod

@@ -131,7 +131,7 @@ def similarities(distances: FloatArray, theta: float, nearest: FloatArray | floa
 
 
 def median_distance(distances: FloatArray) -> float:
-    """Of rows to their neighbours (n, k), duplicates left out; 1 if nothing is left."""
+    """For rows to their neighbours (n, k), duplicates left out; 1 if nothing is left."""
     apart = distances[distances > 0]
     return float(np.median(apart)) if len(apart) else 1.0
 

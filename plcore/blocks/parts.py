@@ -78,7 +78,7 @@ ABANDONED = 3600.0
 
 
 class WrittenPart(NamedTuple):
-    """What a job gives back: its part, and how many rows are in it."""
+    """The value that a job gives back: its part, and how many rows are in it."""
 
     path: str
     rows: int

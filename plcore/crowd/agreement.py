@@ -23,7 +23,7 @@ LEAST_ROWS = 30
 """With fewer rows that people share no figure should be shown: its interval would be as wide as the scale."""
 
 LEVEL = 0.95
-"""Of the bootstrap's intervals."""
+"""For the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
 Figure = Callable[[FloatArray], FloatArray]
@@ -32,7 +32,7 @@ BLOCK = 200
 """Resamples that are counted at a time."""
 
 GROUPS = 200
-"""Of rows, left out in turn to see how the figure moves."""
+"""For rows, left out in turn to see how the figure moves."""
 
 ONE_VALUE = (
     "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."

@@ -262,7 +262,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         )
 
     def parameters(self) -> dict[str, FloatArray]:
-        """What `posterior` uses: masses (m,) and confusions (people + 1, said, true), the last of anyone who is not
+        """The inputs of `posterior`: masses (m,) and confusions (people + 1, said, true), the last of anyone who is not
         known."""
         check_is_fitted(self)
         return {"masses": self.class_masses_, "confusions": self._confusions}

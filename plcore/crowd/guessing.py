@@ -37,7 +37,8 @@ LOOK_AT, TOLD_THEN = 30, 3.0
 """At this answer so many times likelier is enough."""
 
 SKILL = 0.6
-"""Of the way from chance to always right that the worst honest person goes; with few choices more, for there a guess is
+"""For the way from chance to always right that the worst honest person goes; with few choices more, for there a
+guess is
 right so often that thirty answers tell no less from it: `least_honest`."""
 
 FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30

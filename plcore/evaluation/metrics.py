@@ -158,7 +158,7 @@ def scored_candidates(
 
 
 def precision_above(found: ScoredCandidates, threshold: float) -> Precision:
-    """Of all candidates whose score is at least the threshold."""
+    """For all candidates whose score is at least the threshold."""
     return _counted(found, found.scores >= threshold, np.zeros(len(found.scores), dtype=np.int64), 1)[0]
 
 
@@ -170,7 +170,7 @@ def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> lis
 def precision_by_score(
     found: ScoredCandidates, edges: FloatArray, label: int | None = None
 ) -> list[Precision]:
-    """Of the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
+    """For the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
     upper; the last takes all from its lower on."""
     chosen = found.scores >= edges[0]
     if label is not None:
@@ -180,7 +180,7 @@ def precision_by_score(
 
 
 def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: int) -> list[Precision]:
-    """Of those chosen, counted apart by their place, 0 to n - 1."""
+    """For those chosen, counted apart by their place, 0 to n - 1."""
     places, verdicts = places[chosen], found.verdicts[chosen]
     scored, looked, right = (
         np.bincount(places[which], minlength=n)

@@ -221,10 +221,10 @@ def _check_budget(budget: object, n: int) -> int:
 # Labelling runs replayed again and again, in blocks: one job for a repetition by a strategy.
 
 TEST_SHARE = 0.3
-"""Of the rows, redrawn for each repetition; the error is measured on them."""
+"""For the rows, redrawn for each repetition; the error is measured on them."""
 FEWEST_ROWS = 20
 POINTS = 10
-"""Of a curve, next to its start."""
+"""For a curve, next to its start."""
 
 
 @dataclass(frozen=True)

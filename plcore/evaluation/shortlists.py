@@ -174,7 +174,7 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
 
     @property
     def n_features_in_(self) -> int:
-        """Of the fitted learner."""
+        """For the fitted learner."""
         return int(self.estimator_.n_features_in_)
 
     def __sklearn_tags__(self) -> Tags:

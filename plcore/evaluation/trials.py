@@ -48,7 +48,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of one fit.
+    """The result of one fit.
 
     predicted : the column of each row of its fold; None if there are none      seconds : CPU
     warned : what it warned of, and what it made of sources
@@ -63,7 +63,7 @@ class Fit:
 
 @dataclass
 class Trial:
-    """What came of one learner.
+    """The result of one learner.
 
     predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all if there are no figures
     parameters, kappa, candidate_accuracy : the setting of the highest kappa and its figures, else {} and NaN
@@ -119,7 +119,7 @@ class TrialRows:
         return self.gather(entry, tried, budget.seconds)
 
     def gather(self, entry: LearnerEntry, tried: Callable[[int, int], Fit], seconds: float | None) -> Trial:
-        """What came of a learner; it follows from its fits alone, no matter who made them, in whatever order.
+        """The result of a learner; it follows from its fits alone, no matter who made them, in whatever order.
 
         tried : the fit of (setting, fold), asked for in their order until one has no predictions
         seconds : of the budget

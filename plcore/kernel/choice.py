@@ -87,7 +87,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Rows:
-    """What the choice uses: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
+    """The inputs of the choice: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
     weights (n,), the source of each row (n,), if these have some, and whether a person answered it (n,); None: none."""
 
     X: FeatureMatrix
@@ -132,14 +132,14 @@ class Rows:
 
     @property
     def sets(self) -> Sets:
-        """What doubts use."""
+        """The inputs of doubts."""
         answered = np.zeros(len(self.candidates), dtype=bool) if self.answered is None else self.answered
         return Sets(self.candidates, self.prior, self.imported, answered, self.sources)
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """What every setting has in common on one fold: the regression of the other rows, and the rows left out."""
+    """Common parts of every setting on one fold: the regression of the other rows, and the rows left out."""
 
     smoother: Smoother
     rows: Rows
@@ -311,6 +311,6 @@ def _race(
 
 
 def standard_error(values: FloatArray, weights: FloatArray) -> float:
-    """Of the weighted mean of values (n,)."""
+    """For the weighted mean of values (n,)."""
     shares = weights / weights.sum()
     return float(np.sqrt(shares**2 @ (values - shares @ values) ** 2))

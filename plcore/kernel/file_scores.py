@@ -29,7 +29,7 @@ from plcore.kernels import softmax_rows
 from plcore.labels.temperature import fit_temperature
 
 TEMPERATURES = np.geomspace(0.6, 12.0, 14)
-"""Of the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
+"""For the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
 POWERS = np.linspace(0.0, 4.0, 17)
 MOST_ROWS = 2000
 """About so many ambiguous rows, evenly spaced, that a pool is fitted to."""
@@ -123,7 +123,7 @@ def _winners_right(shares: FloatArray, prior: FloatArray) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class WeighedScores:
-    """What came of a file's scores. rule : that was taken      labels : (n, m) by it, 0 outside of the sets
+    """The result of a file's scores. rule : that was taken      labels : (n, m) by it, 0 outside of the sets
 
     right : how many of the checks each rule has right, {} if there are fewer than FEWEST_CHECKS
     """

@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Compiler(Protocol):
-    """What makes a compiled function of one, with the same arguments and results."""
+    """The function that makes a compiled function of one, with the same arguments and results."""
 
     def __call__(self, function: F, /) -> F: ...
 

@@ -78,7 +78,8 @@ def candidate_accuracy(
 def score_of(
     predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None
 ) -> float:
-    """What `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix or sets.
+    """The value that `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix
+    or sets.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
     Raises CandidateError for a DataFrame none of whose columns is a class, for missing labels, and as

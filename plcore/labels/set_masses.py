@@ -153,7 +153,7 @@ class SetMasses:
     def among(
         cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray
     ) -> SetMasses:
-        """Of sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
+        """For sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
 
         Weights count rows, so that 2 is the row twice; if they are mostly below 1 they are shares, and are scaled to
         a mean of 1.
@@ -218,7 +218,7 @@ class SetMasses:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> SetMasses:
-        """What `to_arrays` gave, before any answer. Raises KeyError where something is missing."""
+        """Output of `to_arrays`, before any answer. Raises KeyError where something is missing."""
         names = ("source_rows", "source_of", "source_weights", "source_shares")
         rows, of, weights, shares = (arrays[name] for name in names)
         return cls(rows, of, weights, shares, shares * np.bincount(of, weights, len(shares))[:, None])

@@ -1,4 +1,4 @@
-"""What the loops of all kinds of project share: the pool of rows, and the verbs of a learner."""
+"""Code shared by the loops of all kinds of project: the pool of rows, and the verbs of a learner."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from plcore.arrays.types import is_whole
 
 
 class EntryKind(StrEnum):
-    """What an entry of the log can be, in projects of every kind. The log holds the values, which never change."""
+    """Possible kinds of entry of the log, in projects of every kind. The log holds the values, which never change."""
 
     IS = "is"
     """It is this label."""

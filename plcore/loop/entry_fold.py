@@ -171,7 +171,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return entry
 
     def fold(self, row: int) -> FoldedT:
-        """What the unwithdrawn entries of a row make of it."""
+        """The result of the unwithdrawn entries of a row."""
         return self.fold_of(row, self.entries(row))
 
     def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
@@ -197,11 +197,11 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     @abstractmethod
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
+        """The result of these entries alone for a row, unchecked; changes nothing."""
 
     @abstractmethod
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries make of a row, each after those before it, no matter who gave them."""
+        """The result of these entries for a row, each after those before it, no matter who gave them."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:

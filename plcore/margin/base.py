@@ -1,4 +1,4 @@
-"""What all margin learners share: reading the data, scores, predictions, and the classes no one may have."""
+"""Code shared by all margin learners: reading the data, scores, predictions, and the classes no one may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the margin learners minimise: the regularised multi-class hinge, exact and smoothed, with its dual.
+"""The objective of the margin learners: the regularised multi-class hinge, exact and smoothed, with its dual.
 
     F(W) = 1/2 |W|^2 + sum_i c_i loss_i,   loss_i = [1 - max_{k in Y_i} s_k + max_{j in R_i} s_j]_+,   s = x W'
 

@@ -123,7 +123,7 @@ class GraphSettings(Protocol):
 
 
 def graph_key(settings: GraphSettings) -> str:
-    """What a learner's graph depends on in addition to its table, as part of a file name."""
+    """Inputs of a learner's graph in addition to its table, as part of a file name."""
     shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
     test, control = (share.replace(".", "_").replace("+", "") for share in shares)
     features = "" if settings.features_in_force == BOTH else f"-{settings.features_in_force}"

@@ -1,4 +1,4 @@
-"""What the online learners share: reading chunks, the rounds, scores, predictions, and the state to keep."""
+"""Code shared by the online learners: reading chunks, the rounds, scores, predictions, and the state to keep."""
 
 from __future__ import annotations
 

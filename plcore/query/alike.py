@@ -18,9 +18,9 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matri
 SURE = 0.9
 """The share from which on a row counts as sure while no one can tell how right the model is."""
 RIGHT = 0.95
-"""Of the rows with a known label of which the model is sure, so many must be right."""
+"""For the rows with a known label of which the model is sure, so many must be right."""
 AT_LEAST, DOUBT = 0.9, 0.1
-"""Of all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
+"""For all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
 KNOWN = 22
 """Rows with a known label that it takes to tell: the fewest that, all of them right, leave no more doubt than that."""
 FEWEST = 3

@@ -19,7 +19,7 @@ from plcore.query.uncertainty import LargestEffect, SmallestMargin
 
 
 class StrategyKind(StrEnum):
-    """What a strategy uses."""
+    """The inputs of a strategy."""
 
     RULE = "effect rule"
     """A rule of `effect_scores`: made with its own name as `rule`."""

@@ -1,4 +1,4 @@
-"""What a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
+"""The input that a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
 
 People pay with seconds, not with answers. Of a person w, a form f and n labels to read
 
@@ -35,7 +35,7 @@ N_COMMON = 4  # columns of the mean, "is", "group" and the slope
 
 @dataclass(frozen=True)
 class SecondsPrior:
-    """What is believed of seconds before anyone has answered; how firmly, as spreads of log seconds.
+    """Beliefs about seconds before anyone has answered; how firmly, as spreads of log seconds.
 
     which : "which of these four?" takes 4 s. An assumption: it moves with the first answers, and cancels where forms
         are compared

@@ -1,4 +1,4 @@
-"""What the multi-label learners share: reading the data, ranking labels, predictions and their score."""
+"""Code shared by the multi-label learners: reading the data, ranking labels, predictions and their score."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self.threshold_
 
     def _decided(self, values: FloatArray) -> FloatArray:
-        """Of (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
+        """For (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
         return self._from_single(values) if self._single else values - self._cut
 
     def predict(self, X: MatrixLike) -> AnyArray:

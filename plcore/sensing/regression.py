@@ -142,7 +142,7 @@ class RegressionAt:
 
     @cached_property
     def _inverse_diagonal(self) -> FloatArray:
-        """Of (moments + ridge I)^-1."""
+        """For (moments + ridge I)^-1."""
         return np.asarray(linalg.lapack.dpotri(self.lower, lower=1)[0].diagonal())
 
     def spread(self, X: FeatureMatrix | None = None) -> FloatArray:

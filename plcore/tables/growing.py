@@ -413,7 +413,7 @@ def is_score(value: object) -> bool:
 
 
 def why_no_score(value: object) -> tuple[str, str]:
-    """What is wrong with a value that is no score, and the fix."""
+    """The problem with a value that is no score, and the fix."""
     if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
         return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
     return (

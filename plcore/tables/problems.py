@@ -1,4 +1,4 @@
-"""What is wrong with a table, said so that its owner can put it right: where, what, and the fix.
+"""The problem with a table, said so that its owner can put it right: where, what, and the fix.
 
 A table enters Winnow whole or not at all. Everything found wrong is gathered as `Problem`s and raised at once
 as one `TableError`, so that a person mends the file in one go and not one error at a time.

@@ -36,7 +36,7 @@ from plcore.tables.text.arrow import columns_of_text, frame_of
 
 
 class TableParts(NamedTuple):
-    """What a LabelTable is made of and a file holds, as its attributes say; of label vectors the cells alone."""
+    """The content of a LabelTable is made of and a file, as its attributes say; of label vectors the cells alone."""
 
     cells: pd.DataFrame
     roles: Roles
@@ -52,7 +52,7 @@ class TableParts(NamedTuple):
 
 
 KEY = b"winnow"
-"""Of the metadata of the schema."""
+"""For the metadata of the schema."""
 VECTORS = "embedding"
 """The column of embeddings that are not sparse."""
 CANDIDATES = "candidates"
@@ -374,7 +374,7 @@ def _paths(schema: pa.Schema) -> list[str]:
 
 
 def read_parts(path: Path) -> TableParts:
-    """What `write_parts` wrote. Raises TableError: not our file, or damaged.
+    """Output of `write_parts`. Raises TableError: not our file, or damaged.
 
     What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
     OSError comes through.

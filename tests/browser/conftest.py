@@ -74,7 +74,7 @@ def looked_at(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened next to it: to make a project there and to read its log."""
+    """The content of the server's home, opened next to it: to make a project there and to read its log."""
     opened = open_home(Settings.from_environment(server.environment))
     yield opened
     opened.close()

@@ -67,7 +67,7 @@ SIDEWAYS = """() => {
 
 
 def walk(page: Page) -> list[str]:
-    """What is wrong with a walk through the page by Tab alone; in a table it goes from cell to cell."""
+    """The problem with a walk through the page by Tab alone; in a table it goes from cell to cell."""
     wrong = []
     page.evaluate(THERE)
     for _ in range(AT_MOST):

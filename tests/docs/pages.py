@@ -42,7 +42,7 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Of the headings, as both the site and the repository's own pages make them."""
+    """For the headings, as both the site and the repository's own pages make them."""
     text = _BLOCK.sub("", page.read_text())
     found = set()
     for heading in re.findall(r"^#+ (.+)$", text, flags=re.M):

@@ -90,7 +90,7 @@ def test_blocks_of_json_and_of_settings_can_be_read() -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
 def test_every_command_is_one_that_there_is(page: Path) -> None:
-    """Of ours by name and options, `make` by its targets; others are known, and the files they take are there."""
+    """For ours by name and options, `make` by its targets; others are known, and the files they take are there."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
     for line in commands(page):
         if re.match("WINNOW_[A-Z_]+=", line):

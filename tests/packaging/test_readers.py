@@ -65,7 +65,7 @@ def plain(value):
     return [plain(one) for one in value] if isinstance(value, list) else value
 def rows(found): return [{name: plain(one[name]) for name in NAMES} for one in found]
 """
-"""What the programs below share: the values of any reader as JSON."""
+"""Code shared by the programs below: the values of any reader as JSON."""
 
 SCHEMA = ROOT / "tests" / "packaging" / "camtrap_dp" / "observations-table-schema.json"
 CAMTRAP = (

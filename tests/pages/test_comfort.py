@@ -1,4 +1,4 @@
-"""What makes answering comfortable, on its pages: goal, breaks, last answers, examples, qualification."""
+"""The function that makes answering comfortable, on its pages: goal, breaks, last answers, examples, qualification."""
 
 from __future__ import annotations
 

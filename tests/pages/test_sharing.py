@@ -1,4 +1,5 @@
-"""Who may see a project, as the pages draw it: the part in the settings, groups, invitations, the navigation."""
+"""The people who may see a project, as the pages draw it: the part in the settings, groups, invitations, the
+navigation."""
 
 from __future__ import annotations
 

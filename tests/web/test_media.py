@@ -247,7 +247,7 @@ def seat(home: Home) -> Seat:
 
 @pytest.fixture
 def key(seat: Seat) -> str:
-    """Of a file that is ready."""
+    """For a file that is ready."""
     made = files.prepare(seat, ExportChoice("jsonl"), "small")
     files.wait(seat, made)
     return made

@@ -442,7 +442,7 @@ def test_other_descriptors_stay_as_they_are() -> None:
 
 def test_no_descriptor_is_left_open() -> None:
     def numbers() -> set[int]:
-        """Of all that is open."""
+        """For all that is open."""
         found = set()
         for one in range(2 * MOST):
             with suppress(OSError):

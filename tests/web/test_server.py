@@ -171,7 +171,7 @@ def test_one_sign_in_by_the_printed_link(server: Server) -> None:
 
 
 def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
-    """Of a new sign-in of the owner, and of an annotator."""
+    """For a new sign-in of the owner, and of an annotator."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     try:
         owner = team.ensure_owner(home).id
@@ -231,7 +231,7 @@ SLEEPS = "import sys; sys.stdin.read()"
 
 @pytest.fixture
 def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Of two workers, which are asleep; no one looks after them but the test."""
+    """For two workers, which are asleep; no one looks after them but the test."""
 
     started: list[subprocess.Popen[bytes]] = []
 

@@ -1,4 +1,4 @@
-"""Who may do what: every use case of `use_cases.py`, over every kind of project and every role."""
+"""The rights of each role: every use case of `use_cases.py`, over every kind of project and every role."""
 
 from __future__ import annotations
 

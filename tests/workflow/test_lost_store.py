@@ -30,7 +30,7 @@ from workflow.server.home import Home, LostTableError, open_home
 from workflow.server.settings import Settings
 
 Harm = Callable[[Path, Path], object]
-"""Of the database's path, and of a folder with copies: `now`, `old` and `other`."""
+"""For the database's path, and of a folder with copies: `now`, `old` and `other`."""
 
 
 def rescued(path: Path) -> None:

@@ -29,7 +29,7 @@ from workflow.server.home import Home
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    """Of this Winnow, and of no project yet."""
+    """For this Winnow, and of no project yet."""
     return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 

@@ -86,7 +86,7 @@ def suggested(seat: Seat) -> None:
 
 
 def prepared_key(seat: Seat) -> str:
-    """Of a file that was written for them."""
+    """For a file that was written for them."""
     key = files.prepare(seat, files.ExportChoice(), "small")
     files.wait(seat, key)
     return key
@@ -224,7 +224,7 @@ def group(seat: Seat) -> int:
 
 
 def somebody_else(seat: Seat) -> int:
-    """Of this Winnow, and no owner of it."""
+    """For this Winnow, and no owner of it."""
     with seat.home.database.read() as session:
         return next(one.id for one in stored_people.listed(session) if not one.is_owner)
 

@@ -1,4 +1,5 @@
-"""What every call has: whose seat it is, a thread of its own pool, the refusals of the house, a body with bounds."""
+"""Common parts of every call: whose seat it is, a thread of its own pool, the refusals of the house, a body with
+bounds."""
 
 from __future__ import annotations
 
@@ -91,13 +92,13 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""Of anyone who asks, at no project."""
+"""For anyone who asks, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""Of anyone who asks, at the project of the address."""
+"""For anyone who asks, at the project of the address."""
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
-    """What the use case gives, in a thread."""
+    """The value that the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 
 

@@ -24,7 +24,7 @@ from workflow.importing.predictions import is_score, why_no_score
 from workflow.models.encoders import offers, on_server
 
 Text = Annotated[str, AfterValidator(storable)]
-"""What a database takes."""
+"""The input that a database takes."""
 
 
 def _cells_are_texts(rows: object) -> object:
@@ -323,7 +323,7 @@ async def encode(seat: SeatAt, body: EncoderBody) -> Response:
 
 @router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
 async def cancel_encoding(seat: SeatAt) -> Response:
-    """Of one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
+    """For one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
     if there is none."""
     await done(encoding_requests.cancel, seat)
     return Response(status_code=204)

@@ -98,7 +98,7 @@ class NextQuestion(BaseModel):
 
 
 class StoredAnswer(BaseModel):
-    """What was stored. The same answer sent again gets the same reply, and stores nothing."""
+    """The stored data. The same answer sent again gets the same reply, and stores nothing."""
 
     seq: int = Field(description="Its number in the project's log.")
     kind: str
@@ -173,7 +173,7 @@ class ProjectEncoders(BaseModel):
 
 
 class Weighed(BaseModel):
-    """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
+    """The outcome of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
 
     seq: int = Field(description="The entry of the project's log that has them.")
     rows: int = Field(description="How many were sent.")
@@ -206,7 +206,7 @@ class ReadFile(BaseModel):
 
 
 class Added(BaseModel):
-    """What became of the rows that were sent."""
+    """The outcome of the rows that were sent."""
 
     rows: int = Field(description="How many the project has now.")
     added: int = Field(description="How many of those that were sent are new.")
@@ -308,7 +308,7 @@ class Figures(BaseModel):
 
 
 class LabelShare(BaseModel):
-    """What is said of one label of a row."""
+    """The message about one label of a row."""
 
     label: str
     share: float | None

@@ -70,7 +70,7 @@ class AskedAs:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> AskedAs:
-        """What `to_json` gave; what is missing is as by default."""
+        """Output of `to_json`; what is missing is as by default."""
         lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
         return cls(**{**stored, **lists})
 
@@ -125,7 +125,7 @@ MOST = 24
 
 @dataclass(frozen=True)
 class Saved:
-    """What was stored for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
+    """The stored data for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
 
     rows : how many rows the press was about      together : they were withdrawn, and are before the person together
     denied : labels that the press ruled out by an entry before this one; told of a repeated one alone

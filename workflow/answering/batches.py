@@ -146,7 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """Those of these rows of the batch that no one else has before them, that this person can still confirm, and that
+    """The ones of these rows of the batch that no one else has before them, that this person can still confirm, and
+    that
     are as they were when they were put before them. label : that of the batch, by its present name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None

@@ -153,7 +153,8 @@ class RowComparison:
 
 
 def begin_comparison(opened: Opened[Learner], asked: int) -> RowComparison:
-    """What a row can be compared with: rows whose labels people have given, and no held-out row or blind check among
+    """Possible kinds of row compared with: rows whose labels people have given, and no held-out row or blind check
+    among
     them; what a row of those is, no one is to know from here."""
     may_be_shown = opened.learner.pool.shown_to_all()
     may_be_shown[asked] = False
@@ -171,7 +172,7 @@ def compare(opened: Opened[Learner], asked: int, rows: IntArray) -> RowCompariso
 
 
 def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRow, ...]:
-    """Those of these rows that may be shown now, with the labels that people have given them."""
+    """The ones of these rows that may be shown now, with the labels that people have given them."""
     learner = opened.learner
     may_be_shown = learner.pool.shown_to_all()
     return tuple(

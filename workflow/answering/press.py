@@ -165,7 +165,7 @@ class Next:
 
 @dataclass(frozen=True)
 class Pressed:
-    """What was stored, and what comes next; None if that failed: the answer is stored all the same."""
+    """The stored data, and what comes next; None if that failed: the answer is stored all the same."""
 
     saved: Saved
     after: Next | None

@@ -56,7 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
 
 
 def forms_of(seat: Seat) -> FormsNow | None:
-    """What is known of the forms in which the project's questions are put; None if there is one form only.
+    """Known facts about the forms in which the project's questions are put; None if there is one form only.
 
     Raises NotAllowed: the person is not an owner.
     """

@@ -105,7 +105,7 @@ def note_checked(folder: Path, path: Path, fault: str = "") -> None:
 
 
 def work(folder: Path) -> BackupWork | None:
-    """What was asked for last; None if nothing ever was."""
+    """The request last; None if nothing ever was."""
     said = _read(folder / STATE)
     try:
         return BackupWork(**{**said, "at": datetime.fromisoformat(said["at"])})
@@ -146,7 +146,7 @@ def anything_to_do(settings: Settings, now: datetime) -> bool:
 
 
 def why_worried(settings: Settings, now: datetime) -> str | None:
-    """What is wrong with the backups, in words for owners; None if all is as the settings want it."""
+    """The problem with the backups, in words for owners; None if all is as the settings want it."""
     folder = settings.backups_dir
     last, made = work(folder), kept(folder)
     if last is not None and last.state == FAILED:
@@ -175,7 +175,7 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
-    """Of a folder without any backup: a new Winnow has time for the first. When it was opened first is the time of a
+    """For a folder without any backup: a new Winnow has time for the first. When it was opened first is the time of a
     file that no one writes to again."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:

@@ -30,7 +30,7 @@ from workflow.files.stored import MAKING, path_of
 
 
 class Stored(Protocol):
-    """What a backup is made of, as a `Home` has it."""
+    """Parts of a backup, as a `Home` has it."""
 
     @property
     def database(self) -> Database: ...

@@ -44,7 +44,7 @@ from workflow.server.home import Home
 SUFFIX = ".winnow.zip"
 """How the name of such a file ends, where Winnow gives it one."""
 PARTS = 1000
-"""Of a file, by which it is told how far its writing is."""
+"""For a file, by which it is told how far its writing is."""
 
 logger = logging.getLogger("winnow")
 _OF_PERSON = re.compile(r"(?P<batch>batch\.)?(?P<person>[0-9]+)\.(?P<rest>.*)", re.S)

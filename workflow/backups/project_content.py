@@ -40,7 +40,7 @@ from workflow.people.goals import Goal
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What comes of a value that is none of Winnow's, if nothing says so in words of its own."""
+"""The result of a value that is none of Winnow's, if nothing says so in words of its own."""
 _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
 """What a project has where its file is from before there was such a column."""
 
@@ -210,7 +210,7 @@ def _check_asked(asked: Mapping[str, object]) -> None:
 
 JOB = f"{__name__}.look"
 ROWS = "rows-{}.jsonl"
-"""What the rows of a table of the database are called in the folder of the job: a line of JSON for each."""
+"""The name of the rows of a table of the database in the folder of the job: a line of JSON for each."""
 _LEAST_MB = 600
 _PATIENCE = 5
 """Times the seconds that other files of this size may take: every entry of the log is folded again."""
@@ -224,7 +224,7 @@ class ProjectFileGiven(TypedDict):
 
 
 class ProjectFileFound(TypedDict, total=False):
-    """What `look` gives; see there."""
+    """Output of `look`; see there."""
 
     project: dict[str, Any]
     people: dict[int, str]
@@ -240,7 +240,7 @@ def bounds_of(size: int) -> Bounds:
 
 
 def table_hashes(last: str, rows: Rows) -> set[str]:
-    """Of the tables that the project has, or had before rows were added. last : of the one that it has"""
+    """For the tables that the project has, or had before rows were added. last : of the one that it has"""
     added = (one for one in rows["entries"] if one["kind"] == EntryKind.ROWS)
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 

@@ -39,7 +39,7 @@ def unstage(home: Path) -> None:
 
 
 def last(home: Path) -> str | None:
-    """What came of the last time, in words."""
+    """The result of the last time, in words."""
     return _said(home / LAST, "said")
 
 

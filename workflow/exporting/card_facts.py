@@ -1,4 +1,4 @@
-"""What is known of a project's labels when they are given away: by its table, its log and its settings alone."""
+"""Known facts about a project's labels when they are given away: by its table, its log and its settings alone."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ TOOL = "Winnow"
 
 @dataclass(frozen=True)
 class DataSet:
-    """What a data set holds.
+    """The content of a data set.
 
     folder : where its files may lie until they are packed      table, log : what is to be written into them
     facts : what is known by table and log, given the log's head      details : what people know

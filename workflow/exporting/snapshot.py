@@ -1,4 +1,5 @@
-"""What an export holds, as it stood at one moment: taken while the learner is open, written when it is not any more."""
+"""The content of an export, as it stood at one moment: taken while the learner is open, written when it is not any
+more."""
 
 from __future__ import annotations
 
@@ -63,13 +64,13 @@ class Snapshot:
         return {choice: len(self.rows(choice, above)) for choice in CHOICES}
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
-        """What the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
+        """The input that the writers of formats takes, all rows of it. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
 
 
 @dataclass(frozen=True)
 class Past:
-    """What an earlier state of a project is made of, in addition to the entries of its log up to `seq`.
+    """Parts of an earlier state of a project, in addition to the entries of its log up to `seq`.
 
     moment : of that entry, of the project's beginning if there is none
     settings, table_hash : those of the project then      changes : of its classes and rows until then

@@ -80,7 +80,8 @@ class CheckedSnapshot:
 
 
 def list_snapshots(seat: Seat) -> tuple[NamedSnapshot, ...]:
-    """Those of the project, in the order they were made. Raises NotAllowed unless the person is an owner, NotFound."""
+    """The ones of the project, in the order they were made. Raises NotAllowed unless the person is an owner,
+    NotFound."""
     with seat.reading(Right.OWN) as reading:
         names = {one.id: one.name for one in people.listed(reading.session)}
         found = projects.list_snapshots(reading.session, reading.project.id)

@@ -110,7 +110,7 @@ class Arriving:
 
 
 class Arrivals:
-    """Those of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

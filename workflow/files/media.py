@@ -170,7 +170,7 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
 
 
 def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Of each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
+    """For each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
     has neither; None if the project has neither images nor recordings.
 
     Only pictures that are in their cells and too long for a list are made small here, once."""
@@ -205,7 +205,7 @@ def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
 
 
 def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Of each of these rows of the project the beginning of its text on one line, "" if it has none; None if the
+    """For each of these rows of the project the beginning of its text on one line, "" if it has none; None if the
     project has no texts."""
     with seat.learner() as opened:
         table = opened.learner.table

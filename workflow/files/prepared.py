@@ -40,7 +40,7 @@ WAITING, WRITING, READY, FAILED = "waiting", "writing", "ready", "failed"
 
 @dataclass(frozen=True)
 class Taken:
-    """What a file holds, ready to be written.
+    """The content of a file, ready to be written.
 
     total : rows, or lines      seq : of the latest entry in it      write : writes it, and tells the rows so far; gives
         that entry again, where only writing tells which it is
@@ -133,7 +133,7 @@ class _Job:
 
 
 class PreparedFiles:
-    """Those of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -161,7 +161,7 @@ class PreparedFiles:
         return key
 
     def of(self, whose: Whose) -> tuple[PreparedFile, ...]:
-        """Those of one person at one project, the latest first."""
+        """The ones of one person at one project, the latest first."""
         self.sweep()
         with self._lock:
             found = [one for one in self._jobs.values() if one.whose == whose]

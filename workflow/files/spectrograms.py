@@ -53,7 +53,7 @@ _DRAWN_AS = 1
 
 
 class BadRequestError(ValueError):
-    """What was asked for cannot be meant."""
+    """The request cannot be meant."""
 
 
 class NotDrawnError(ValueError):

@@ -91,7 +91,7 @@ _DRAWN = "?" * 8
 
 
 def left(settings: Settings) -> list[Path]:
-    """Whatever has such a name in the data folder, of those that are at work, too; next to a database that lies
+    """Everything that has such a name in the data folder, of those that are at work, too; next to a database that lies
     elsewhere its own alone."""
     wanted = [f"{RESTORING}*", f"{BRINGING}*", f".*{RESTORED}", f".doctor-{_DRAWN}"]
     wanted += [f"tables/{NEW}*{PART}", f"media/{NEW}{_DRAWN}", f"graphs/{NEW}{_DRAWN}"]

@@ -24,7 +24,8 @@ _COPIES = 3
 
 
 def taking(path_of: Callable[[str], Path]) -> Take:
-    """What decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises MediaError"""
+    """The function that decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises
+    MediaError"""
     return partial(_take, path_of)
 
 

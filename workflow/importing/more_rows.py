@@ -266,7 +266,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
 
 
 def added_anew(add: Callable[[], Added], what: str) -> Added:
-    """What `add` gives, which reads something for the project as it is and adds it; done again where other rows or
+    """Output of `add`, which reads something for the project as it is and adds it; done again where other rows or
     other
     classes came between, or the same sent twice at once. what : it adds, for people
 

@@ -37,7 +37,7 @@ from workflow.files.scratch import Scratch, clear
 
 _MB = 1_000_000
 _CHECKING_MB = 500
-"""What checking a small table may take: one of a thousand classes has a thousand numbers a row."""
+"""The input that checking a small table may takes: one of a thousand classes has a thousand numbers a row."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Upload:
 
     @cached_property
     def groups(self) -> Groups:
-        """Those of the file's taxonomy; none if they are too many."""
+        """The ones of the file's taxonomy; none if they are too many."""
         fit = sum(map(len, self.reading.groups.values())) <= MOST_GROUPED
         return self.reading.groups if fit else {}
 

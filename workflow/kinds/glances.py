@@ -77,7 +77,7 @@ def _state(learner: Learner) -> str:
 
 
 def _picture(home: Home, table: LabelTable) -> str:
-    """Of the first row, what it shows or what it sounds like; "" if it has neither."""
+    """For the first row, what it shows or what it sounds like; "" if it has neither."""
     from workflow.files.media import (  # tables and pictures: there is a learner in memory
         small_sound_url,
         small_url,
@@ -142,7 +142,7 @@ NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True)
 
 @dataclass
 class _Count:
-    """What was counted of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
+    """The counts of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
     next count"""
 
     settings: Mapping[str, object] | None = None

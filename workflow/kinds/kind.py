@@ -137,7 +137,7 @@ class Batching(Protocol[LearnerT_contra]):
     def shares(
         self, learner: LearnerT_contra, rows: Sequence[int], label: str
     ) -> list[tuple[float, str | None]]:
-        """Of each row the model's share of this label, as its question would show it, and the label that it gives."""
+        """For each row, the model's share of this label, as its question would show it, and the label that it gives."""
 
     def checked(self, learner: LearnerT_contra, at_least: float) -> tuple[int, int]:
         """(right, all) of the rows with a known label, which the model has not learnt from, in which its share of a

@@ -32,7 +32,7 @@ from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 VERSION = 2
-"""Of the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
+"""For the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
 
 _TYPES: Mapping[Form, tuple[type, ...]] = {
     Form.WHOLE: (int,),
@@ -58,7 +58,7 @@ class LogHeader:
     version: int = VERSION
 
     def values(self) -> dict[str, object]:
-        """What the line holds."""
+        """The content of the line."""
         return {
             "winnow_log": self.version,
             "project": self.project,

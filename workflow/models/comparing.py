@@ -58,7 +58,7 @@ KILLED = (
     "or cancel it and choose a model yourself. It is next tried in an hour."
 )
 FITS = "comparison-"
-"""What the folder of a comparison's fits is called, before its id."""
+"""The name of the folder of a comparison's fits, before its id."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of how far a comparison is."""
 
@@ -85,7 +85,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 
 def count(session: Session, project: Project) -> Counts:
-    """What the log of a project holds now."""
+    """The content of a project's log now."""
     given = kinds.answers(project)
     return Counts(
         entries.last_seq(session, project.id),
@@ -142,7 +142,7 @@ def _features_changed(home: Home, session: Session, project_id: int, since: int)
 
 
 def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
-    """What compares the models of a project, after every entry of its log; and what that log holds.
+    """The function that compares the models of a project, after every entry of its log; and what that log holds.
 
     Raises ValueError where its kind has nothing to compare.
     """

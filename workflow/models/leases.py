@@ -42,7 +42,7 @@ KILLED = (
 
 @dataclass
 class Lease:
-    """What `hold` gives the worker that holds a project. fault : set by the worker where its training failed"""
+    """Output of `hold` the worker that holds a project. fault : set by the worker where its training failed"""
 
     fault: str | None = None
 

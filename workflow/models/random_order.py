@@ -59,7 +59,7 @@ def is_due(last: LogCounts | None, now: LogCounts) -> bool:
 
 
 def count(session: Session, project: Project) -> LogCounts:
-    """What the log of a project holds now."""
+    """The content of a project's log now."""
     given = answers.count(session, project.id, kinds.answers(project))
     return LogCounts(entries.last_seq(session, project.id), given)
 

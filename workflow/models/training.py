@@ -57,7 +57,7 @@ KEPT_FOLDERS = 3
 
 
 _SOON = "soon"
-"""What `_due` gives for a project whose training waits for more answers, or for its time."""
+"""Output of `_due` for a project whose training waits for more answers, or for its time."""
 
 
 @dataclass(frozen=True)

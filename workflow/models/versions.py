@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEPT_VERSIONS = 2
 """Versions kept in a folder: the newest, and the one that a reader may just be opening."""
 MOST_BYTES = 60 * 2**20
-"""Of the state of a version: with more of it answers wait for the next one."""
+"""For the state of a version: with more of it answers wait for the next one."""
 PART = ".part"
 
 

@@ -23,7 +23,8 @@ from workflow.seat import Seat
 
 EXAMPLE, QUALIFICATION = "example", "qualification"
 PURPOSES = (EXAMPLE, QUALIFICATION)
-"""What a row can be marked for: shown next to every question, or asked before someone starts. Never both: who has seen
+"""Possible kinds of row marked for: shown next to every question, or asked before someone starts. Never both: who
+has seen
 a row with its label need not be asked about it."""
 
 NOTE_LENGTH = 200

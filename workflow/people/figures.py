@@ -288,7 +288,7 @@ def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
 # answered.
 
 RESAMPLES = 400
-"""Of the rows, for an interval."""
+"""For the rows, for an interval."""
 SEED = 0
 READINGS = (
     (0.8, "Annotators agree well beyond chance."),
@@ -328,7 +328,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class AgreementOf:
-    """Of some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
+    """For some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
     ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty"""
 
     alpha: Figure
@@ -349,7 +349,7 @@ class Pair:
 
     @property
     def share(self) -> CountedShare:
-        """Of the rows that both have answered."""
+        """For the rows that both have answered."""
         return CountedShare(self.same, self.n_rows)
 
 

@@ -1,4 +1,4 @@
-"""Who may see a project, and what each may do there: listed and changed by its owners."""
+"""The people who may see a project, and what each may do there: listed and changed by its owners."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MemberLine:
 
 @dataclass(frozen=True)
 class Members:
-    """Who may see a project.
+    """The people who may see a project.
 
     others : (id, name) of anyone who can sign in and is no member      groups : (id, name, how many are no members)
     """
@@ -53,7 +53,7 @@ class Members:
 
 
 def list_members(seat: Seat) -> Members:
-    """Who may see the project, owners of this Winnow first, and who could be added.
+    """The people who may see the project, owners of this Winnow first, and who could be added.
 
     Raises NotAllowed unless the person owns it, NotFound.
     """

@@ -60,7 +60,7 @@ class Qualifying:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one answer. said : the class that the person named      label, note : the row's own, the owner's
+    """The result of one answer. said : the class that the person named      label, note : the row's own, the owner's
 
     over, passed : of the attempt      number, rows, n_right, needed : of its rows, with this one
     """

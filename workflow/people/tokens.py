@@ -42,7 +42,7 @@ def secret_hash(secret: str) -> str:
 
 
 PREFIX = "winnow_"
-"""What every token begins with: people, and programs that look for secrets, know it if it does not belong."""
+"""The start of every token: people, and programs that look for secrets, know it if it does not belong."""
 PURPOSE_LENGTH = 80
 MOST = 20
 """Tokens of one person that can be used at once."""

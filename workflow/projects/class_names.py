@@ -27,7 +27,7 @@ def groups_now(groups: Groups, class_map: ClassMap) -> dict[str, tuple[str, ...]
 
 
 def among_candidates(groups: Groups, candidates: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of each group that holds some of the candidates and not all of them, those that it holds, in their order; groups
+    """For each group that holds some of the candidates and not all of them, those that it holds, in their order; groups
     that leave several before those that leave one."""
     found = {}
     for name, classes in groups.items():

@@ -47,7 +47,7 @@ AXES = 50
 """Principal axes that t-SNE uses, if there are more features: those after them are noise for the most part, and
 cost time."""
 ROUNDS = 500
-"""Of gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
+"""For gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
 NEAR = 30
 """Perplexity: about how many rows each is to lie alongside."""
 

@@ -95,7 +95,7 @@ _TRIES = 20
 
 
 def options(seat: Seat) -> SearchOptions:
-    """What a search can be about."""
+    """Possible kinds of search about."""
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         table = opened.learner.table

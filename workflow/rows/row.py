@@ -125,7 +125,7 @@ def weights_in(table: LabelTable, row: int) -> dict[str, float]:
 
 
 def votes_in(table: LabelTable, row: int) -> int:
-    """Of how many votes on a row these weights are; 0 if they are no votes, or it is not known."""
+    """For how many votes on a row these weights are; 0 if they are no votes, or it is not known."""
     # What was cut away has been named, too, but no one knows any more how often.
     known = table.candidate_weights is not None and _are_votes(table) and table.roles.cut == "all"
     return round(sum(weights_in(table, row).values())) if known else 0

@@ -63,7 +63,7 @@ class Job(Generic[Result]):
         return self._done.wait(seconds)
 
     def result(self) -> Result:
-        """What came of it, once it is done. Raises what it has raised; JobEnded."""
+        """The result, once it is done. Raises what it has raised; JobEnded."""
         if not self._done.is_set():
             raise RuntimeError("The job is not done. Fix: call `wait` until it is.")
         if self._error is not None:
@@ -119,7 +119,7 @@ class Job(Generic[Result]):
 
 
 class KeptJobs:
-    """Those of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
+    """The ones of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -161,4 +161,4 @@ class Terminal:
 
 
 terminal = Terminal()
-"""Of this process."""
+"""For this process."""

@@ -116,7 +116,7 @@ class Slot:
     learner: Learner | None = None
     kept: KeptLog = field(default_factory=KeptLog)
     read_from: int = 0
-    """Of which database file the learner's log was read (`Database.times_replaced`)."""
+    """For which database file the learner's log was read (`Database.times_replaced`)."""
     training: BackgroundTraining | None = None
     past: PastLearner = field(default_factory=PastLearner)
     checkpoint: int = 0

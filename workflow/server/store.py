@@ -240,7 +240,7 @@ def set_aside_what_is_none(settings: Settings) -> list[Path]:
 
 
 def _free_name(path: Path) -> str:
-    """What no file next to it is called, nor one of the files that belong to it: two of one second stay apart."""
+    """The name of no file next to it, nor one of the files that belong to it: two of one second stay apart."""
     name = f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     tried = (name if again == 1 else f"{name}-{again}" for again in count(1))
     return next(one for one in tried if not any(path.with_name(f"{one}{end}").exists() for end in BESIDE))

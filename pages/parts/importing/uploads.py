@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """What comes of this job with a file of the person's, which goes on if it was when this page has been away. The
+    """The result of this job with a file of the person's, which goes on if it was when this page has been away. The
     page ends here where its turn does not come, or where another page of the person's has the file.
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
@@ -52,7 +52,7 @@ def awaited(
 def await_job(
     doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file"
 ) -> Result:
-    """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
+    """The result of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
 
     doing : in words      working : what is said next to the share that is done
     """
@@ -140,7 +140,7 @@ def _in_words(problem: Problem) -> str:
 
 
 def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
-    """What is odd about the table, and what was read in one of several ways."""
+    """Oddities of the table, and what was read in one of several ways."""
     if not doubts and not notes:
         return
     with st.container(border=True):

@@ -45,7 +45,7 @@ DONE = "Every label of every row is known or excluded."
 def told(
     question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    """Card data about the question, or the empty state, or what is offered in place of a question."""
     return card_data(
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
@@ -63,7 +63,7 @@ def told(
 
 
 def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
-    """What draws the same."""
+    """The function that draws the same."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)

@@ -23,7 +23,7 @@ PREPARING = "Preparing the questions …"
 
 
 def summary(table: LabelTable) -> None:
-    """What the chosen columns make of the file."""
+    """The result of the chosen columns for the file."""
     cells = vectors_of(table)
     known = cells >= 0
     rows, labels, share, full = st.columns(4)

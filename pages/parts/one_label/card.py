@@ -53,13 +53,13 @@ LISTED = 60
 def told(
     question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    """Card data about the question, or the empty state, or what is offered in place of a question."""
     token, asked = (question.token, _question(question)) if question else (None, None)
     return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)
 
 
 def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
-    """What draws the same."""
+    """The function that draws the same."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
@@ -68,7 +68,7 @@ def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | Non
 
 
 def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
-    """What draws many rows at once."""
+    """The function that draws many rows at once."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         asked = batch_question(batch)

@@ -25,7 +25,7 @@ PREPARING = "Finding each row's neighbours …"
 
 
 def summary(table: LabelTable) -> None:
-    """What the chosen columns make of the file."""
+    """The result of the chosen columns for the file."""
     per_row = table.candidates.sum(axis=1)
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")

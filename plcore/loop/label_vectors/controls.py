@@ -94,7 +94,7 @@ class CellCounts(NamedTuple):
 
 
 def count_row(answered: BoolArray, open_: BoolArray, unknown: int, *, bad: bool, by_row: bool) -> CellCounts:
-    """Of one row with L labels.
+    """For one row with L labels.
 
     answered : bool (L,), labels with an answer      open_ : bool (L,)      unknown : as counted      bad : a bad item
     by_row : whole rows are asked about, and counted; a row is answered once all of its answered labels are closed

@@ -54,7 +54,7 @@ _OF_ROWS = ("cells", "bad", "answered")
 def take(
     pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
 ) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
 
     due : the fit that was due last      since : what has changed after it
     """
@@ -496,7 +496,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         return {label: count for label, count in named if count}
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """What the entries so far have made of it; models, and their points of the curve, are not in it."""
+        """The result of the entries so far; models, and their points of the curve, are not in it."""
         since = [change for change in self._since if change.seq > self._due.seq]
         return take(self.pool, self._due, since)
 

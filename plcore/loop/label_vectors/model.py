@@ -91,7 +91,7 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 class LabelVectorModel:
-    """What is believed of every cell, from cells (n, L) of which some are known and features X (n, d).
+    """Beliefs about every cell, from cells (n, L) of which some are known and features X (n, d).
 
     scores : what the criterion of the settings gives each row (n,), or cell (n, L), by BML-CS; higher = ask sooner
     predictor : "bmlcs" or "onevsall", which predicts      comparison : by which it was chosen; None if it was not

@@ -39,7 +39,7 @@ Chain = Callable[[Sequence[Entry]], FoldedVector]
 
 
 class VectorView(NamedTuple):
-    """What one person makes of a row.
+    """The result of one person for a row.
 
     seq : of their latest answer      said : int8 (L,) 1 yes, 0 no, -1 for labels they have said nothing of
     seqs : (L,) of the entry that said so, 0 for none      out : they say that it is a bad item
@@ -71,7 +71,8 @@ class VectorRule:
         self.enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[VectorView]:
-        """What each person makes of a row, by the seq of their latest answer. entries : answers, in order, that are no
+        """The result of each person for a row, by the seq of their latest answer. entries : answers, in order, that
+        are no
         verdicts"""
         found = []
         for annotator, own in by_person(entries, self.since).items():
@@ -81,7 +82,7 @@ class VectorRule:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedVector:
-        """What these answers, which count and are no verdicts, make of a row by the rule.
+        """The result of these answers, which count and are no verdicts, for a row by the rule.
 
         A row is out where more than half say so of those who answered one of its labels, the one that fewest did, or
         are to answer it. Until then it is what the others say; if no one else has, or as many say yes as no, as
@@ -212,7 +213,7 @@ class CellsForSeveral:
         return found
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """What each person who answers for themselves makes of a row, by their latest answers that count."""
+        """The result of each person who answers for themselves for a row, by their latest answers that count."""
         return tuple(self._views_of(row))
 
     def places_left(self, row: int, column: int | None) -> int:
@@ -417,7 +418,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return self.view(row, self.fold.entries(row), annotator).cells
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
         return () if self.several is None else self.several.views(self.check_row(row))
 
     def has_begun(self, row: int, annotator: str | None) -> bool:

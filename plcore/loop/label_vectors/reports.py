@@ -23,7 +23,7 @@ class LabelVectorQuestion:
     label: str | None  # None: all labels of the row that are not known
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
-    """Of yes; 1 or 0 if the cell is known; base rates before the first model."""
+    """For yes; 1 or 0 if the cell is known; base rates before the first model."""
     cells: tuple[int, ...]  # 1, 0, -1 not asked
     strategy: str  # the criterion, or "control"
     score: float

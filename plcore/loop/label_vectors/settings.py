@@ -135,7 +135,7 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def question_entry(self) -> QuestionEntry:
-        """What the registry says of the kind of question."""
+        """The registry entry of the kind of question."""
         return QUESTION_ENTRIES[self.question]
 
     @property

@@ -42,7 +42,7 @@ class RowsToAsk:
         """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
 
     def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
-        """What each person who answers for themselves makes of a row, by their latest answers that count."""
+        """The result of each person who answers for themselves for a row, by their latest answers that count."""
         return ()
 
     def disputed(self) -> Mapping[int, float]:
@@ -143,7 +143,7 @@ class RowsForSeveral(RowsToAsk):
         return [one for one in changed if one != row]
 
     def _look(self, row: int, fold: CandidateFold) -> list[View]:
-        """What each person makes of a row now, and who has said all they can."""
+        """The result of each person for a row now, and who has said all they can."""
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
         counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
         everybody = self.rule.views(answers, lambda some: fold.chain(row, some))

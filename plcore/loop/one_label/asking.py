@@ -103,7 +103,7 @@ class RowChooser:
 
     @property
     def entry(self) -> StrategyEntry:
-        """What the registry says of the strategy that goes now."""
+        """The registry entry of the strategy that goes now."""
         settings = self._pool.settings
         return (self._opens and settings.opening_entry) or settings.strategy_entry
 

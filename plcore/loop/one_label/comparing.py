@@ -246,7 +246,7 @@ class StrategyRuns:
     runs: int
 
     def told(self) -> str:
-        """What was done, as a sentence."""
+        """The action, as a sentence."""
         return f"{self.runs} runs by each strategy on {self.rows:,} rows of known truth."
 
     def to_csv(self) -> str:

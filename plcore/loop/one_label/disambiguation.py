@@ -66,11 +66,11 @@ class TakenLabels:
 
     @cached_property
     def whole(self) -> Disambiguation:
-        """Those of all rows."""
+        """The ones of all rows."""
         return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
     def of(self, rows: slice) -> Disambiguation:
-        """Those of rows that lie side by side."""
+        """The ones of rows that lie side by side."""
         if "whole" in vars(self):
             return _cut(self.whole, rows)
         return _joined(self._blocks(rows), has_outside=self.has_outside)

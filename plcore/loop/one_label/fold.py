@@ -37,7 +37,7 @@ KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
 class FoldedCandidates(NamedTuple):
-    """What the entries of one row make of it."""
+    """The result of the entries of one row."""
 
     left: BoolArray  # (m,) what may be the label; never empty, not even of a bad item
     out: bool  # marked as a bad item
@@ -62,7 +62,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     ANSWERS = ANSWERS
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
-        """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""
+        """The result of the entries of its row for it with this one, which `check` lets pass; changes nothing."""
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
@@ -79,7 +79,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return seq
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
+        """The result of these entries alone for a row, unchecked; changes nothing."""
         counted = self._counted(entries)
         verdicts = [one for one in counted if one.kind == EntryKind.VERDICT]
         if verdicts or self._merger is None:
@@ -87,7 +87,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self._merger.merge(row, counted, lambda some: self.chain(row, some))
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """What these entries make of a row, each after those before it, no matter who gave them."""
+        """The result of these entries for a row, each after those before it, no matter who gave them."""
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:

@@ -106,7 +106,7 @@ def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
 
 
 def heard_rows(pool: HeardPool) -> HeardRows | None:
-    """Those of a pool as it is; None if people do not answer for themselves."""
+    """The ones of a pool as it is; None if people do not answer for themselves."""
     rule, m = pool.asked.rule, len(pool.classes)
     if rule is None:
         return None

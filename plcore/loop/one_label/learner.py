@@ -43,7 +43,7 @@ _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
 def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
 
     curve : as `LearnerCurve.to_arrays` gives it
     """
@@ -449,7 +449,7 @@ class ActiveLearner(Generic[TableT_co]):
         return self._curve.points()
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """What the entries so far have made of it; versions that were published are not in it."""
+        """The result of the entries so far; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
         return take(self.pool, curve)
 

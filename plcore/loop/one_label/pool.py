@@ -36,7 +36,7 @@ _TEST, _ASKED, _FREE = range(3)
 
 
 class HeldScore:
-    """What is known of the held-out rows of a pool next to what a model says of them.
+    """Known facts about the held-out rows of a pool next to what a model says of them.
 
     test : bool (n_held,), test rows; the others are control rows      ambiguous : bool (n_held,), with two candidates
         or more at first
@@ -274,7 +274,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return [change for change in changes if change is not None]
 
     def _fold_anew(self, row: int, before: RowStanding) -> CandidateChange | None:
-        """What its entries make of a row now that stood so before; None if it is as it was."""
+        """The result of its entries for a row now that stood so before; None if it is as it was."""
         change, held = self._take_up(row), self.test_rows[row] or self.control_rows[row]
         place = None if held else int(self.place[row])
         self.counts.note(place, bool(self.test_rows[row]), before, self._stood(row))
@@ -316,7 +316,8 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return sources
 
     def make_features(self, use: str | None = None) -> Features:
-        """What makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None: those that the
+        """The function that makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None:
+        those that the
         settings name"""
         use = use or self.settings.features_in_force
         return self.table.features() if use == BOTH else self.table.features(use)
@@ -334,7 +335,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
     # Who may be asked what, and who said what
 
     def views(self, row: int) -> Sequence[View]:
-        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
         return self.asked.views(self.check_row(row))
 
     def disputed(self) -> Mapping[int, float]:

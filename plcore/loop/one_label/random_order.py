@@ -73,7 +73,7 @@ class Run(ABC):
 
 
 class RunAtOnce(Run):
-    """Of a model that follows each answer."""
+    """For a model that follows each answer."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class RunAtOnce(Run):
 
 
 class RunTrained(Run):
-    """Of a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
+    """For a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class CannotEstimateError(ValueError):
 
 @dataclass(frozen=True)
 class RandomOrderFound:
-    """What came of it. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
+    """The result. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
 
     model : that answered in all runs      measured : rows measured on      orders : random orders
     given : answers of the project to rows that train      now : its accuracy on the same rows
@@ -200,7 +200,7 @@ class RandomOrderFound:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderFound:
-        """What `to_json` gave."""
+        """Output of `to_json`."""
         return cls(**{**stored, "line": RandomOrderLine.from_json(stored["line"])})
 
 

@@ -129,18 +129,18 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def model_entry(self) -> ModelEntry:
-        """What the registry says of the model in force."""
+        """The registry entry of the model in force."""
         return MODEL_ENTRIES[self.model_in_force]
 
     @property
     def opening_entry(self) -> StrategyEntry | None:
-        """What the registry says of the strategy of the first questions, where that is another."""
+        """The registry entry of the strategy of the first questions, where that is another."""
         entry = STRATEGY_ENTRIES.get(self.strategy)
         return entry if entry is not None and entry.kind is StrategyKind.OPENING else None
 
     @property
     def strategy_entry(self) -> StrategyEntry:
-        """What the registry says of the strategy that questions use, after the first ones."""
+        """The registry entry of the strategy that questions use, after the first ones."""
         opens = self.opening_entry is not None
         name = self.model_entry.strategy if opens or self.strategy == AUTOMATIC else self.strategy
         entry = STRATEGY_ENTRIES[name]
@@ -170,7 +170,7 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def model_key(self) -> str:
-        """What a trained model depends on in addition to table and log, as part of a file name."""
+        """Inputs of a trained model in addition to table and log, as part of a file name."""
         drawn = float(self.test_share).hex(), float(self.control_share).hex()
         parts: tuple[object, ...] = (
             self.model_in_force,

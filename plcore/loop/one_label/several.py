@@ -163,12 +163,12 @@ class AnnotatorModel:
 
 
 def _likely(shares: FloatArray) -> BoolArray:
-    """Of distributions (..., m): the candidates that are not ruled out."""
+    """For distributions (..., m): the candidates that are not ruled out."""
     return np.asarray(shares >= LEAST_SHARE * shares.max(axis=-1, keepdims=True))
 
 
 class View(NamedTuple):
-    """What one person makes of a row. seq : of their latest answer      over : they have said all they can of it"""
+    """The result of one person for a row. seq : of their latest answer      over : they have said all they can of it"""
 
     annotator: str
     seq: int
@@ -206,7 +206,7 @@ class Several:
         self.model = AnnotatorModel(first) if settings.fold == "dawid-skene" else None
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
-        """What each person makes of a row, by the seq of their latest answer.
+        """The result of each person for a row, by the seq of their latest answer.
 
         entries : answers that count, in order
         """
@@ -218,7 +218,7 @@ class Several:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedCandidates:
-        """What these answers, which count, make of a row by the rule.
+        """The result of these answers, which count, for a row by the rule.
 
         A row is out where more than half say so of those who answered, or are to answer. Until then it is what the
         others say; if no one else has, as imported.

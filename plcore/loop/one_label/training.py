@@ -169,7 +169,7 @@ def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArra
 
 
 DOUBT = 0.01
-"""Of what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
+"""For what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
 
 
 class WholeFits:

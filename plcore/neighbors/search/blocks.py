@@ -84,7 +84,7 @@ class SinglePrecision:
             return single, np.einsum("ij,ij->i", scaled, scaled) * self._kept
 
     def depths(self, heights: FloatArray) -> FloatArray:
-        """Of queries, from their heights; less what float32 loses of numbers near 0."""
+        """For queries, from their heights; less what float32 loses of numbers near 0."""
         return heights - 1e-30
 
 

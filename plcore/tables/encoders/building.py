@@ -117,7 +117,7 @@ class _Tensor(NamedTuple):
 
 
 def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
-    """Those of the next pickle, which are read and not followed."""
+    """The ones of the next pickle, which are read and not followed."""
     return [(code.name, told) for code, told, _ in pickletools.genops(data)]
 
 

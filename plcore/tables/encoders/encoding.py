@@ -63,7 +63,7 @@ class VectorMemory(Protocol):
     """Vectors that an encoder has made before."""
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """Those of these keys that it has."""
+        """The ones of these keys that it has."""
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
         """Store them, of length 1 in float16: one batch, which outlives the process."""

@@ -24,7 +24,7 @@ MAX_SPARSE_WIDTH = 1_000_000
 """The same of sparse ones, of which only what is not 0 is kept."""
 
 EMBEDDING = "embedding"
-"""What the column of vectors is called that no column of the table holds: they came in a file of their own."""
+"""The content of the column of vectors is called that no column of the table: they came in a file of their own."""
 
 _ROWS_AT_ONCE = 1 << 16
 Dense = npt.NDArray[np.float32]
@@ -37,7 +37,7 @@ _FIX = (
 
 @dataclass(frozen=True, eq=False)
 class ColumnVectors:
-    """What an encoder makes of one column of a table.
+    """The result of an encoder for one column of a table.
 
     column : its name      encoder : the encoder's name when it was used      sha256 : of the encoder, in hex
     values : (n, d) float16, each of length 1; NaN in rows that have no vector, or none yet

@@ -36,7 +36,7 @@ _LOOK, _SOUND, _EMBEDDING, _TEXT = "look", "sound", "embedding", "text"
 
 
 class FeatureSource(Protocol):
-    """What the transformer needs of a LabelTable."""
+    """The part of a LabelTable that the transformer needs."""
 
     @property
     def cells(self) -> pd.DataFrame: ...
@@ -292,7 +292,7 @@ def _filled(blocks: Iterable[FloatArray], mean: FloatArray, spread: float) -> It
 
 
 def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """What is known of each row of the table as a vector (n, d), NaN if it is not: by the block's name."""
+    """Known facts about each row of the table as a vector (n, d), NaN if it is not: by the block's name."""
     found: dict[str, Any] = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
     if not sp.issparse(table.embeddings):
         found[_EMBEDDING] = table.embeddings

@@ -51,13 +51,14 @@ MOST_GRAMS = 50_000
 SHORTEST, LONGEST = 2, 4
 """Characters of an n-gram."""
 WORDS_SHARE = 0.25
-"""Of a row's squared length; the rest is that of the n-grams. With a half each, rare words part rows that n-grams bring
+"""For a row's squared length; the rest is that of the n-grams. With a half each, rare words part rows that n-grams
+bring
 together."""
 COMMON_SHARE, COMMON = 0.2, 100
 """N-grams in more than this share of the texts, and in more than so many, are left out: they tell least, and cost most
 of the time in which neighbours are found."""
 MOST_CHARACTERS = 3_000_000
-"""Of different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
+"""For different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
 looked at, or every third, so that what is found fits into memory."""
 _AT_ONCE = 2**20
 

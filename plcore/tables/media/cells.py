@@ -36,7 +36,8 @@ class Recordings(NamedTuple):
 def parse_recordings(
     cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
 ) -> Recordings:
-    """What the columns of recordings hold. Problems: files that are missing or no recordings, segments that are none or
+    """The content of the columns of recordings. Problems: files that are missing or no recordings, segments that are
+    none or
     lie beyond the end of theirs. One that cannot be decoded is no problem: browsers play more."""
     column = str(roles.audio)
     segments = None
@@ -98,7 +99,7 @@ def segment_of(segments: FloatArray | None, row: int) -> Segment:
 
 @dataclass(frozen=True)
 class Media:
-    """What the image and sound columns of a table hold; (n,) or (n, 192), None if nothing of the kind is.
+    """The content of the image and sound columns of a table; (n,) or (n, 192), None if nothing of the kind is.
 
     images, audio : the kept name of each row's first file, '' where the cell is empty or holds the image itself.
     more_images : of each row a tuple of the kept names of its other images; None if no row has more than one.
@@ -135,7 +136,8 @@ class Media:
 
 
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
-    """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
+    """The content of the columns of images and recordings. Problems: files missing or unreadable, cells of other
+    kinds."""
     images = more = looks = audio = segments = sounds = None
     if roles.image is not None:
         images, more, looks = _images(cells, roles, files, finder)

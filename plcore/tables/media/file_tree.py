@@ -299,7 +299,7 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
 
 
 def _fault(entry: zipfile.ZipInfo) -> Problem | None:
-    """What is wrong with an entry by what the zip says of it, its bytes unread."""
+    """The problem with an entry by what the zip says of it, its bytes unread."""
     name = entry.orig_filename  # zipfile cuts a name at a NUL character
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)

@@ -22,7 +22,7 @@ from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
-"""Of the sheets together. Reader and text take about 200 bytes a cell."""
+"""For the sheets together. Reader and text take about 200 bytes a cell."""
 MAX_UNPACKED_MB = 500
 _MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
@@ -92,7 +92,7 @@ def _cells_of_xlsx(part: bytes) -> int:
 
 
 def _number(letters: bytes) -> int:
-    """Of a column: A is 1, AA 27."""
+    """For a column: A is 1, AA 27."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - ord("A") + 1

@@ -119,7 +119,7 @@ def written_metadata(
 
 
 def read_told(schema: pa.Schema) -> Told | None:
-    """What `written_metadata` was reported; None if the file was not written here."""
+    """Output of `written_metadata`; None if the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
         others = {name: told.get(name) for name in ("not_labels", "truth", "voters")}

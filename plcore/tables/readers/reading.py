@@ -1,4 +1,5 @@
-"""What every reader of a format gives: cells of text, what the format says of them, and names that tell a tool."""
+"""The value that every reader of a format gives: cells of text, what the format says of them, and names that tell a
+tool."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from plcore.tables.text.csv import LINE_INDEX, name_problems, storable
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 MAX_NUMBERS = 200_000_000
-"""Of a column of vectors: 800 MB."""
+"""For a column of vectors: 800 MB."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ _ANEW = "Pack it again, or import the file without packing it."
 
 
 def gunzip(data: bytes) -> bytes:
-    """What a gzip file holds. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
+    """The content of a gzip file. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
     pieces, size = [], 0
     rest = data
     while rest.startswith(GZIP_START):  # a file may be several, one after the other

@@ -26,7 +26,7 @@ MISSING = (
 )  # fmt: skip
 """What programs write if they have nothing."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
-"""Those of them that no one calls a class; NA is Namibia, and None an answer."""
+"""The ones of them that no one calls a class; NA is Namibia, and None an answer."""
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)

@@ -1,4 +1,4 @@
-"""What is odd about a table that could be read, told before it is stored; some doubts stop the import."""
+"""Oddities of a table that could be read, told before it is stored; some doubts stop the import."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Doubt:
 
 
 def find_doubts(table: LabelTable) -> list[Doubt]:
-    """What is odd about the table, what matters most first: those that stop its import before all others."""
+    """Oddities of the table, what matters most first: those that stop its import before all others."""
     stops = [Doubt(*odd, stops=True) for odd in find_stops(table)]
     told = {_SAME_CAUSE[doubt.name] for doubt in stops if doubt.name in _SAME_CAUSE}
     others = (doubt for look in _LOOKS for doubt in look(table))

@@ -146,7 +146,7 @@ def names_worker(key: str) -> bool:
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
-    """Those of the keys that describe a person, if another of them names the person who did the work."""
+    """The ones of the keys that describe a person, if another of them names the person who did the work."""
     known = frozenset(keys)
     if not any(_WORKER.fullmatch(key) for key in known):
         return frozenset()

@@ -95,7 +95,7 @@ def _are_codes(column: ColumnSample) -> bool:
 
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Those of some columns with one word a row."""
+    """The ones of some columns with one word a row."""
     few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
     few = [
         one

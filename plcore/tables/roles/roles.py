@@ -244,7 +244,7 @@ WAYS = (
 
 
 def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] = str) -> list[Problem]:
-    """What is wrong with these roles for a table with these columns.
+    """The problem with these roles for a table with these columns.
 
     hint : gives a sentence, with a blank before it, for who has not said where the labels are
     """
@@ -323,7 +323,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
 
 
 def _cut_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with the cut."""
+    """The problem with the cut."""
     allowed = {
         "all": (True, ""),
         "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
@@ -338,7 +338,7 @@ def _cut_problems(roles: Roles) -> list[Problem]:
 
 
 def _voter_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with who voted."""
+    """The problem with who voted."""
     if roles.voters is not None and (roles.candidates is None or roles.label_vectors):
         message = "it says who named each label, but no column lists the candidates of one true label."
         return [Problem(None, None, roles.voters, message, "Choose that column, or take this role away.")]
@@ -349,7 +349,7 @@ def _voter_problems(roles: Roles) -> list[Problem]:
 
 
 def _vector_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with the roles that only label vectors have, or that these have not."""
+    """The problem with the roles that only label vectors have, or that these have not."""
     found: list[tuple[str | None, str, str]] = []
     if not roles.label_vectors:
         if roles.not_labels is not None:

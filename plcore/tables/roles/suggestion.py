@@ -65,7 +65,7 @@ _TRUTH_NAMES = {
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
-"""What a column of such a name holds, no model may learn from: it tells the label, by whatever name."""
+"""The content of a column of such a name, no model may learn from: it tells the label, by whatever name."""
 _DATE_OR_ADDRESS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
     re.ASCII,

@@ -360,13 +360,13 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
 
 
 def is_other_file(data: bytes) -> Problem | None:
-    """What is wrong with a file that begins as one of another kind does; None for text."""
+    """The problem with a file that begins as one of another kind does; None for text."""
     found = (said for start, said in _NOT_CSV.items() if data.startswith(start))
     return next((Problem(None, None, None, message, fix) for message, fix in found), None)
 
 
 def is_other_text(data: bytes) -> Problem | None:
-    """What is wrong with a text that begins as one of another kind does; None for CSV."""
+    """The problem with a text that begins as one of another kind does; None for CSV."""
     return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
 
 
@@ -401,7 +401,7 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
 
 
 def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
-    """What the columns are called. Raises TableError: names empty, used twice or broken."""
+    """The name of the columns. Raises TableError: names empty, used twice or broken."""
     names = [cell.decode() for cell in cells(data, delimiter, header)]
     if header.fault:
         raise TableError(
@@ -414,7 +414,7 @@ def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
 
 
 def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
-    """What is wrong with these column names: empty, used twice, or with characters no file can hold."""
+    """The problem with these column names: empty, used twice, or with characters no file can hold."""
     problems = []
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):

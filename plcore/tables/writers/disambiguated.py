@@ -380,7 +380,7 @@ def _of_piece(given: Mapping[int, Sequence[dict[str, Any]]], start: int, stop: i
 
 
 def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
-    """Those of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
+    """The ones of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
     return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)
 
 
@@ -490,7 +490,7 @@ class LabelVectorTable:
         return _records(kept) if len(kept.columns) else [{OWN_ID: name} for name in self.ids]
 
     def known(self) -> list[dict[str, int | None]]:
-        """What is known of each label of each row: 1, 0, or None; to be asked of a piece."""
+        """Known facts about each label of each row: 1, 0, or None; to be asked of a piece."""
         names = list(self.found.labels)
         return [dict(zip(names, map(_known, row), strict=True)) for row in self.found.cells.tolist()]
 

@@ -70,7 +70,7 @@ class _Item:
 
     @property
     def image(self) -> tuple[Json, int | None]:
-        """What the items of one image share: one that is a row of its own shares nothing."""
+        """Code shared by the items of one image: one that is a row of its own shares nothing."""
         return self.record.get("file"), self.row if self.own is None else None
 
 

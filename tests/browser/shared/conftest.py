@@ -112,7 +112,7 @@ def page(context: BrowserContext) -> Page:
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    """Of a project that is this test's alone."""
+    """For a project that is this test's alone."""
     return request.node.name[:70]
 
 

@@ -557,7 +557,7 @@ class TestUpdate:
 
     @pytest.mark.parametrize("given", ["fit", "relabel"])
     def test_keeps_the_candidate_weights(self, digits, given):
-        """What is known of an answer's classes beforehand goes on counting, as in PL-KNN."""
+        """Known facts about an answer's classes beforehand goes on counting, as in PL-KNN."""
         X, candidates, _ = (part[:250] for part in digits)
         scores = np.random.default_rng(0).random((250, 10)) ** 4
         model = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=scores if given == "fit" else None)

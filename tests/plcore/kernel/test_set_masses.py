@@ -203,7 +203,7 @@ class TestModel:
         assert np.mean(gains) > 0.01
 
     def test_held_out_rows_without_weight_stay_in_their_source(self):
-        """Of a whole picture more is known than of its training rows, also of these."""
+        """For a whole picture more is known than of its training rows, also of these."""
         X, sets, y, of = pictures(0)
         held = np.random.default_rng(0).random(len(X)) < 0.4
         alone = PLKernelRidge(set_mass=1.0).fit(X[~held], sets[~held], groups=of[~held])

@@ -46,7 +46,7 @@ class Given(ScoreClassifier):
 
 
 class Borrowed(CandidateScoreMixin, DummyClassifier):
-    """Of scikit-learn, but for its score."""
+    """For scikit-learn, but for its score."""
 
 
 @pytest.fixture
@@ -294,7 +294,7 @@ def test_shares_are_tempered_inside_the_candidates():
 
 
 def test_doubt_lets_a_share_of_nothing_be_wrong():
-    """Of ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
+    """For ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
     shares, inside = np.tile([1.0, 0.0], (10, 1)), np.ones((10, 2), dtype=bool)
     truth = np.tile([True, False], (10, 1))
     truth[0] = [False, True]

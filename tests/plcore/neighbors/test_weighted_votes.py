@@ -202,7 +202,7 @@ def test_update_equals_refit(case):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
 def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
-    """Of rows whose candidates are kept once, also with lists in files; the copy follows no one."""
+    """For rows whose candidates are kept once, also with lists in files; the copy follows no one."""
     rng = np.random.default_rng(seed)
     n, k = 12, 4
     sets = rng.random((n, m)) < 0.4

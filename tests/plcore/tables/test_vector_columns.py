@@ -125,7 +125,7 @@ def test_refused(data: bytes, roles: Roles, row: int | None, column: str, words:
 
 
 def guess(**columns: str) -> Roles:
-    """Of columns of cells, one letter each; a dot is an empty cell."""
+    """For columns of cells, one letter each; a dot is an empty cell."""
     cells = {name: [cell.replace(".", "") for cell in text.split()] for name, text in columns.items()}
     return suggest_roles(pd.DataFrame(cells, dtype="str"))
 

@@ -36,7 +36,7 @@ TRIES = 8
 
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
-    """Of a server that listens, in a thread of this process."""
+    """For a server that listens, in a thread of this process."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()  # who comes before the thread has begun waits, and is not refused
@@ -370,7 +370,7 @@ def test_a_token_may_come_from_a_file_and_an_address_with_a_slash() -> None:
 
 @pytest.fixture
 def project() -> WinnowProject:
-    """Of a server that must not be asked."""
+    """For a server that must not be asked."""
 
     def fail(request: httpx2.Request) -> httpx2.Response:
         raise AssertionError(request.url)
@@ -379,7 +379,7 @@ def project() -> WinnowProject:
 
 
 def test_one_text_is_no_list_of_labels(project: WinnowProject) -> None:
-    """Of classes 1, 2 and 12 "not" of "12" would rule out the first two."""
+    """For classes 1, 2 and 12 "not" of "12" would rule out the first two."""
     question = WinnowQuestion("t", "s", 0, "0", None, {}, [], None, None, None, [], ["not"], "")
     with pytest.raises(TypeError, match=r"Fix: \['12'\]"):
         project.answer(question, "not", "12")

@@ -125,7 +125,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada has answered."""
+    """For a project in which Ada has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"

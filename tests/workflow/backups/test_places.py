@@ -61,7 +61,7 @@ def asked(home: Home, owner: int, *wanted: int) -> list[object]:
 
 
 def heads(home: Home, owner: int, *wanted: int) -> list[str]:
-    """Of the seals of the logs: they say of every entry that it is the same."""
+    """For the seals of the logs: they say of every entry that it is the same."""
     return [verifying.verify_project(Seat(home, owner, project))[0].head for project in wanted]
 
 
@@ -76,7 +76,7 @@ def reopened(settings: Settings) -> Iterator[Home]:
 
 @pytest.fixture
 def empty(postgres_server: Server, tmp_path: Path) -> Iterator[Settings]:
-    """Of a new folder, and a PostgreSQL database without any table."""
+    """For a new folder, and a PostgreSQL database without any table."""
     with postgres_server.empty_database() as url:
         yield Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new"), "WINNOW_DATABASE_URL": url})
 

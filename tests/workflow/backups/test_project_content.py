@@ -49,7 +49,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada, person 2, has answered and has a goal; it has past settings and a snapshot."""
+    """For a project in which Ada, person 2, has answered and has a goal; it has past settings and a snapshot."""
     seat, ada = Seat(home, owner, project), annotator(home, owner, "Ada")
     answer_next(home, ada, project)
     goals.set_goal(Seat(home, ada, project), goals.Goal(40))
@@ -164,7 +164,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
 
 
 def refused(path: Path, folder: Path) -> str:
-    """What is said of the file, in this process."""
+    """The message about the file, in this process."""
     folder.mkdir()
     found = look({"path": str(path), "called": "birds.zip"}, folder, lambda _share: None)
     return str(DamagedError(*found["damaged"]) if "damaged" in found else found["refused"])
@@ -272,7 +272,7 @@ DROP = "'); DROP TABLE people; --"
 
 @pytest.fixture
 def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada, who is person 2, has answered."""
+    """For a project in which Ada, who is person 2, has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"

@@ -294,7 +294,7 @@ def _pitch(samples: np.ndarray) -> float:
 
 
 def test_the_true_label_is_the_loudest() -> None:
-    """Of two singers alone, each in a band of its own, that of the true label has more power in most clips."""
+    """For two singers alone, each in a band of its own, that of the true label has more power in most clips."""
     rng = np.random.default_rng(5)
     right = [_louder_band(calls.make_clip(rng)) for _ in range(60)]
     assert np.mean([one for one in right if one is not None]) > 0.9

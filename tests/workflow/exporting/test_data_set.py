@@ -48,7 +48,7 @@ __all__ = ["datasets"]
 
 
 def files_in(seat: Seat, rows: str = "all", **details: Any) -> dict[str, bytes]:
-    """What the zip holds."""
+    """The content of the zip."""
     choice, file = ExportChoice("dataset", rows, details=CardDetails(**details)), io.BytesIO()
     exporting.take(seat, choice).write(file, lambda _done: None)
     with zipfile.ZipFile(file) as packed:

@@ -343,7 +343,7 @@ def test_a_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
 
 
 def test_what_was_half_written_in_its_folders_goes_and_all_else_stays(tmp_path: Path) -> None:
-    """Of tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
+    """For tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
     settings = settings_of(tmp_path)
     gone = [
         *(".doctor-abcdefgh", ".winnow.sqlite3.rescued-7-9.123", "tables/.new-abc_d.part"),

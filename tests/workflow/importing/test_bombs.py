@@ -122,7 +122,7 @@ SPECTROGRAM = {
 
 
 def imported(bomb: MediaBomb, data: bytes) -> list[str]:
-    """What is said of a zip whose rows name the file; nothing if it becomes a table."""
+    """The message about a zip whose rows name the file; nothing if it becomes a table."""
     name, column = f"x.{bomb.ending}", "image" if bomb.ending in IMAGES else "audio"
     table = f"candidates,{column}\na|b,{name}\nb,{name}\n".encode()
     try:

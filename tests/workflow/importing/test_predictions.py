@@ -102,7 +102,7 @@ def test_the_same_twice_at_once_is_stored_once(there: Seat) -> None:
 
 
 def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
-    """Of other programs, or of other parts of one: none is told to look at a file again."""
+    """For other programs, or of other parts of one: none is told to look at a file again."""
 
     def send(row: int) -> int:
         return add_predictions(there, [ScoredRow(row, None, {"ant": 0.25, "dog": 0.5})], "net", f"k{row}").seq
@@ -410,7 +410,7 @@ def test_what_the_project_has_is_passed_over(there: Seat) -> None:
 def test_rows_of_others_that_come_between_do_not_hinder(
     there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:
-    """Of programs that send at once each has its rows added; the same sent twice at once come in once."""
+    """For programs that send at once each has its rows added; the same sent twice at once come in once."""
     before, read = count(there), more_rows.read_rows
 
     def read_late(*given: Any) -> Any:

@@ -460,7 +460,7 @@ def test_test_rows_and_blind_checks_cannot_be_marked(home: Home, owner: int) -> 
 
 
 def test_a_cell_that_is_a_blind_check_is_not_told(world: KindWorld, seat: Seat) -> None:
-    """Of label vectors a row may have blind cells next to others."""
+    """For label vectors a row may have blind cells next to others."""
     for row in answered(world, seat, 3):
         with seat.learner() as opened:
             blind = opened.learner.pool.blind_rows

@@ -46,7 +46,7 @@ class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
 
 
 class Line:
-    """Those of one process. at_once : jobs at a time      clock : seconds of any clock that goes on"""
+    """The ones of one process. at_once : jobs at a time      clock : seconds of any clock that goes on"""
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._at_once = at_once
@@ -101,7 +101,7 @@ IMPORTS = Line(AT_ONCE)
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
-"""What the table that a job has made is called in its folder."""
+"""The name of the table that a job has made in its folder."""
 NUMBERS = "numbers.bin"
 """What its numbers are called there, if they are kept in a form that can be mapped."""
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
@@ -117,7 +117,7 @@ _ALONE = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # others keep what they once had, or reserve far more than they use
     "MALLOC_ARENA_MAX": "1",
 }
-"""Of the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
+"""For the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
 
 _ENDED_BY = {
     signal.SIGXCPU: "cpu",
@@ -129,7 +129,7 @@ _ENDED_BY = {
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a job.
+    """The result of a job.
 
     result : what it gave back      cpu : seconds that it took      peak : bytes of memory that it had at most, those
         that it shares with the helper among them

@@ -47,7 +47,7 @@ class Bounds:
         return asdict(self)
 
     def file_bytes(self) -> int:
-        """Of the largest file that the job may leave, as anyone who started the server allows."""
+        """For the largest file that the job may leave, as anyone who started the server allows."""
         return _no_more_than(resource.RLIMIT_FSIZE, self.file_mb * MB)
 
     def set(self) -> None:

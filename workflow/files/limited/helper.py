@@ -102,7 +102,7 @@ class Helper:
 
 
 def _work(job: socket.socket, helper: int) -> None:
-    """What the child of the helper does; it never returns."""
+    """The value that the child of the helper does; it never returns."""
     code = 1
 
     def tell(share: float) -> None:
@@ -125,7 +125,7 @@ def _work(job: socket.socket, helper: int) -> None:
 
 
 def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:
-    """What came of a job."""
+    """The result of a job."""
     module, _, job = request["job"].rpartition(".")
     from plcore.tables import MediaError, TableError
 

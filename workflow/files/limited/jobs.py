@@ -50,7 +50,7 @@ from workflow.files.limited.asking import NUMBERS, TABLE
 # What the helper's children do with one picture or recording that someone looks at, or that a model is to take in.
 
 POINTS = "points.npy"
-"""What the inputs of a model are called in the folder of their job."""
+"""The name of the inputs of a model in the folder of their job."""
 
 _READ = ("PNG", "JPEG", "WEBP", "GIF")
 _RATE = 48_000
@@ -181,7 +181,7 @@ def _opened(paths: Mapping[str, str], name: str) -> BinaryIO:
 
 
 def _fixed(value: object) -> Any:
-    """Of JSON's lists tuples, which can be keys."""
+    """For JSON's lists tuples, which can be keys."""
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -13,7 +13,8 @@ from workflow.files.limited.asking import ask
 from workflow.files.limited.bounds import Bounds
 
 LEAST_MB = 500
-"""What any file may take, as at import: fifty million points, the most of an image, are 200 MB, as is a copy."""
+"""The input that any file may takes, as at import: fifty million points, the most of an image, are 200 MB, as is a
+copy."""
 
 _NOTHING_LEFT = Path(os.devnull)
 """The folder of jobs that leave nothing in any."""

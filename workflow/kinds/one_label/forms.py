@@ -34,14 +34,14 @@ FROM_ANSWERS = 200
 """Answers of a project from which on forms are chosen: by then models and seconds tell something."""
 
 DRAWN_SHARE = 0.05
-"""Of the questions, whose form comes by chance."""
+"""For the questions, whose form comes by chance."""
 
 FIRST_AS_USUAL = 20
 """Entries of a person at a project before anything but "which" is put to them: they are getting to know the card, and
 their seconds tell of that."""
 
 LEAST_DOUBT = 0.02
-"""Of every model: shared out evenly among the candidates. Neighbours that agree make shares of 0 and 1."""
+"""For every model: shared out evenly among the candidates. Neighbours that agree make shares of 0 and 1."""
 
 FEWEST_CHECKS, MOST_CHECKS = 30, 500
 """Blind checks from which on shares are calibrated, and the most of them that are looked at."""
@@ -72,7 +72,7 @@ _prices: WeakKeyDictionary[ActiveLearner[LabelTable], Prices] = WeakKeyDictionar
 
 
 def prices_of(learner: ActiveLearner[LabelTable]) -> Prices:
-    """What was learnt last; before anything was, what is assumed. Nothing is learnt here: someone waits."""
+    """The latest result last; before anything was, what is assumed. Nothing is learnt here: someone waits."""
     return _prices.get(learner) or Prices()
 
 

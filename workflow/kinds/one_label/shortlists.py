@@ -136,7 +136,7 @@ def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
 
 
 def _share_in_full(learner: Learner) -> float:
-    """Of the questions that are no blind checks, those that are shown in full next to them."""
+    """For the questions that are no blind checks, those that are shown in full next to them."""
     checks = learner.settings.control_share
     return min(1.0, IN_FULL_A_CHECK * checks / (1 - checks))
 

@@ -35,10 +35,10 @@ MOST_MARKS = 12
 """Pieces of the text that are marked for one candidate, those that speak most."""
 
 WEAKEST = 0.2
-"""Of the piece that speaks most for any candidate: what speaks less is not marked."""
+"""For the piece that speaks most for any candidate: what speaks less is not marked."""
 
 MOST_CHARACTERS = 20_000
-"""Of a text that are looked at, from its beginning."""
+"""For a text that are looked at, from its beginning."""
 
 
 @dataclass(frozen=True)

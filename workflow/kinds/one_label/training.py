@@ -158,7 +158,7 @@ def worker_settings(settings: LearnerSettings) -> LearnerSettings | None:
 
 
 def version_key(settings: LearnerSettings, classes_seq: int) -> str:
-    """What a version depends on in addition to table and answers: the settings, and the classes it was trained under.
+    """Inputs of a version in addition to table and answers: the settings, and the classes it was trained under.
 
     classes_seq : of the latest change of the classes, 0 before the first
     """
@@ -320,24 +320,25 @@ def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings
 def make_comparer(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Comparer:
-    """What compares the models, on a pool that has not taken in any entry yet."""
+    """The function that compares the models, on a pool that has not taken in any entry yet."""
     return Comparer(OneLabelPool(table, settings, changes))
 
 
 def make_table_comparer(table: LabelTable) -> Comparer:
-    """What compares the models on a table that belongs to no project, by its true labels where it has any."""
+    """The function that compares the models on a table that belongs to no project, by its true labels where it has
+    any."""
     return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
 
 
 def make_table_replays(table: LabelTable) -> StrategyReplays:
-    """What replays labelling runs on a table that belongs to no project."""
+    """The function that replays labelling runs on a table that belongs to no project."""
     return StrategyReplays(OneLabelPool(table, LearnerSettings(test_share=0.0)))
 
 
 def make_random_order(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> RandomOrderRuns:
-    """What replays the project in random order, its pool before the first entry."""
+    """The function that replays the project in random order, its pool before the first entry."""
     return RandomOrderRuns(table, settings, changes)
 
 

@@ -105,7 +105,7 @@ class RowParts:
 
 
 def listed_type(n_features: int) -> np.dtype[np.void]:
-    """Of rows that are in another order than the table's: their numbers, whether they can be neighbours, features."""
+    """For rows that are in another order than the table's: their numbers, whether they can be neighbours, features."""
     return np.dtype([("row", "<i8"), ("searched", "?"), ("x", "<f4", (n_features,))])
 
 
@@ -205,7 +205,7 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
 
 
 def found_type(n_nearest: int) -> np.dtype[np.void]:
-    """Of rows with what was found for them: their numbers, and others by (squared distance, number)."""
+    """For rows with what was found for them: their numbers, and others by (squared distance, number)."""
     return np.dtype([("row", "<i4"), ("neighbors", "<i4", (n_nearest,)), ("squared", "<f8", (n_nearest,))])
 
 

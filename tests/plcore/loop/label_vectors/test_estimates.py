@@ -87,7 +87,7 @@ def test_cells_of_a_row_that_are_alike_count_once():
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_intervals_cover(clustered):
-    """Of many samples drawn as controls are, about 95% of the intervals hold the figure of the population."""
+    """For many samples drawn as controls are, about 95% of the intervals hold the figure of the population."""
     random = np.random.default_rng(0)
     n, L = 3000, 8
     rate = expit(random.normal(-1, 1.2, size=(n, 1)) + random.normal(0, 0.7, size=(n, L)))
@@ -158,7 +158,7 @@ def test_macro_f1_by_leaving_rows_out(seed, n, L, rate, share):
 
 @pytest.mark.parametrize(("n", "L", "rarity"), [(60, 6, -1.0), (200, 40, -4.0)])
 def test_intervals_of_held_out_rows_cover(n, L, rarity):
-    """Of many samples of rows about 95% of the intervals hold the figure of the population; labels of a row are
+    """For many samples of rows about 95% of the intervals hold the figure of the population; labels of a row are
     alike, and in the second case one label in five has at most five yes in a sample."""
     random = np.random.default_rng(1)
     N = 30_000

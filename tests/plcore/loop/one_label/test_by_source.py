@@ -129,7 +129,7 @@ def test_blind_checks_begin_sources_and_come_in_the_order_of_their_draw() -> Non
 
 
 def test_blind_checks_from_sources_that_are_done_do_not_come_in_a_run() -> None:
-    """Of many rows one after the other some draw is nearly always due, but it is that of the source before."""
+    """For many rows one after the other some draw is nearly always due, but it is that of the source before."""
     of = np.repeat(np.arange(12), 50)
     truth = np.random.default_rng(0).integers(0, 6, len(of))
     X = np.eye(6)[truth] + np.random.default_rng(1).normal(size=(len(of), 6))

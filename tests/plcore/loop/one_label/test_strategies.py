@@ -334,7 +334,7 @@ def test_coverage_first_then_what_suits_the_model(model):
 
 
 def test_it_ends_early_where_the_model_knows_what_is_left():
-    """Of a trained model there are even shares before its first version, then its own."""
+    """For a trained model there are even shares before its first version, then its own."""
     table, _ = table_of(m=3)
     learner = ActiveLearner(table, replace(SETTINGS, model="plsvc", test_share=0.0))
     assert learner.strategy == "cover"

@@ -157,7 +157,7 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
 def sounds_of(
     folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
 ) -> Encoded:
-    """What `energy` gives of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
+    """Output of `energy` of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
     rows = [f"a|b,c.wav,{start},{end},{row}" for row, (start, end) in enumerate(spans)]

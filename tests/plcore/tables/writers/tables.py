@@ -1,4 +1,4 @@
-"""What the tests of formats share: candidates as they were read, and tables of any labels, sets and answers."""
+"""Code shared by the tests of formats: candidates as they were read, and tables of any labels, sets and answers."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from tests.plcore.tables.media.sound.recordings import (
 
 
 def refusal(source: io.BytesIO, start: float | None = None, end: float | None = None) -> str:
-    """What is said of a file or a segment that cannot be read."""
+    """The message about a file or a segment that cannot be read."""
     with pytest.raises(SoundError) as caught:
         read_segment(source, start, end)
     message, fix = caught.value.args
