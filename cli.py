@@ -219,7 +219,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _words(error: Exception) -> str:
-    """What an error says; of what the system says of a file, its name first."""
+    """Text of an error; of what the system says of a file, its name first."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
@@ -229,7 +229,7 @@ def _words(error: Exception) -> str:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
+    """Errors of use cases, with messages for users. Anything else is a fault and shows its traceback."""
     from workflow.access import NotAllowed, NotFound
     from workflow.answering.loop import AnswerError, StaleQuestion
     from workflow.answering.oracle import NoTruth

@@ -184,7 +184,7 @@ def seconds_of_latest(
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """What an answer cost. choices : labels there were before it      asked : how its question was put, None unknown"""
+    """Cost of an answer. choices : labels there were before it      asked : how its question was put, None unknown"""
 
     person_id: int
     seconds: float

@@ -30,7 +30,7 @@ class DamagedCopyError(ValueError):
 
 
 class AlienObjectError(ValueError):
-    """Someone has put something in that may change what Winnow does; in words that end without a full stop. Nothing
+    """An added table object may change how Winnow behaves; in words that end without a full stop. Nothing
     is damaged by that: `fix` says how it goes, and nothing else does."""
 
     def __init__(self, extra: Extra) -> None:
@@ -201,7 +201,7 @@ PARTS = (
 LATER = frozenset({"past_settings", "snapshots"})
 """The ones of them that came when projects had been taken along already: a file may lack them."""
 _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
-"""What a project has again in every database."""
+"""Parts of a project that are the same in every database."""
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000
@@ -211,7 +211,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 class MisfitError(ValueError):
-    """What was taken is not as the tables are; in words that end without a full stop."""
+    """The copied data does not match the tables; in words that end without a full stop."""
 
 
 def take(session: Session, project_id: int) -> tuple[dict[str, Any], Rows]:
@@ -348,7 +348,7 @@ def _by_name(name: str) -> dict[str, Column[Any]]:
 
 
 def _columns(name: str) -> list[Column[Any]]:
-    """Those that mean the same in every database."""
+    """Columns that mean the same in every database."""
     table = Base.metadata.tables[name]
     own_key = [column for column in table.primary_key if column.name == "id"]
     return [column for column in table.columns if column.name != "project_id" and column not in own_key]

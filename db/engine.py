@@ -266,7 +266,7 @@ class CommitUnknownError(DatabaseUnavailableError):
 
 
 class Committing(threading.local):
-    """What each thread has sent last, of what it is about; None if nothing."""
+    """Each thread's latest statement and its subject; None if nothing."""
 
     sent: Commit | None = None
 

@@ -173,7 +173,7 @@ def each(
 
 
 def people_of(session: Session, project_id: int) -> list[int]:
-    """Anyone who has an entry in the project's log, in the order of their first ones."""
+    """People with an entry in the project's log, in the order of their first entries."""
     first = func.min(EntryRow.seq)
     query = select(EntryRow.person_id).where(EntryRow.project_id == project_id)
     return list(session.scalars(query.group_by(EntryRow.person_id).order_by(first)))

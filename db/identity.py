@@ -46,7 +46,7 @@ def tell(session: Session, project_id: int, seq: int) -> None:
 
 
 def words_of(connection: Connection) -> str:
-    """What tells it, as statements before the commit; empty if there is nothing to tell."""
+    """Statements that set the identity before the commit; empty if there is nothing to tell."""
     news: dict[int, int] = connection.get_execution_options().get(_NEWS, {})
     return "".join(f"NOTIFY {CHANNEL}, '{int(project)} {int(seq)}'; " for project, seq in news.items())
 
@@ -110,7 +110,7 @@ class Identity:
 
     @property
     def mark(self) -> int:
-        """What of the id is in the header of SQLite's file: 31 bits."""
+        """The part of the id in the header of SQLite's file: 31 bits."""
         return int(self.id[:8], 16) & 0x7FFFFFFF
 
 
@@ -138,7 +138,7 @@ class Note:
         self.path = path
 
     def read(self) -> Identity | None:
-        """What is noted; None if nothing is. Raises NoteError."""
+        """The noted identity; None if nothing is. Raises NoteError."""
         try:
             found = json.loads(self.path.read_bytes())
             return Identity(str(found["id"]), int(found["height"]))

@@ -58,7 +58,8 @@ def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
 
 
 def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[Person]:
-    """Who can be met in a project: its members, the owners of this Winnow, and anyone who has ever made an entry of
+    """People who can be seen in a project: its members, the owners of this Winnow, and anyone who has ever made an
+    entry of
     one of
     these kinds in it; in the order in which they came."""
     member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
@@ -187,7 +188,7 @@ class TimedEntry:
 
 
 def get(session: Session, project_id: int, person_id: int) -> StoredGoal | None:
-    """What this person has set; None if they have set nothing."""
+    """Settings of this person; None if they have set nothing."""
     found = session.execute(_THEIRS, {"project": project_id, "person": person_id}).one_or_none()
     return None if found is None else StoredGoal(*found)
 
@@ -340,7 +341,7 @@ def of_row(session: Session, project_id: int, row: int) -> Marked | None:
 
 @dataclass(frozen=True)
 class DisputeNote:
-    """What a person said next to a row."""
+    """A person's note on a row."""
 
     row: int
     person_id: int

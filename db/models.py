@@ -341,7 +341,7 @@ class EventRow(Base):
 
 
 class MemberRow(Base):
-    """What a person may do in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
+    """Role of a person in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
 
     __tablename__ = "members"
     __table_args__ = (
@@ -375,7 +375,7 @@ class GroupMemberRow(Base):
 
 
 class GoalRow(Base):
-    """What a person has set for themselves at a project: a goal for each day, and when a break is offered."""
+    """A person's own settings for a project: a goal for each day, and when a break is offered."""
 
     __tablename__ = "goals"
 
@@ -403,7 +403,7 @@ class ExampleRow(Base):
 
 
 class DisputeNoteRow(Base):
-    """What someone who reviews says next to a row that people disagree on; no answer of anyone's."""
+    """A reviewer's note on a disputed row; no answer of anyone's."""
 
     __tablename__ = "dispute_notes"
     __table_args__ = (Index("ix_dispute_notes_row", "project_id", "row", "id"),)

@@ -74,7 +74,7 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class Loss(StrEnum):
-    """What has happened to the file, in words."""
+    """What happened to the file, in words."""
 
     GONE = "deleted or moved away"
     OTHER = "replaced by another one, or by an older copy"

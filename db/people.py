@@ -148,7 +148,8 @@ ELSEWHERE = ("openid", "proxy")
 
 @dataclass(frozen=True)
 class SignedIn:
-    """Who a browser is signed in as, by which sign-in, how (link, password, openid, proxy), and until when at most."""
+    """The person a browser is signed in as, the sign-in, its method (link, password, openid, proxy), and its latest
+    end."""
 
     person: Person
     id: int

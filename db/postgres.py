@@ -121,7 +121,8 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _beginning(options: Mapping[str, Any]) -> str:
-    """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
+    """Statement that begins a transaction. Its isolation is not left to the server's settings; whether it may write
+    is."""
     if READS in options:
         return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]

@@ -85,7 +85,7 @@ class OpenQuestion:
 
 _TABLE = Base.metadata.tables["questions"]
 COLUMNS = columns_of("questions", OpenQuestion)
-"""What a query asks for that `as_question` reads."""
+"""Columns that `as_question` reads."""
 _NAMES = tuple(one.name for one in fields(OpenQuestion))
 # Built once: they run for every answer, and to build one takes as long as to run it.
 _THEIRS = (_TABLE.c.project_id == bindparam("project")) & (_TABLE.c.person_id == bindparam("person"))
@@ -275,7 +275,7 @@ _WHO = (*columns_of("people", Person), _MEMBERS.c.role, _LAST_SEQ, *columns_of("
 
 
 def _theirs(table: Table) -> ColumnElement[bool]:
-    """What is in the table of this person at this project."""
+    """The person's rows in this table at this project."""
     return and_(table.c.person_id == _PEOPLE.c.id, table.c.project_id == _HERE)
 
 
@@ -295,7 +295,8 @@ _END, _GOAL = len(_WHO), len(_WHO) + len(COLUMNS)
 
 @dataclass(frozen=True)
 class Before:
-    """What is before who comes to answer: their open question, and what they have set for themselves; None: nothing."""
+    """The open question of the person who answers: their open question, and what they have set for themselves; None:
+    nothing."""
 
     question: OpenQuestion | None
     goal: StoredGoal | None
@@ -303,7 +304,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Entering:
-    """Who comes, disabled or not, and where to.
+    """The person who enters, disabled or not, and the project.
 
     role : theirs in the project, None if they are no member of it      project : None if there is none
     height : seq of the project's latest entry, 0 before the first      before : None if it was not asked for

@@ -200,7 +200,7 @@ class Differences:
 
 
 def what_differs(file: sqlite3.Connection, revision: str) -> Differences:
-    """What is not as in tables of this revision, which is one that is known here.
+    """Differences from the tables of this revision, which must be known.
 
     Nothing of the file is run for it. Raises sqlite3.Error.
     """

@@ -120,7 +120,7 @@ def _answer(press: Press) -> None:
 
 
 def _after_press() -> pressing.Next | None:
-    """What a press has brought, drawn once; None if the page has to ask."""
+    """The effect of an answer, shown once; None if the page has to ask."""
     project, after = st.session_state.pop(state.NEXT, None) or (None, None)
     many = st.session_state.get(state.MANY) == page.project.id
     return None if many or project != page.project.id else after

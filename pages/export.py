@@ -230,7 +230,7 @@ def say_and_stop(error: ValueError) -> NoReturn:
 
 
 def look(as_of: AsOf | None) -> ExportView:
-    """What there is to take away of that state."""
+    """Downloads of that state."""
     if as_of is None:
         return exporting.export_view(page.seat, PREVIEW_ROWS, least())
     try:
@@ -312,7 +312,7 @@ def choose_rows(view: ExportView) -> str:
 
 
 def what_people_know() -> CardDetails:
-    """What the card of a data set is to say that table and log do not."""
+    """Facts for the data set's card that table and log do not hold."""
     with st.expander("What only you know, for the card (optional)"):
         said = {
             name: st.text_input(title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}")

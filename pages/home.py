@@ -25,7 +25,7 @@ def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> N
 
 
 def put_away_part() -> None:
-    """What is archived and what is in the bin, folded, each with its way back."""
+    """Archived and deleted projects, collapsed, each with a button to restore it."""
     away = managing.put_away(page.seat)
     for group, title, icon in (
         (away.archived, "Archived", ":material/archive:"),

@@ -261,7 +261,7 @@ CHECKS = round(100 * CONTROL_SHARE)
 
 
 def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
-    """What was understood next to the first question, the button that creates; doubts and settings below."""
+    """The reading next to the first question, the create button; doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
     parts = kinds.PARTS[importing.kind_of_table(table)]

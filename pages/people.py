@@ -147,7 +147,7 @@ def call(person_id: int, key: str) -> None:
 
 
 def facts(one: PersonView) -> str:
-    """What is to be said of a person in a line."""
+    """One line about a person."""
     found = ["access ended"] if one.person.disabled_at else []
     count = len(one.browsers)
     found.append(f"{count} {'browser' if count == 1 else 'browsers'} signed in" if count else "not signed in")
@@ -163,7 +163,7 @@ def facts(one: PersonView) -> str:
 
 
 def buttons(one: PersonView) -> None:
-    """What can be done about a person. Those that take something away ask once more, in a box that opens."""
+    """Actions on a person. Those that take something away ask once more, in a box that opens."""
     person, mine = one.person, one.person.id == page.person.id
     if not person.is_owner:
         st.button(

@@ -42,7 +42,7 @@ FRAMED_BY = {
     "blockErrorDialogs": False,
     "resourceCrossOriginMode": None,
 }
-"""What Streamlit's pages are told of a site that frames them. None may frame Winnow, so none is named: Streamlit's own
+"""Reply to Streamlit's pages about a site that frames them. None may frame Winnow, so none is named: Streamlit's own
 answer names the hosts of its cloud."""
 
 _POLICY = 1008  # the close code of a websocket that is against the rules
@@ -50,7 +50,7 @@ _NOT_THERE = "There is no such address here. Fix: begin at the start page."
 
 
 async def host_config(_request: Request) -> JSONResponse:
-    """What Streamlit's pages ask at the start about a site that frames them."""
+    """First request of Streamlit's pages about a site that frames them."""
     return JSONResponse(FRAMED_BY, headers={"cache-control": "no-cache"})
 
 

@@ -74,7 +74,7 @@ NEEDED = {
     ),
     "account": ("TextInput", "Button"),
 }
-"""What a page is drawn with next to ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
+"""Scripts of a page in addition to ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
 they import is found."""
 
 CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("MenuButton",)))}

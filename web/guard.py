@@ -43,7 +43,7 @@ _ASKED = re.compile(rf"{PATH}({_HASH})(\.\w+)?")
 
 
 class NamedFiles:
-    """What pages have been told, by the number of their sign-in."""
+    """Messages to open pages, by sign-in number."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most

@@ -104,7 +104,7 @@ class _Step:
 
 
 async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -> Response:
-    """What the step answers, or why no one was signed in. What the provider says goes to the log, not to strangers."""
+    """Reply of the step, or why no one was signed in. What the provider says goes to the log, not to strangers."""
     try:
         return await step(request, provider)
     except NotKnown as error:

@@ -35,7 +35,7 @@ logger = logging.getLogger("winnow")
 
 ADDRESS = f"{pressing.PATH}/{{project:int}}"
 TYPE = "application/json"
-"""What the body is sent as: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
 MOST = 200_000
 """Bytes of a press; one that names thousands of labels has half of it."""
 PARTS = 5_000
@@ -199,7 +199,7 @@ def _note_goal(seat: Seat, after: Next) -> None:
 
 
 def _get_ready(seat: Seat) -> None:
-    """What the next press would wait for otherwise; whatever hinders it, that press will say so."""
+    """Work that would delay the next answer; whatever hinders it, that press will say so."""
     with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):
         loop.get_ready(seat)
 

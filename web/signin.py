@@ -23,7 +23,7 @@ _TYPE = "application/x-www-form-urlencoded"
 
 
 class FormError(ValueError):
-    """What was posted is no form of ours, or too large to be one. status : of the answer"""
+    """The posted data is no form of ours, or too large. status : of the answer"""
 
     def __init__(self, words: str, status: int) -> None:
         super().__init__(words)

@@ -19,7 +19,7 @@ from workflow.server.home import home
 SILENCE = 60.0
 """Seconds after which a file of which nothing more comes is given up."""
 TYPE = "application/octet-stream"
-"""What the body is sent as: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
 PIECE = 1 << 20
 """Bytes that are written at a time."""
 

@@ -127,7 +127,7 @@ def doctor() -> object:
 
 
 def _lacks(manifest: Manifest) -> list[str]:
-    """What was not well when the backup was made."""
+    """Problems found when the backup was made."""
     lines = []
     for names, how in ((manifest.missing, "is missing"), (manifest.damaged, "is damaged")):
         if names:
@@ -144,7 +144,7 @@ def _counted(manifest: Manifest) -> str:
 
 
 def _document(manifest: Manifest) -> dict[str, object]:
-    """What programs are told of it."""
+    """Report for programs."""
     return {
         "kind": manifest.kind,
         "made_at": manifest.made_at,

@@ -127,7 +127,7 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """What was said, as this class; what a later server says in addition to is passed over."""
+    """The reply, as this class; what a later server says in addition to is passed over."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
@@ -142,7 +142,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a call is made for the second time, and the longest; each pause is twice the one before, or what the
 server asks for."""
 _PASSES = frozenset({429, 502, 503, 504})
-"""What passes by itself: the server is busy, or is started again."""
+"""Temporary errors: the server is busy, or is started again."""
 
 
 def address_of(url: str) -> str:
@@ -189,7 +189,7 @@ def persevering(once: Callable[[], Made], patience: float) -> Made:
 
 
 def refusal_of(reply: httpx2.Response) -> WinnowError:
-    """What a reply that is no success says."""
+    """Message of an error reply."""
     try:
         words = str(reply.json()["detail"])
     except (ValueError, KeyError, TypeError):

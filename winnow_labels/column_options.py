@@ -1,4 +1,4 @@
-"""What `winnow import` and `winnow compare` are told about a file and its columns: one option a role."""
+"""Options of `winnow import` and `winnow compare` about a file and its columns: one option a role."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def write_document(document: object) -> None:
 
 
 def refusal(words: str, status: int) -> dict[str, object]:
-    """What is refused, as a problem. status : with which the command ends"""
+    """Refusals as a problem. status : with which the command ends"""
     return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
 
 

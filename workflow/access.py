@@ -30,7 +30,7 @@ class NotFound(LookupError):  # noqa: N818 - what a page says, not a fault
 
 
 class Right(StrEnum):
-    """What a use case asks for."""
+    """Rights that a use case needs."""
 
     SEE = "see"
     """The project is there: its rows, progress, map and guidelines."""
@@ -43,7 +43,7 @@ class Right(StrEnum):
 
 
 class Role(StrEnum):
-    """What a person is in a project. Owners of this Winnow are owners of every project."""
+    """Roles in a project. Owners of this Winnow are owners of every project."""
 
     OWNER = "owner"
     REVIEWER = "reviewer"

@@ -1,4 +1,4 @@
-"""What the size of tables and logs costs: an answer, a restart, opening, many projects in memory, a commit."""
+"""Costs by size of tables and logs: an answer, a restart, opening, many projects in memory, a commit."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def winners_table(results: Found) -> Table:
 
 
 def sentence(name: str, kind: str, size: int, found: dict[str, dict[str, Any]]) -> str:
-    """What the curves of one set and size say."""
+    """Summary of the curves of one set and size."""
     final = {title: one["error"] for title, one in found.items()}
     best = min(final, key=lambda title: final[title])
     avg, most = (min(final[title] for title in final if title.startswith(word)) for word in ("Avg", "Max"))

@@ -1,4 +1,4 @@
-"""What projects with blind checks say of rows: shortlists that hold the truth, and truths outside of the candidates."""
+"""Projects with blind checks of rows: shortlists that hold the truth, and truths outside of the candidates."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float
 
 
 def doubts_table() -> Table:
-    """What doubtful sets change, single candidates counted apart."""
+    """Effect of doubtful sets, single candidates counted separately."""
     table = Table(
         "set | truths gone | how | single candidates | of them wrong | new rows | auto | 10 checks | own rows | auto | "
         "10 checks | auto, all classes | AUC | estimate / truth outside"

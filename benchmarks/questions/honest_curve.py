@@ -83,7 +83,7 @@ def run(cell: tuple[str, str, int]) -> list[Check]:
 
 
 def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np.ndarray:
-    """What the model says of rows that were never in the project: refitted, as the project's own."""
+    """Model predictions for rows that were never in the project: refitted, as the project's own."""
     rows, candidates = pool.train, pool.candidates[pool.train]
     scaler = MinMaxScaler().fit(pool.table.X[rows])  # the features of FakeTable
     inner, outer = scaler.transform(pool.table.X[rows]), scaler.transform(X)

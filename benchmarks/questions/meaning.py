@@ -119,7 +119,7 @@ class Rows(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What `standardized_features` reads of a project's pool."""
+    """Inputs of `standardized_features` from a project's pool."""
 
     table: LabelTable
     train: np.ndarray

@@ -211,7 +211,7 @@ def holds(interval: Reach, true: float) -> bool:
 
 
 def said(interval: Reach | None) -> str:
-    """What kind of thing the page says."""
+    """Kind of sentence that the page shows."""
     if interval is None:
         return "nothing"
     if np.isinf(interval.value):

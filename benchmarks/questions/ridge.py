@@ -147,7 +147,7 @@ def reached(curve: FloatArray, share: float) -> str:
 
 
 def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
-    """What a worker does."""
+    """The worker's task."""
     version = trainer.train()
     learner.publish(
         version.scores, [version.point], None if version.footing is None else version.footing.effects

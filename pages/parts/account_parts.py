@@ -145,7 +145,7 @@ def _at(time: datetime) -> str:
 
 
 def day_words(day: Day) -> dict[str, object]:
-    """What the card says of the day; see `Day` in `card/types.d.ts`."""
+    """Text about the day on the card; see `Day` in `card/types.d.ts`."""
     goal, parts, wanted = day.goal, [], []
     if goal.answers:
         parts.append(f"{day.answers:,} of {goal.answers:,}")

@@ -1,4 +1,4 @@
-"""What the question card is told after a press that the server took by a route of its own (`web.presses`)."""
+"""Data sent to the card after an answer through the direct route (`web.presses`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
 
 
 def offer(after: Next) -> Offer | None:
-    """What is in the place of a question while the person has a break."""
+    """Break screen shown instead of the question."""
     return PAUSED if after.day.paused else None
 
 

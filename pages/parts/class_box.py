@@ -24,7 +24,8 @@ class Offered(TypedDict):
 
 
 def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> Offered:
-    """What `st.selectbox` and `st.multiselect` get: the options, and whether others may be typed. chosen : are among
+    """Arguments of `st.selectbox` and `st.multiselect`: the options, and whether others may be typed. chosen : are
+    among
     them"""
     options = dict.fromkeys((*chosen, *classes[:LISTED])) if len(classes) > LISTED else classes
     return {"options": list(options), "accept_new_options": len(classes) > LISTED}

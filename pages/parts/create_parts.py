@@ -34,7 +34,7 @@ NO_NAMES = (
 
 
 def votes_before(table: LabelTable) -> EarlierVotes | None:
-    """What is told of the votes of a table that is looked at before the import."""
+    """Facts about the imported votes of a table, shown before the import."""
     place = st.empty()
     found = reliability(table, lambda share: _looking(place, share))
     place.empty()

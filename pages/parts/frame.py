@@ -42,7 +42,7 @@ SIGN_IN_HEADER = "X-Winnow-Sign-In"
 
 @dataclass(frozen=True)
 class Page:
-    """What a page needs to call a use case. seat : who is here, at the project where the page is about one"""
+    """Objects that a page needs to call a use case. seat : who is here, at the project where the page is about one"""
 
     seat: Seat
     person: Person
@@ -97,7 +97,7 @@ def leave_question(seat: Seat) -> None:
 
 
 def words_of(refusal: BaseException) -> str:
-    """What a page says of a refusal, or of a fault of the store. Raises the error where there are no words for it."""
+    """Message about a refusal, or a failure of the store. Raises the error where there are no words for it."""
     if not isinstance(refusal, STORE_FAULTS):
         return str(refusal)
     return words_for_fault(refusal)
@@ -124,7 +124,7 @@ WHOSE = {
     Right.REVIEW: "Only reviewers and owners can open this page.",
     Right.ANSWER: "This page is for annotators. You may look at this project's progress.",
 }
-"""What a page says to who has not the right that it needs."""
+"""Message to users without the right that the page needs."""
 
 
 def begin_owner() -> Page:
@@ -180,7 +180,7 @@ def project_title(title: str, page: ProjectPage) -> None:
 
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
-    """What the person may do at the project of the address, or the one used last; if there is neither, anywhere."""
+    """Rights of the person at the project of the address, or the last one used; if there is neither, anywhere."""
     asked = st.query_params.get("project", "")
     chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
     if chosen is not None:

@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
-    """What someone would most likely do next with the project."""
+    """The likeliest next step in the project."""
     if project.disputes:
         return Step("Settle", "disputes.py")
     over = not project.left or (glance is not None and glance.reached)

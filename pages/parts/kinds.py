@@ -25,7 +25,7 @@ RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
 class KindParts(Protocol[QuestionT_contra, RowT_contra]):
-    """What the folder of each kind has.
+    """Contents of each kind's folder.
 
     QuestionT_contra : a question as the card shows it      RowT_contra : a row as the Review page shows it
     """
@@ -39,7 +39,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     """How many people answer a row, and what their answers make of it; empty if one does."""
     """The lines of the form that says model and question settings."""
     FIRST_QUESTION: str
-    """What the card asks of the first row, with its labels below."""
+    """The card's question about the first row, with its labels below."""
     PREPARING: str
     """Said while a project is made."""
 
@@ -50,7 +50,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         notice: str | None,
         offer: Offer | None = None,
     ) -> dict[str, object]:
-        """What the question card is reported; offer : in place of a question"""
+        """Data for the question card; offer : in place of a question"""
 
     def question_card(
         self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None

@@ -184,7 +184,7 @@ def promise_box(view: ShortlistView, key: str) -> float | None:
 
 
 def standing_in_words(view: ShortlistView) -> str:
-    """What holds now under the stored promise."""
+    """State of the stored promise."""
     if view.promise is None:
         return "All choices are shown."
     everything = "All choices are shown until then."
@@ -232,7 +232,7 @@ def measured_in_words(view: ShortlistView) -> str:
 
 
 def answers_in_words(view: ShortlistView) -> str:
-    """What people said where a shortlist alone was shown first; empty before the first answer."""
+    """Answers to questions that showed a shortlist first; empty before the first answer."""
     if not view.asked:
         return ""
     share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"

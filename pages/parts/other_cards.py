@@ -29,7 +29,7 @@ _SOUND_KEY = "p"
 
 
 def nothing_together(found: NoBatch) -> Offer:
-    """What stands if there is no batch."""
+    """Message if there is no batch."""
     return Offer("No rows to confirm together now", found.why, "one", "One by one")
 
 
@@ -279,7 +279,7 @@ def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]
 
 
 def _names(labels: Sequence[str]) -> Sequence[str]:
-    """What someone left, in words that stand with an "or" between them."""
+    """Another annotator's answers, joined by "or"."""
     return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
 
 

@@ -1,4 +1,4 @@
-"""What the Progress pages of all kinds of project show in the same way."""
+"""Parts shared by the Progress pages of all kinds of project."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def too_few(label: str, measured: int, unit: str) -> None:
 
 
 def undecided_checks(how_many: int, unit: str) -> None:
-    """That some blind checks are left out of the figures, if there are some. unit : of one of them"""
+    """Note that some blind checks are left out of the figures, if any. unit : of one of them"""
     if how_many:
         st.caption(
             f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "

@@ -168,7 +168,7 @@ def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
 
 
 def _say(addition: more_rows.Addition, labels: list[str]) -> None:
-    """What would be added, and what would not, each in a sentence."""
+    """Rows that would be added or left out, one sentence each."""
     grown = addition.grown
     said = [f"**{counted(grown.n_new, 'new row')}**"]
     if grown.known:

@@ -98,7 +98,7 @@ def _leading(view: Seen) -> None:
 
 
 def control_rows(view: Seen) -> str:
-    """What the control estimate is measured on, in words."""
+    """Rows that the control estimate is measured on, in words."""
     free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
     return (
         f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
@@ -231,7 +231,7 @@ def _estimate(page: ProjectPage) -> None:
 
 
 def saved_words(view: Seen) -> tuple[str, str]:
-    """What is saved against random order: a title and a sentence."""
+    """Answers saved compared with random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
         if proof.running and not proof.missing:

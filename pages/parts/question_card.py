@@ -78,7 +78,7 @@ Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 
 @dataclass(frozen=True)
 class Offer:
-    """What is in the place of a question, and the one thing that can be pressed there.
+    """Content shown instead of a question, with its one button.
 
     kind : of the press      text : on its button
     """
@@ -91,7 +91,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands over the question.
+    """Line above the question.
 
     share : how far the work is, in words      about : what that share means      of : what the bar counts
     done : why asking may stop; None if it should go on
@@ -170,7 +170,7 @@ def draw_card(
 
 
 def bare(room: str) -> dict[str, object]:
-    """What the card is given for a room, with nothing in it; see `Data` in `card/types.d.ts`."""
+    """Empty card data for a room; see `Data` in `card/types.d.ts`."""
     drawing = st.session_state[state.DRAWING] = st.session_state.get(state.DRAWING, 0) + 1
     return {
         "room": room,
@@ -261,7 +261,7 @@ def view_of(view: RowView) -> dict[str, object]:
 
 
 def coming_of(view: RowView | None) -> dict[str, object] | None:
-    """What a browser can fetch of the row that is likely to be asked next; None if it has no files."""
+    """Data that a browser can prefetch for the likely next row; None if it has no files."""
     if view is None:
         return None
     images = [image for image in view.images if image.startswith(address(""))]  # others come with their row

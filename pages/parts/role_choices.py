@@ -180,7 +180,7 @@ ROLES_IN_WORDS = {
     Role.VIEWER: "Viewer: sees rows and progress, cannot answer",
     Role.OWNER: "Owner: does everything, also settings, export and sharing",
 }
-"""What each may do, the commonest first."""
+"""Rights of each role, the most common first."""
 
 WITH_ARTICLE = {
     Role.ANNOTATOR: "an annotator",

@@ -10,7 +10,7 @@ DRAWING = "winnow_drawing"
 """Counts the drawings of the card: one that Streamlit hands it again, as for another theme, is no news to it."""
 
 NOTICE = "winnow_notice"
-"""What to say once at the next drawing of the page."""
+"""Message to show once at the next redraw."""
 
 NEXT = "winnow_next"
 """Project and what a press has brought, until it is drawn."""
@@ -35,7 +35,7 @@ BY_MEANING = "winnow_by_meaning"
 """Beginning of the key of the Queue page's switch between words and meaning, with the project behind it."""
 
 SIMILAR = "winnow_similar"
-"""What the card asked for last: the answered rows most like the one of its question."""
+"""Last request of the card: the answered rows most like the one of its question."""
 
 TOKEN = "winnow_token"  # noqa: S105 - a key
 """Purpose and secret of a token that was made, until it is drawn once."""
@@ -44,7 +44,7 @@ FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 
 PANEL = "winnow_panel"
-"""What the card asked for last to fill a panel of its own: examples, or the rows of the last answers."""
+"""Last request of the card for one of its panels: examples, or the rows of the last answers."""
 
 EXAMPLES = "winnow_examples"
 """Whether there are examples of classes, as the page was loaded."""
@@ -71,7 +71,7 @@ VERDICT = "winnow_verdict"
 """Project and seq of the verdict that was given last on this tab, until it is withdrawn."""
 
 SETTLED = "winnow_settled"
-"""What the latest press on the Disputes page has done, said once."""
+"""Effect of the latest click on the Disputes page, shown once."""
 
 FILE = "winnow_file"
 """Beginning of the keys of files that boxes hold, with the box's key behind it."""
@@ -107,7 +107,7 @@ MORE_ROWS = "winnow_more_rows"
 """Beginning of what was read of a file with more rows for a project: the upload, what it would add."""
 
 COLUMNS = "winnow_columns"
-"""What the columns of the uploaded file were guessed and chosen for."""
+"""Guessed and chosen roles of the uploaded file's columns."""
 
 SWITCH = "winnow_switch"
 """Widget key, with the projects behind it, of the project chooser in a page's heading."""

@@ -60,7 +60,7 @@ class FeatureBlock(NamedTuple):
 
 
 class Features(Protocol):
-    """What turns rows of a table into numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
+    """Transformer from table rows to numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
 
     @property
     def blocks_(self) -> Sequence[FeatureBlock]: ...

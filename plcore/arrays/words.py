@@ -62,7 +62,7 @@ _CALLED = {
 
 
 def forbidden_in_text(text: str) -> str | None:
-    """What a text of several lines holds that it may not, in words such as "a NUL character (U+0000) at character 3";
+    """Forbidden characters in a text of several lines, in words such as "a NUL character (U+0000) at character 3";
     None if it holds nothing of the kind."""
     return _found(_NOT_IN_TEXT, text)
 

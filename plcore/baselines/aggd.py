@@ -121,5 +121,5 @@ class PLAGGDClassifier(RegressionClassifier):
         return self
 
     def _complement(self, X: Matrix, candidates: BoolArray) -> Complement | None:  # noqa: ARG002
-        """What says which labels a row does not have: PL-AGGD knows no such thing."""
+        """Labels that a row does not have: PL-AGGD knows no such thing."""
         return None

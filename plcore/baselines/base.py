@@ -1,4 +1,4 @@
-"""What the learners share that regress on soft labels: parameters, scaling, scores of new rows."""
+"""Code shared by the learners that regress on soft labels: parameters, scaling, scores of new rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RegressionClassifier(SoftLabelClassifier):
         )
 
     def _keep(self, regression: KernelRegression, fitted: Fitted) -> None:
-        """What new rows are scored by."""
+        """Function that scores new rows."""
         self._kernel, self._coefficients, self._shift = regression.kernel, fitted.coefficients, fitted.shift
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:

@@ -34,13 +34,13 @@ PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
 
 
 def code_and_versions() -> dict[str, str]:
-    """What a process computes with: the source of plcore, Python and the packages it rests on."""
+    """Numeric libraries of a process: the source of plcore, Python and the packages it rests on."""
     python = ".".join(map(str, sys.version_info[:3]))
     return {"plcore": _sources(), "Python": python} | {name: _version(name) for name in PACKAGES}
 
 
 def code_here() -> str:
-    """What this process computes with, as it is in the names of parts."""
+    """Numeric libraries of this process, as in the names of parts."""
     return " ".join(code_and_versions().values())
 
 

@@ -61,7 +61,7 @@ class Runner(Protocol):
 
 
 class Blocks(NamedTuple):
-    """Who does long work, and the folder in which its part files lie."""
+    """Runner of long work, and the folder of its part files."""
 
     runner: Runner
     folder: Path
@@ -75,6 +75,6 @@ def alone(function: Callable[[J], R], job: J) -> R:
 
 
 def said(error: BaseException) -> str:
-    """What went wrong, as one line."""
+    """The error, as one line."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}" if words else f"{type(error).__name__}."

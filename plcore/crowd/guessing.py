@@ -1,4 +1,4 @@
-"""Who is guessing, and who is much too fast: rules that tell with their evidence in plain figures.
+"""Detect guessing and much too fast annotators: rules that tell with their evidence in plain figures.
 
 **Guessing.** Every answer is held against what is known of its row from elsewhere: the truth, what the others say, or
 a model. Someone who guesses is right as often as chance c has it among the choices that were shown; someone honest

@@ -141,7 +141,7 @@ def _annotator(number: int, name: object) -> Hashable:
 
 
 def _labels(number: int, labels: object) -> list[Any]:
-    """What a vote names, each once."""
+    """Labels that a vote names, each once."""
     named = list(labels) if isinstance(labels, SETS) else [labels]
     named = [name.item() if isinstance(name, np.generic) else name for name in named]
     if not named:

@@ -140,7 +140,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         return self
 
     def _take_over(self, *names: str) -> None:
-        """What the learner found out about the training rows; what it has not, an earlier fit's must not stay."""
+        """Findings of the learner about the training rows; what it has not, an earlier fit's must not stay."""
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)
@@ -148,7 +148,7 @@ class AutoPLClassifier(PartialLabelClassifier):
                 setattr(self, name, getattr(last_step(self.estimator_), name))
 
     def _ask(self, method: str, X: MatrixLike) -> AnyArray:
-        """What a method of the chosen learner says of rows X."""
+        """Result of a method of the chosen learner for rows X."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         if is_sparse(X) and not self._sparse:  # a learner may be a pipeline whose scaler shifts dense rows

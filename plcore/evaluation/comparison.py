@@ -181,7 +181,7 @@ def make_fit(asked: AskedFit) -> Fit:
 
 
 def read_fit(job: FitJob) -> Fit:
-    """What a part tells."""
+    """Result of a part."""
     (told,) = job.read(job.part)
     predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
     return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))

@@ -160,7 +160,7 @@ def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: floa
 
 @dataclass(frozen=True)
 class Progressive:
-    """What was predicted of each row before it was learnt, and the errors up to it, means over the rows so far.
+    """Predictions before each row was learnt, and the mean errors so far.
 
     predictions : (n,) members of the classes
     ambiguous_error : (n,) running share of predictions outside of their candidates (L_A of the paper, Eq. 1)

@@ -217,7 +217,7 @@ def _average(
 
 
 def _shape(t: FloatArray, speed: FloatArray, power: FloatArray) -> FloatArray:
-    """What is still missing of the rise after t answers, 1 at first."""
+    """Share of the rise still missing after t answers, 1 at first."""
     finite = np.where(np.isinf(power), 1.0, power)
     return np.where(np.isinf(power), np.exp(-t / speed), (1 + t / speed) ** -finite)
 

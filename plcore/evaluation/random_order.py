@@ -1,4 +1,4 @@
-"""What random order would have reached: the curve to which asking in a better order is compared.
+"""Estimate the curve of random order: the curve to which asking in a better order is compared.
 
 Two ways to know it, from runs in random order whose predictions of measured rows are compared with what is known:
 
@@ -36,7 +36,7 @@ _FARTHEST = 3.0
 
 @dataclass(frozen=True, eq=False)
 class RandomRuns:
-    """What models said after answers in random order, of rows that they never learnt from.
+    """Predictions of models after answers in random order, for rows that they never learnt from.
 
     answers : (j,) ascending from 0, after how many answers to rows that train
     right : (orders, j, k) whether each of k measured rows was predicted right

@@ -44,7 +44,7 @@ REPLAYED = tuple(
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replayed run did, and how good the learner was on the way."""
+    """Record of a replayed run with the learner's accuracy along the way."""
 
     rows: IntArray  # (b,) the rows asked, in order; fewer than the budget when nothing was left to ask
     answers: IntArray  # (p,) ascending, how many answers had been given when the error was measured

@@ -26,7 +26,7 @@ class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is no error
 
 
 class _Ended(BaseException):
-    """Anyone who was told how far a fit is wants no more of it. cause : what they raised"""
+    """The caller stopped the fit. cause : what they raised"""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__()
@@ -82,7 +82,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
+    """Input that every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the
+    candidates or
     None, the folds, whether the features have the scales that they should have, the source (n,) of each row or None,
     and bool (n,) the rows that are there as members of their source alone, which no fold has, or None."""
 
@@ -210,7 +211,7 @@ class TrialRows:
 
 
 def _source_words(model: BaseEstimator) -> tuple[str, ...]:
-    """What a learner made of the sources of its rows, if it can learn by them."""
+    """Result of a learner for the sources of its rows, if it can learn from them."""
     set_mass = getattr(model, "set_mass_", None)
     if set_mass is None:
         return ()
@@ -223,7 +224,7 @@ def _source_words(model: BaseEstimator) -> tuple[str, ...]:
 
 
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:
-    """What a fit calls that tells how far it is."""
+    """Callback of a fit that reports progress."""
 
     def look(*_: object) -> None:
         budget.look()

@@ -55,7 +55,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is chosen from, and what is given next to it.
+    """Candidates of the choice, and its extra inputs.
 
     kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen too
     doubt : given, None for none      doubts : tried in turn, each against what was chosen before
@@ -79,7 +79,7 @@ class Grid:
 
     @property
     def middle(self) -> Chosen:
-        """What is taken if nothing can be tried."""
+        """Fallback if nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
         return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan, self.doubt)

@@ -342,7 +342,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self._calibrate(ridge, settled.labels, rows.candidates)
 
     def _settle(self, rounds: Rounds, sets: Sets, progress: RoundProgress | None) -> Settled:
-        """What the rounds end in, with or without doubts; sets `rounds_` and `outside_`."""
+        """Final state of the rounds, with or without doubts; sets `rounds_` and `outside_`."""
         self.outside_ = None
         if self.outside_start_ is None:
             settled = rounds.settle(sets.prior, self.max_iter, progress=progress)
@@ -361,7 +361,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature)
 
     def _grid(self, X: Matrix, checks: tuple[int, int] | None) -> Grid:
-        """What the parameters leave open for rows like X."""
+        """Parameters left open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
             kernels = ("linear",) if is_sparse(X) else ("rbf", "laplace")

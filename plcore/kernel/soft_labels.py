@@ -1,4 +1,4 @@
-"""What learners share that end in scores of the classes and in soft labels of the training rows."""
+"""Code shared by learners that end in class scores and in soft labels of the training rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plcore.labels.weights import prior_labels, project_rows
 from plcore.neighbors import make_scaler
 
 SCALING: list[object] = [StrOptions({"standard", "minmax"}), None]
-"""What `scaling` may be: "standard" z-scores the features, "minmax" brings each to [0, 1], None leaves them."""
+"""Allowed values of `scaling`: "standard" z-scores the features, "minmax" brings each to [0, 1], None leaves them."""
 
 
 def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> TransformerMixin | None:

@@ -52,7 +52,7 @@ CONSTANTS = "arrays"
 """The folder whose constants kernels may use."""
 
 _COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)
-"""What the source of a file of kernels has in it."""
+"""Contents of a source file of kernels."""
 
 
 def _package() -> Path:

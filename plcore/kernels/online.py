@@ -99,7 +99,7 @@ def begin_round(
     possible: BoolArray,
     moved: IntArray,
 ) -> tuple[float, int, float]:
-    """What a row's scores and candidates lead to, and the decay; W is then to change by eta * outer(tau, x).
+    """Step and decay that follow from a row's scores and candidates; W is then to change by eta * outer(tau, x).
 
     weight : of the row, with which its loss, and so its step, is multiplied
     Returns eta (0: no update), raised (tau is 1 / raised on moved[:raised], -1 on moved[raised]), and tau . W x.

@@ -114,7 +114,7 @@ def score_of(
 
 
 def _kind(labels: AnyArray) -> str:
-    """What these labels are, as a person says it."""
+    """These labels, in the words of a user."""
     found = pd.api.types.infer_dtype(labels, skipna=False)
     kinds = {"string": "text", "integer": "numbers", "floating": "numbers", "boolean": "bools"}
     return kinds.get(found, f"values of type {found}")

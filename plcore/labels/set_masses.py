@@ -208,7 +208,7 @@ class SetMasses:
         return sparse.csr_array((self.weights, (self.of, places)), shape=(len(self.shares), len(places)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """What no answer changes, as arrays by name, for a file; `from_arrays` and `answered` make it again."""
+        """Parts that no answer changes, as arrays by name, for a file; `from_arrays` and `answered` make it again."""
         return {
             "source_rows": self.rows,
             "source_of": self.of,

@@ -1,4 +1,4 @@
-"""What estimators check of their training data before they learn."""
+"""Checks of training data, shared by all estimators."""
 
 from __future__ import annotations
 

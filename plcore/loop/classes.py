@@ -144,7 +144,7 @@ class ClassMap:
         return self._root.keys()
 
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """What these effective classes were called at earlier times, the latest time first: one tuple, in the class
+        """Earlier names of these effective classes, latest first: one tuple, in the class
         order of its time, for each time at which all of them were the same classes as now. A class that another was
         merged into since is not the same."""
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
@@ -155,7 +155,7 @@ class ClassMap:
                 )
 
     def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
-        """What the classes are called now that went by these names when the entry with this seq was written.
+        """Current names of the classes that had these names when the entry with this seq was written.
 
         None if one of them is no longer the same class: merged since, or withdrawn.
         """

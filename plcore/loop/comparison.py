@@ -1,4 +1,4 @@
-"""What a comparison of models has found, and which of them a project should learn by from now on."""
+"""Result of a model comparison, and the model a project should use from now on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TooFewRowsError(ValueError):
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """What held-out rows say of one model; None if it could not be measured, and then `note` says why.
+    """Result of held-out rows for one model; None if it could not be measured, and then `note` says why.
 
     C : the value of its parameter C at which it stands, None for its default or where it has none
     consistency : share of its predictions inside their candidate sets      kappa : the same beyond chance
@@ -46,7 +46,7 @@ FEWEST_ANSWERED = 40
 """Answered rows below which no features are chosen. Consistency with the candidates must not choose them: it favours
 the features that the candidates were made by."""
 BELOW_WORDS = 0.01
-"""What the features in force may be less accurate than the built-in ones."""
+"""Allowed loss of accuracy of the current features against the built-in ones."""
 
 
 @dataclass(frozen=True)

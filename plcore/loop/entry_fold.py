@@ -183,7 +183,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
 
     def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
-        """What this annotator has before them after these entries of a row: what they made of it themselves, where
+        """State that this annotator saw after these entries of a row: what they made of it themselves, where
         people answer for themselves; else what all did.
 
         seq : of the entry that they write; None: the next one

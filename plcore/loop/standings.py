@@ -193,7 +193,7 @@ class OverlapSettings:
 
     @property
     def overlap_parts(self) -> tuple[object, ...]:
-        """What of the same log others become by these settings; of a project where no one answers for themselves
+        """Parts of the same log under these settings; of a project where no one answers for themselves
         nothing does."""
         if not self.several:
             return ()

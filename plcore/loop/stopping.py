@@ -82,7 +82,7 @@ class StopRules:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule, "goal", "settled", "flat" or "budget", has come to."""
+    """State of one rule: "goal", "settled", "flat" or "budget"."""
 
     rule: str
     reached: bool
@@ -100,7 +100,7 @@ def judge(
     given: int | None = None,
     terms: Terms = PREDICTIONS,
 ) -> tuple[Verdict, ...]:
-    """What each rule that is switched on says of a curve; any one that is reached is reason to stop.
+    """Verdict of each active rule on a curve; any one that is reached is reason to stop.
 
     answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN if it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)

@@ -33,7 +33,7 @@ NEAR = 2.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTI
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver hands back; `objective` is the history of F, of which `W` is the least."""
+    """Result of a solver; `objective` is the history of F, of which `W` is the least."""
 
     W: FloatArray
     objective: list[float]

@@ -106,7 +106,7 @@ class HingeProblem:
         return float(self.costs.sum())
 
     def floor(self, value: float) -> float:
-        """What relative tolerances are relative to: F, or a millionth of F(0) where F is almost 0."""
+        """Reference of relative tolerances: F, or a millionth of F(0) where F is almost 0."""
         return max(value, 1e-6 * self.total)
 
     def sample(self, share: int) -> HingeProblem:

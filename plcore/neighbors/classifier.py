@@ -133,7 +133,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return self
 
     def _ballots_of(self, rows: IntArray, candidates: BoolArray) -> AnyArray:
-        """What these rows count for each label: bool (r, m), or int64 (r, m) where some count more than others."""
+        """Votes of these rows for each label: bool (r, m), or int64 (r, m) where some count more than others."""
         if self._bits is None:
             return candidates
         given = None if self._candidate_weights is None else self._candidate_weights[rows]

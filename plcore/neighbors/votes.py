@@ -110,7 +110,8 @@ def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
 
 
 class SlotIndex:
-    """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order.
+    """Rows that have a row among their neighbours: row -> its (target, slot) places of positive weight, in target
+    order.
 
     `start` int64 (n + 1,) and `slots` uint32: the places t * K + slot of row r are slots[start[r] : start[r + 1]].
     """

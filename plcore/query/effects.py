@@ -33,7 +33,7 @@ NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """What counts as an effect, and on what graph; checked arguments of the compiled loops."""
+    """Definition of an effect, and its graph; checked arguments of the compiled loops."""
 
     neighbors: AnyArray  # int32 (T, K)
     weights: IntArray  # int64 (T, K)

@@ -15,7 +15,7 @@ from plcore.query.possible import near_possible, near_sets
 
 @dataclass(frozen=True)
 class AnswerEffect:
-    """What one answer would do to one target: its label sets before and after, as class numbers, ascending.
+    """Effect of one answer on one target: its label sets before and after, as class numbers, ascending.
 
     Possible labels are exact under rule "pl", else approximate (APL).
     """
@@ -41,7 +41,7 @@ class Explanation:
 
 
 def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
-    """What each answer about a row, neighbour number slots[i] of targets[i], would change for these targets."""
+    """Changes of these targets by each answer about a row, neighbour number slots[i] of targets[i]."""
     found: dict[int, list[AnswerEffect]] = {}
     for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
         numbers = np.arange(len(targets))[places]
@@ -51,7 +51,7 @@ def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[Answ
 
 
 def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) -> list[AnswerEffect]:
-    """What answers about its neighbour at this slot would change for one target. own : its number in its graph"""
+    """Changes of one target by answers about its neighbour at this slot. own : its number in its graph"""
     rows = near.neighbors[own]
     masks = near.masks[rows]
     labels = np.arange(near.n_classes)

@@ -27,7 +27,7 @@ RULE, DECISION = "apl", "set"
 
 @dataclass(frozen=True)
 class Shares(BlockJob):
-    """What the rows of one part of neighbours add to scores: (row, shares) int64 (2, p), by row.
+    """Contribution of one part of neighbours to scores: (row, shares) int64 (2, p), by row.
 
     candidates : the part with the candidates of all rows, packed, uint8 (n, bytes)
     """

@@ -77,7 +77,7 @@ def check_target_rows(target_rows: ArrayLike, n_targets: int, n_rows: int) -> In
 
 
 class Strategy(Protocol):
-    """What learner, replay and benchmarks need of a strategy. Rows with one candidate or none are never asked."""
+    """Interface of a strategy for learner, replay and benchmarks. Rows with one candidate or none are never asked."""
 
     candidates_: BoolArray  # (n, m) as they are after the updates
 

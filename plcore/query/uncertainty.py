@@ -77,7 +77,7 @@ def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> 
 
 
 def no_learner(strategy: Baseline) -> NotFittedError:
-    """What a strategy raises that is asked before it was shown a learner."""
+    """Error of a strategy that was asked before it had a learner."""
     return NotFittedError(
         f"This {type(strategy).__name__} knows no learner yet: call learner_changed(learner, X) after fit."
     )
@@ -88,7 +88,7 @@ OfRows = Callable[[IntArray], FloatArray]
 
 
 class ByModel(Baseline):
-    """What the strategies share that use a model: rows are asked of it again only when it, or they, have changed."""
+    """Code shared by strategies that use a model: rows are asked of it again only when it, or they, have changed."""
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))

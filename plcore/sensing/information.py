@@ -1,4 +1,4 @@
-"""What an answer about a label would tell, in closed form; and batches that do not ask the same thing twice.
+"""Information gained by an answer about a label, in closed form; and batches that do not ask the same thing twice.
 
 For fixed precisions alpha all of BML-CS is jointly Gaussian: the covariance after an answer does not depend on the
 answer, so that no expectation and no repeated inference is needed. With g = 1/alpha, S the covariance of a row's

@@ -338,7 +338,7 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
 
 
 LEAST_SHARE = 1e-9
-"""What a candidate weighs at least, next to the heaviest of its row: one that a model gives nothing stays one."""
+"""Smallest weight of a candidate, relative to the heaviest of its row: one that a model gives nothing stays one."""
 SMALLEST = 1 / LARGEST
 """The heaviest candidate of a row weighs this at least, or nothing: a share of less would round to no weight at all."""
 

@@ -265,7 +265,7 @@ class LabelTable:
         return write_parts(self._parts, folder, name_of)
 
     def let_go(self) -> None:
-        """What it came from is not needed any more: it is kept elsewhere now, and so are the files that it names."""
+        """The source is no longer needed: it is kept elsewhere now, and so are the files that it names."""
         if self.media.files is not None:
             self.media.files.close()
         object.__setattr__(self, "written", None)

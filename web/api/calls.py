@@ -68,7 +68,7 @@ _STATUS: dict[type[Exception], int] = {
     NotSaved: 503,
     LongLine: 503,
 }
-"""What use cases refuse with, in words for the person."""
+"""Errors of use cases, with messages for users."""
 REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
@@ -80,7 +80,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
         503: "The store fails, or many wait: try again.",
     }.items()
 }
-"""What every call may be refused with, for the document."""
+"""Possible refusals of every call, for the document."""
 
 
 def _seat(request: Request) -> Seat:
@@ -108,7 +108,8 @@ async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
 
 
 async def told(make: Callable[[], BaseModel]) -> Response:
-    """What is made, as a reply: both in a thread, for it may be thousands of values, and others wait for the loop."""
+    """Created objects, as a reply: both in a thread, for it may be thousands of values, and others wait for the
+    loop."""
     return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 

@@ -67,7 +67,7 @@ def _calls(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reply(response: Mapping[str, Any]) -> str:
-    """What comes back, by the first way in which it does."""
+    """First available form of the reply."""
     for kind, content in response.get("content", {}).items():
         return _type(content["schema"]) if "schema" in content else kind
     return ""

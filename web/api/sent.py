@@ -133,7 +133,7 @@ def _said(value: object) -> str:
 
 
 class SentPrediction(Sent):
-    """What another model says of one row, which is named by its number or by its id."""
+    """Another model's scores of one row, named by number or id."""
 
     row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None

@@ -163,7 +163,7 @@ class RunningEncoding(BaseModel):
 
 
 class ProjectEncoders(BaseModel):
-    """What the project can learn from meaning by, and how the latest encoding goes or went."""
+    """Encoders that the project can use, and the state of the latest encoding."""
 
     encoders: list[OfferedEncoder]
     columns: dict[str, str] = Field(description="The columns that are encoded, each with its encoder.")

@@ -215,7 +215,7 @@ class NoBatch:
 
 @dataclass(frozen=True)
 class SavedBatch:
-    """What one press stored. seq : of its last entry; None if every row was excluded
+    """Result of one click. seq : of its last entry; None if every row was excluded
 
     rows : how many were confirmed      missed : names of rows that could not be any more: they were answered meanwhile,
     have other candidates now, or are before someone else
@@ -357,7 +357,7 @@ def _write(
 
 
 def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
-    """What stands of what an earlier press stored with this token. Raises StaleQuestion if nothing of this person
+    """Remaining part of an earlier answer with this token. Raises StaleQuestion if nothing of this person
     does."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:

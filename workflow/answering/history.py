@@ -1,4 +1,4 @@
-"""What one person answered lately: which answers count, which they withdrew, and which they may give again."""
+"""Recent answers of one person: which answers count, which they withdrew, and which they may give again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SECOND = ".is"
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """What one press of this person stored; `seq` is that of its last entry, `row` that entry's.
+    """Entries that one click of this person stored; `seq` is that of its last entry, `row` that entry's.
 
     withdrawal : seq of the entry that took it back, of the last of them; None if any of it stands
     redoable : they took it back themselves, have not given it again, and its rows are as they were when they answered
@@ -266,7 +266,7 @@ class OwnLog:
             )
 
     def take_back(self, seq: int, by: entries.LogEntry) -> None:
-        """Anyone who withdrew this entry: it is withdrawn. Harmless if it is not one of these."""
+        """Withdraw this entry, no matter by whom: it is withdrawn. Harmless if it is not one of these."""
         for place, one in enumerate(self.past):
             if one.seq == seq:
                 self.past[place] = replace(one, withdrawal=by.seq, withdrawn_by=by.person_id)
@@ -275,7 +275,7 @@ class OwnLog:
 
 
 class KeptLog:
-    """What is kept of a project. Read and written only by who has the learner, that is by one thread at a time."""
+    """Cached data of a project. Read and written only by who has the learner, that is by one thread at a time."""
 
     def __init__(self) -> None:
         self._people: dict[int, OwnLog] = {}

@@ -260,7 +260,7 @@ def submit_answer(
 
 
 def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
-    """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None if
+    """Steps of `submit_answer` in its turn: what was stored, and the place that stays before the person, None if
     none does. Raises as it."""
     require_qualified(turn.opened)
     if given.kind not in turn.ANSWERS:

@@ -42,7 +42,7 @@ _RELOAD = "Fix: load the page again."
 
 @dataclass(frozen=True)
 class Press:
-    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
+    """Request of the browser: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
 
     token : of the question on the screen      shown : stamp of its labels there
     seq : of the answer that undo, redo or open is about; else None
@@ -90,7 +90,7 @@ class Press:
 
 
 def wanted_of(said: object, part: str) -> str | None:
-    """What the card wants to be shown as well, such as "history 7"; None if it wants nothing, or nothing that could
+    """Further content that the card requests, such as "history 7"; None if it wants nothing, or nothing that could
     be shown: the card asks again once it is opened again."""
     wanted = said.get(part) if isinstance(said, dict) else None
     try:
@@ -150,7 +150,7 @@ PATH = "/presses"
 
 @dataclass(frozen=True)
 class Next:
-    """What comes after a press.
+    """Reply after an answer.
 
     kind : name of the project's kind
     question : as `workflow.answering.loop.next_question` gives it; None also during a pause
@@ -194,7 +194,7 @@ def press(
 
 
 def now(seat: Seat, zone: str | None) -> Next:
-    """What is before this person now, if they have pressed nothing that was stored.
+    """Current screen of this person, if their latest click stored nothing.
 
     zone : as for `workflow.people.goals.day`
     """

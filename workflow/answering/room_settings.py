@@ -30,7 +30,7 @@ class RoomError(ValueError):
 
 @dataclass(frozen=True)
 class QualificationRule:
-    """What people answer before they start. rows : known rows, 1 to 50      share : of them that must be right, (0, 1]
+    """Qualification settings. rows : known rows, 1 to 50      share : of them that must be right, (0, 1]
 
     Raises RoomError.
     """

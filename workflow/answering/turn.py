@@ -179,7 +179,7 @@ class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the p
 
 @dataclass(frozen=True)
 class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
-    """What a use case can read and write while it is this person's turn. Each kind of project has its own.
+    """Data that a use case can read and write during a person's turn. Each kind of project has its own.
 
     opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
     steady : the same by the clock that the seconds spent on questions are measured by
@@ -245,7 +245,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def writer(self, place: Place) -> EntryWriter:
-        """What appends entries about the place."""
+        """Writer of entries about the place."""
 
     @abstractmethod
     def decided_meanwhile(self, place: Place) -> str:
@@ -389,7 +389,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:
-        """What an earlier press of this person stored with this token, which is not that of their open question.
+        """Earlier result of this person with this token, which is not that of their open question.
 
         Raises StaleQuestion if there was none.
         """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:
-    """What this person answered lately, newest first."""
+    """Recent answers of this person, newest first."""
     return history_of(
         reversed(opened.own_log.past),
         opened.learner,
@@ -177,7 +177,7 @@ def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
 
 
 def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEntry]]:
-    """What one press stored, in order, row by row: the entry, or the two of which it is one; of a batch, an entry for
+    """Entries of one click, in order, row by row: the entry, or the two of which it is one; of a batch, an entry for
     each row."""
     if batch_of(entry.asked) is not None:
         return [[one] for one in stored_together(turn.session, entry)]
@@ -189,5 +189,5 @@ def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEnt
 
 
 def _withdrawal(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> entries.LogEntry | None:
-    """What withdrew the last of these entries; None if it stands."""
+    """Withdrawal of the last of these entries; None if it stands."""
     return entries.withdrawal_of(turn.session, turn.project_id, parts[-1].seq)

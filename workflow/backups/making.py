@@ -110,7 +110,7 @@ def _all_files(tables_dir: Path, media_dir: Path) -> Iterator[tuple[str, Path]]:
 
 
 def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]:
-    """What has to be there for the database's projects."""
+    """Files that the database's projects need."""
     from plcore.tables import read_kept_names
 
     found = set()

@@ -1,4 +1,4 @@
-"""What a backup says of itself, and how it is refused."""
+"""Manifest of a backup, and refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from winnow_labels import __version__
 
 FORMAT = 1
 HOME, ALONE, PROJECT = "home", "database", "project"
-"""What a file is of: everything, the database alone, or one project."""
+"""Owner of a file: everything, the database alone, or one project."""
 DATABASE = "winnow.sqlite3"
 CONTENT = "project.json"
 MANIFEST = "manifest.json"
@@ -43,7 +43,7 @@ class PackedFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says of itself.
+    """Manifest of a backup.
 
     kind : HOME, ALONE or PROJECT      winnow : version that made it      schema : revision of the database's tables
     made_at : ISO 8601, UTC      counts : of what, by name, for people to read

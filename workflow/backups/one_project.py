@@ -166,7 +166,7 @@ def bring_in(
 
 
 def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.ProjectFileFound:
-    """What the job says of the file. Raises BackupError."""
+    """Description of the file in the job. Raises BackupError."""
     size = path.stat().st_size
 
     def on_step(share: float) -> None:
@@ -225,7 +225,7 @@ def _put_files(home: Home, aside: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def _fitting(called: str) -> Iterator[None]:
-    """What the check before has missed is said in words, too; faults of the store go on."""
+    """Turn errors that the check missed into messages; faults of the store go on."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:

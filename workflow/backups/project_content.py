@@ -1,4 +1,4 @@
-"""What a file says of one project, read and checked before anything of it is stored.
+"""Check a project file before storing any of it.
 
 Anyone who wrote the file may have made it by hand. What passes is what Winnow could have written: every value is of its
 column, every setting is read by its own reader, and table and log fit.
@@ -42,7 +42,7 @@ _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """The result of a value that is none of Winnow's, if nothing says so in words of its own."""
 _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
-"""What a project has where its file is from before there was such a column."""
+"""Defaults for project files from before a column existed."""
 
 
 MOST_PEOPLE = 10_000
@@ -217,7 +217,7 @@ _PATIENCE = 5
 
 
 class ProjectFileGiven(TypedDict):
-    """What `look` is given. called : the file's name for people"""
+    """Arguments of `look`. called : the file's name for people"""
 
     path: str
     called: str
@@ -234,7 +234,7 @@ class ProjectFileFound(TypedDict, total=False):
 
 
 def bounds_of(size: int) -> Bounds:
-    """What looking into a file of so many bytes may cost."""
+    """Limits for checking a file of this size."""
     usual = Bounds.of_file(size, _LEAST_MB)
     return replace(usual, cpu=_PATIENCE * usual.cpu, wall=_PATIENCE * usual.wall)
 

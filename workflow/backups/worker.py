@@ -102,7 +102,7 @@ class BackupWorker(MapWorker):
             )
 
     def _learn_meanwhile(self) -> None:
-        """What people answer is learnt while a backup is made. A fault of that is none of the backup's."""
+        """Go on learning from answers while a backup is made. A fault of that is none of the backup's."""
         try:
             training.Worker.look(self)
         except Stopped:

@@ -114,7 +114,7 @@ SPECIES = (
 )
 NAMES = tuple(one.name for one in SPECIES)
 _LOOKALIKES = {0: 5, 1: 4, 2: 3, 3: 2, 4: 1, 5: 0, 6: 2, 7: 5}
-"""What the detector takes each for."""
+"""Label that the detector confuses each with."""
 
 
 class Clip(NamedTuple):

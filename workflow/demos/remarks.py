@@ -29,7 +29,7 @@ _TAKEN_FOR = {
     "product": "delivery",
     "praise": "product",
 }
-"""What most who are wrong take each for."""
+"""Label that most wrong voters confuse each with."""
 
 ABOUT = {
     "payment": "what it costs: bills, refunds, cards",
@@ -139,7 +139,8 @@ def _message(main: str, aside: str | None, rng: np.random.Generator) -> str:
 
 
 def _votes(first: str, aside: str | None, rng: np.random.Generator) -> list[str]:
-    """What each of the crowd said, '' for who did not see the message. Someone is right: an import takes no true label
+    """Votes of each person of the crowd, '' if they did not see the message. Someone is right: an import takes no
+    true label
     that is none of the candidates."""
     while True:
         saw = set(rng.permutation(len(CROWD))[: rng.choice(VOTES)].tolist())

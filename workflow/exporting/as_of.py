@@ -29,7 +29,7 @@ class AsOfError(ValueError):
 
 
 def read_as_of(text: str, zone: tzinfo = UTC) -> AsOf:
-    """What someone typed: digits are an entry, ISO 8601 is a moment, a date alone its beginning; all else a name.
+    """Moment that a user typed: digits are an entry, ISO 8601 is a moment, a date alone its beginning; all else a name.
 
     zone : of a moment that names none
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Annotator:
-    """What one person did. seconds : the median for an answer, None if none was measured"""
+    """Contribution of one person. seconds : the median for an answer, None if none was measured"""
 
     name: str
     answers: int
@@ -159,7 +159,7 @@ def _annotators(
     gone: Collection[int | None],
     names: Mapping[int, str],
 ) -> tuple[Annotator, ...]:
-    """Anyone who has an entry about a row, in the order of these entries. What was withdrawn counts for no one."""
+    """People with an entry about a row, in the order of these entries. What was withdrawn counts for no one."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]
     found = []
     for person in dict.fromkeys(one.person_id for one in about_rows):

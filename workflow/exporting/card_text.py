@@ -32,7 +32,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class CardDetails:
-    """What only people know. None, or nothing, is "not given".
+    """Facts that only people know. None, or nothing, is "not given".
 
     license : as SPDX or Hugging Face has it      languages : codes such as "en"      url : where the data set lives
     annotators : who they are, in Hugging Face's words: "expert-generated", "crowdsourced"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workflow.files.prepared import Taken
 
 DATA, LOG, CARD, METADATA = "data.parquet", "log.jsonl", "README.md", "metadata.json"
-"""What is in the zip; Hugging Face shows the card and reads the data it names, Croissant's readers the metadata."""
+"""Contents of the zip; Hugging Face shows the card and reads the data it names, Croissant's readers the metadata."""
 TOOL = "Winnow"
 
 

@@ -1,4 +1,4 @@
-"""What a kind of project says of its labels when they are given away."""
+"""Description of labels for a data set, by kind of project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Described:
-    """What a kind of project says of its labels.
+    """Description of a project's labels, by kind.
 
     before, after : what a row had at import and what it has now, in words and figures
     labels : how many rows have each class, by answers and as given      set_aside : rows that are bad items

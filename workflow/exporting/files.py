@@ -75,7 +75,7 @@ PATH = "/exports"
 
 @dataclass(frozen=True)
 class ExportView:
-    """What the Export page draws.
+    """Data of the Export page.
 
     files : all there are, by name      sources : how many labels come from each source
     counts : how many rows each choice of rows holds
@@ -93,7 +93,7 @@ class ExportView:
 
 
 def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | None = None) -> ExportView:
-    """What there is to take away. n_rows : of the table, to look at      above : the least probability that is sure
+    """Available exports. n_rows : of the table, to look at      above : the least probability that is sure
     as_of : an earlier state; None: the present one
 
     Raises
@@ -176,7 +176,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
 
 
 def take(seat: Seat, choice: ExportChoice) -> Taken:
-    """What a file holds now, to be written by anyone who asks for it. Raises as `prepare`, but for NotSaved."""
+    """Current contents of a file, ready to write. Raises as `prepare`, but for NotSaved."""
     with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken = file.take(file.form, opened, choice)

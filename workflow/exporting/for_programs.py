@@ -1,4 +1,4 @@
-"""What programs read of a project: rows, the log, figures, predictions, a question, as plain values; and files."""
+"""Data of a project for the API: rows, the log, figures, predictions, a question, as plain values; and files."""
 
 from __future__ import annotations
 

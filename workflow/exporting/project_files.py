@@ -45,7 +45,7 @@ TABLE, LOG = "winnowed", "log"
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """What a person wants to take away.
+    """The requested export.
 
     file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file uses rows
     above : where the rows are those that are sure, the least probability that is

@@ -47,10 +47,10 @@ _HASHED = (
     ),
     *("model_version", "before", "after", "seconds", "note", "predicted", "flagged", "asked"),
 )
-"""What of an entry was in the first hash that was stored. What came later is hashed where it says something, as in
+"""Fields of an entry in the first stored hash. What came later is hashed where it says something, as in
 seals: entries that are stored keep the hash that they had."""
 _OF_HERE = ("project_id", "token")
-"""What of an entry is another in every database."""
+"""Fields of an entry that differ between databases."""
 
 
 class SnapshotError(ValueError):

@@ -58,7 +58,7 @@ def _made() -> tuple[Path, int | None]:
 
 
 def _held(path: Path) -> int | None:
-    """What holds the lock of this folder from now on; None if another process does. Raises OSError."""
+    """Holder of the lock of this folder; None if another process does. Raises OSError."""
     if sys.platform == "win32":
         return None
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -171,7 +171,7 @@ def _place(home: Home, name: str, asked: Asked) -> Path:
 
 
 def _read(place: Path) -> Spectrogram | None:
-    """What is kept there: a line with the edges, then the picture."""
+    """Cache of spectrograms: a line with the edges, then the picture."""
     try:
         edges, _, png = place.read_bytes().partition(b"\n")
         return Spectrogram(png, Edges(**json.loads(edges)))

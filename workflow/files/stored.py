@@ -87,7 +87,7 @@ NEW = ".new-"
 """Begins the names of tables, images, neighbours and encoders before they are whole."""
 DAY = 24 * 3600.0
 _DRAWN = "?" * 8
-"""What the module `tempfile` ends a name with."""
+"""Suffix of names from the module `tempfile`."""
 
 
 def left(settings: Settings) -> list[Path]:

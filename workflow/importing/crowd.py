@@ -48,7 +48,7 @@ class Voter:
 
 @dataclass(frozen=True)
 class EarlierVotes:
-    """What is told of the votes before. voters : those with most votes first
+    """Facts about the imported votes. voters : those with most votes first
 
     n_votes, n_rows : of the table      share : of its rows, that the figures were taken from
     alpha, low, high : Krippendorff's alpha with its interval of 95%, nan if `why_no_alpha` says why

@@ -1,4 +1,4 @@
-"""What an encoder of the owner's takes in, decoded in limited processes: images and segments of recordings."""
+"""Decode the inputs of an owner's encoder in limited processes: images and segments of recordings."""
 
 from __future__ import annotations
 

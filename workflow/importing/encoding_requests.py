@@ -106,7 +106,7 @@ class Encoders:
 
 
 def encoders(seat: Seat) -> Encoders:
-    """What there is to encode by, and how the latest encoding goes or went.
+    """Available encoders, and the state of the latest encoding.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """

@@ -1,4 +1,4 @@
-"""What is done with a file that a person has sent, reading it, checking it: it goes on while their page is away.
+"""Read and check an uploaded file: it goes on while their page is away.
 
 It belongs to anyone who sent the file, and no one else can ask after it (`workflow.server.jobs`).
 """

@@ -71,7 +71,7 @@ class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
 
 
 Version = tuple[str, int]
-"""What rows are read for: the hash of the project's table, and the seq of the latest change of its classes or rows."""
+"""Purpose of reading rows: the hash of the project's table, and the seq of the latest change of its classes or rows."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def takes_vectors(seat: Seat) -> bool:
 
 
 def version(seat: Seat) -> Version:
-    """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
+    """Purpose of the addition that is being read; another can no longer be stored. Raises as ``columns``."""
     with seat.reading(Right.OWN) as reading:
         return version_of(reading.project, read_class_changes(reading.session, reading.project.id))
 
@@ -128,7 +128,7 @@ def read_rows(
     label_columns: Sequence[str] = (),
     on_wait: limited.OnWait | None = None,
 ) -> Addition:
-    """What the rows of this upload would add to the project; nothing is stored.
+    """Effect of this upload's rows on the project; nothing is stored.
 
     label_columns : new columns of the upload that hold labels as the project's own do
     on_wait : as of `read_upload`
@@ -167,7 +167,7 @@ def read_rows(
 
 
 def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:
-    """What an encoder's vectors would make of the project: the same rows, no new ones; nothing is stored.
+    """The project with an encoder's vectors: the same rows, no new ones; nothing is stored.
 
     table_hash : of the table that they were made of
     Raises RowsError where the project has another table by now, AlreadyThere if it has these vectors; else as
@@ -186,7 +186,7 @@ def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Additio
 
 
 def read_without_vectors(seat: Seat) -> Addition:
-    """What the project would be without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
+    """The project without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
     if it has none, or would have nothing else to learn from."""
     return _changed(seat, without_vectors, "back to words")
 

@@ -1,4 +1,4 @@
-"""What a person says of the columns of a file, laid over what was guessed."""
+"""A user's choices about the columns of a file, applied to the guess."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ _HOW = {"candidates": ("form", "separator"), "score_columns": ("score_prefix", "
 
 
 def _in_vain(roles: Roles, named: Mapping[str, Any]) -> Iterator[Problem]:
-    """What a person said that changes nothing."""
+    """Choices that change nothing."""
 
     def vain(message: str, fix: str) -> Problem:
         return Problem(None, None, None, message, fix)

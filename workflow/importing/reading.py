@@ -90,11 +90,11 @@ class Upload:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Those about the file as a whole, which stop its import."""
+        """Doubts about the file as a whole, which stop its import."""
         return tuple(Doubt(*one, stops=True) for one in self.reading.asks)
 
     def suggest_roles(self) -> Roles:
-        """What the format says each column is for, or a guess."""
+        """Role of each column by the format, or a guess."""
         return self.guess
 
 

@@ -139,7 +139,7 @@ LATEST_OF_SEVERAL = (
     "the others agree on."
 )
 LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each person is (fold=dawid-skene)."
-"""What is asked of an owner who sets both."""
+"""Question to an owner who sets both."""
 
 
 def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, object]) -> KindSettings:

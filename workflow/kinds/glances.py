@@ -39,7 +39,7 @@ _keeping = threading.Lock()
 
 
 def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | None]) -> Glance | None:
-    """What the learner says, if it is in memory and no one is at it; else what it said last.
+    """State of the learner, if it is in memory and idle; else what it said last.
 
     read_pace : gives the pace in the project of this number; called only where that is new and says anything
     """
@@ -185,7 +185,7 @@ def _counts_path(home: Home, project: Project) -> Path:
 
 
 def _counted(project: Project, seq: int) -> list[object]:
-    """What counts follow from: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
+    """Inputs of the counts: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
     and the version that counted."""
     return [project.created_at.isoformat(), project.settings, seq, __version__]
 

@@ -280,7 +280,7 @@ class NamedRows:
 
 @dataclass(frozen=True)
 class OnMap(Generic[LearnerT]):
-    """What the map shows of rows.
+    """Map data of rows.
 
     named : the label that each of these rows has, or that the model gives it; nothing that shows other people's answers
         if people answer for themselves
@@ -357,7 +357,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def MAP(self) -> OnMap[LearnerT] | None:  # noqa: N802
-        """What the map shows of rows."""
+        """Map data of rows."""
 
     @property
     def PROGRAMS(self) -> ForPrograms[OpenedT_contra, ShownT, ViewT] | None:  # noqa: N802

@@ -166,7 +166,7 @@ def show_reading(reading: ReadingSummary) -> None:
 
 
 def chosen_ways(key: str) -> dict[str, str]:
-    """What was chosen about a file as a whole, if it is not read so anyway. key : of the file"""
+    """Choices about a file as a whole, unless it is read that way anyway. key : of the file"""
     found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
     usual = {(way.name, next(iter(way.options))) for way in WAYS}
     return {name: value for name, value in found.items() if value is not None and (name, value) not in usual}
@@ -203,7 +203,7 @@ _TWO_READINGS = re.compile(r"(?P<found>.+): read here,? (?P<here>.+), but (?P<ot
 
 
 def _side_by_side(doubt: Doubt) -> None:
-    """What was found, and its two readings next to each other."""
+    """The doubt, and its two readings next to each other."""
     worded = _TWO_READINGS.fullmatch(doubt.message)
     if worded is None:
         st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")

@@ -35,7 +35,7 @@ KNOWN_OR_SURE = (
     "A label that was empty at import counts one bit, then the model's remaining uncertainty, and zero "
     "once it is known or its row is excluded. This is the share of bits that is gone"
 )
-"""What the share on the card, and the metric of the Progress page, means."""
+"""Help text of the share on the card and the metric on Progress."""
 
 _CARD = card_of("label_vectors")
 

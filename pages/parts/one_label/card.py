@@ -90,7 +90,7 @@ def _heading(standing: Standing) -> Heading:
 
 
 def voters_in_words(names: Sequence[str]) -> str:
-    """Who named a label; of many the first."""
+    """Annotators who named a label; of many the first."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 

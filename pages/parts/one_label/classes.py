@@ -56,7 +56,7 @@ def classes_part(page: ProjectPage) -> None:
 
 
 def _found(key: str, classes: Sequence[ClassCount]) -> Sequence[ClassCount]:
-    """Those that are listed: of thousands the first that have what is looked for in their name."""
+    """The classes in the list: of thousands the first that have what is looked for in their name."""
     if len(classes) <= LISTED:
         return classes
     words = st.text_input("Find a class", placeholder="part of the name", key=f"{key}-find", width=300)

@@ -81,7 +81,7 @@ LABELS_BY = {
     "pool": "the model and the scores, weighted by how well they agree",
     "scores": "the scores alone",
 }
-"""What gives rows their labels, by `plcore.kernel.file_scores.ScoreRule`."""
+"""The rule that gives rows their labels, see `plcore.kernel.file_scores.ScoreRule`."""
 
 
 def _file_scores(view: ProgressView) -> None:
@@ -171,7 +171,7 @@ def _figures(view: ProgressView) -> None:
 
 
 def _by_controls(view: ProgressView, control: float) -> None:
-    """What blind checks measure, where test rows lead. control : the accuracy by them"""
+    """Accuracy on blind checks, if test rows come first. control : the accuracy by them"""
     if view.control_asked < FEWEST_MEASURED:
         too_few("By controls", view.control_asked, "row")
         return
@@ -242,7 +242,7 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
 
 
 def _curves(view: ProgressView) -> None:
-    """What is settled, and what is left."""
+    """Settled and open rows."""
     curve = view.curve
     left, right = st.columns(2)
     with left:

@@ -65,7 +65,7 @@ Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
 class OpenRow(Protocol):
-    """What the opened rows of all kinds of project have."""
+    """Fields shared by the opened rows of all kinds of project."""
 
     @property
     def view(self) -> RowView: ...
@@ -87,7 +87,7 @@ class ReviewWords:
 
 
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """What to look for, in one line; every box counts. kinds : {kind of answer: in words}"""
+    """Search options, in one line; every box counts. kinds : {kind of answer: in words}"""
     names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
@@ -254,7 +254,7 @@ def history(
 
 
 def _asked(yes_no: Sequence[str]) -> str:
-    """What was asked, if it was yes or no."""
+    """The question, if it was yes or no."""
     if not yes_no:
         return ""
     return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
@@ -267,7 +267,7 @@ NEAR = Column("near", "Similarity", "Cosine similarity between the row and your 
 
 
 class QueueLine(Protocol):
-    """What the lines of all queues have."""
+    """Fields shared by the lines of all queues."""
 
     @property
     def row(self) -> int: ...
@@ -285,7 +285,7 @@ One = TypeVar("One", bound=QueueLine)
 
 
 class Queue(Protocol):
-    """What the views of the queue have in all kinds of project."""
+    """Fields shared by the queue views of all kinds of project."""
 
     @property
     def rows(self) -> Sequence[object]: ...

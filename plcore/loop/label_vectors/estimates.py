@@ -176,7 +176,7 @@ SMOOTHING = 4.0  # cells at the overall rate that each label is given
 
 @dataclass(frozen=True)
 class Scaling:
-    """What the value of a cell adds to the logit of its label's base rate, for one group of cells.
+    """Contribution of a cell's value to the logit of its label's base rate, for one group of cells.
 
     shift, slope : a, b      centre, scale : of the values
     """
@@ -187,7 +187,7 @@ class Scaling:
     scale: float = 1.0
 
     def of(self, values: FloatArray) -> FloatArray:
-        """What is added to the logit of the base rate."""
+        """Term added to the logit of the base rate."""
         return np.asarray(self.shift + self.slope * (values - self.centre) / self.scale)
 
 

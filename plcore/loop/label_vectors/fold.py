@@ -25,9 +25,9 @@ from plcore.loop.entry_fold import EntryFold
 
 UNKNOWN = -1
 SAID: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
-"""What people say of labels."""
+"""Entry kinds of annotators about labels."""
 SETTLED: dict[str, int] = {EntryKind.RIGHT: 1, EntryKind.WRONG: 0}
-"""What reviewers settle of labels."""
+"""Entry kinds of reviewers about labels."""
 VALUES = {**SAID, **SETTLED}
 ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD, EntryKind.VERDICT)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)

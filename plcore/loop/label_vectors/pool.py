@@ -255,7 +255,7 @@ class CellsForSeveral:
 
 
 class VectorChange(NamedTuple):
-    """What an entry did to the cells of its row that models learn from."""
+    """Change of a row's training cells by an entry."""
 
     seq: int
     row: int
@@ -405,7 +405,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def view(
         self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
     ) -> FoldedVector:
-        """What this annotator has before them after these entries of a row: what they said of it themselves, where
+        """State that this annotator saw after these entries of a row: what they said of it themselves, where
         people answer for themselves; else what all did. seq : of the entry that they write; None: the next one"""
         if self.several is None:
             return self.fold.fold_of(row, entries)

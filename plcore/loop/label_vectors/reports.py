@@ -1,4 +1,4 @@
-"""What a LabelVectorLearner reports: questions, progress, points of its curve, rows as they are."""
+"""Reports of a LabelVectorLearner: questions, progress, points of its curve, rows as they are."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from plcore.loop.label_vectors.registry import (
 from plcore.loop.standings import OverlapSettings
 
 KIND = "multilabel"
-"""What stored settings call this kind of project; it never changes, for projects are stored under it."""
+"""Name of this kind of project in stored settings; it never changes, for projects are stored under it."""
 FOLDS = ("latest", "majority")
 """Rules by which several people's answers to a label of a row become one (`.several`)."""
 
@@ -111,7 +111,7 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def model_key(self) -> str:
-        """What a model and its points of the curve are stored under, in addition to the project: all settings.
+        """Key of a model and its curve points, in addition to the project: all settings.
 
         Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
         them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out; so did
@@ -154,7 +154,7 @@ class LabelVectorSettings(OverlapSettings):
         return self.criterion or self.question_entry.criterion
 
     def components(self, L: int) -> float:
-        """What `BMLCSClassifier` is given as n_components for L labels."""
+        """Value of n_components of `BMLCSClassifier` for L labels."""
         if self.n_components is not None:
             # Beyond L the projection is orthonormal already: more would cost memory and add nothing.
             return min(self.n_components, L)

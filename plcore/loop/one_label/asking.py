@@ -232,7 +232,7 @@ class RowChooser:
         return self._strategy.score_of(int(self._pool.place[row]))
 
     def explain(self, row: int, *, hide: bool) -> Explanation | None:
-        """What an answer about a row could change; None if no votes are kept from which that would follow.
+        """Possible effects of an answer about a row; None if no votes are kept from which that would follow.
 
         hide : show the reason of the second best row: no one is to tell a blind question by its reason, nor by its
             return, nor a row that someone else has answered

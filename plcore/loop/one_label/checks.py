@@ -1,4 +1,4 @@
-"""What blind checks tell in addition to accuracy: how sure the model was of the truth, and how often that is no
+"""Results of blind checks in addition to accuracy: how sure the model was of the truth, and how often that is no
 candidate.
 
 A check is a control row with two candidates or more at import that people have answered. It counts once its truth is

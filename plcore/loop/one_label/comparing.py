@@ -279,7 +279,7 @@ class StrategyReplays:
         progress: BlockProgress | None = None,
         **options: Any,
     ) -> StrategyRuns:
-        """What the strategies reach. PL-KNN has the features of the project's graph, other learners standardised ones.
+        """Results of the strategies. PL-KNN has the features of the project's graph, other learners standardised ones.
 
         Options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
         """

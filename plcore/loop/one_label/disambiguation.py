@@ -80,7 +80,7 @@ class TakenLabels:
         return TakenColumn(self, name)
 
     def _blocks(self, rows: slice) -> Iterator[Disambiguation]:
-        """What is asked for, in parts; each is in one of the blocks, which depend on the table alone: of another
+        """Requested rows, in parts; each is in one of the blocks, which depend on the table alone: of another
         number of rows a model's sums may have other last bits."""
         start, stop, _ = rows.indices(len(self))
         while start < stop:

@@ -16,7 +16,7 @@ from plcore.loop.one_label.pool import OneLabelPool
 
 @dataclass(frozen=True)
 class FileScores:
-    """What was found of a table's scores (`plcore.kernel.file_scores`).
+    """Result of a table's scores (`plcore.kernel.file_scores`).
 
     rule : by which rows get their labels      pool : temperature and power if it is `ScoreRule.POOL`
     checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
@@ -34,7 +34,8 @@ class FileScores:
 
 
 def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
-    """What the rows and the answered blind checks say of the table's scores; None if there are no scores, the model
+    """Evidence of the rows and the answered blind checks about the table's scores; None if there are no scores, the
+    model
     does not learn from those of each row, or there is no version of it yet."""
     if not weighs_own(pool) or model.said is None:
         return None

@@ -19,7 +19,8 @@ from plcore.query.ranker import EffectRanker
 
 
 class Model(ABC):
-    """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row.
+    """Interface that the learner needs of its model. Rows are those of the table; nothing here learns from a
+    held-out row.
 
     score : of what it says of the held-out rows
     """

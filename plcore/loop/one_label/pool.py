@@ -77,7 +77,7 @@ class HeldScore:
 
     @property
     def control(self) -> ControlCounts:
-        """What the model is right about of the control rows whose label is known."""
+        """Controls with a known label that the model predicts correctly."""
         return ControlCounts(
             right_asked=int(self._right[_ASKED]),
             asked=int(self._known[_ASKED]),
@@ -167,7 +167,7 @@ RESTS = (EntryKind.SKIP, EntryKind.AMONG, EntryKind.NONE)
 
 
 class CandidateChange(NamedTuple):
-    """What an entry did to the candidates of its row."""
+    """Change of a row's candidates by an entry."""
 
     row: int
     old: BoolArray  # (m,)

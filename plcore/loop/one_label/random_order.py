@@ -66,7 +66,7 @@ class Run(ABC):
             self.apply(entry)
 
     def answer(self, row: int, label: int) -> None:
-        """Someone gives the row this label, were it a candidate or not: that is how a verdict differs from `is`."""
+        """Give the row this label, candidate or not: that is how a verdict differs from `is`."""
         pool = self.pool
         seq = max(pool.seq, pool.changed_until) + 1
         self.apply(Entry(seq, EntryKind.VERDICT, row, SOMEBODY, (pool.classes[label],)))
@@ -356,7 +356,7 @@ class RandomOrderRuns:
         )
 
     def _weights(self, asked: int, free: int) -> FloatArray:
-        """What each check counts: those that were ambiguous at first as much together as such rows are in the pool."""
+        """Weight of each check: those that were ambiguous at first as much together as such rows are in the pool."""
         share = self.pool.share_ambiguous if free else 1.0
         return np.repeat([share / asked, (1 - share) / max(free, 1)], [asked, free])
 
@@ -367,7 +367,7 @@ class RandomOrderRuns:
     def _run_through(
         run: Run, rows: IntArray, labels: IntArray, answers: IntArray, clock: _Clock
     ) -> Iterator[IntArray]:
-        """What the model says after so many answers (j,), to these rows in this order."""
+        """Model predictions after this many answers (j,), for these rows in this order."""
         run.begin()
         before = 0
         for until in answers.tolist():

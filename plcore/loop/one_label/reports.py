@@ -1,4 +1,4 @@
-"""What an ActiveLearner reports: questions, progress, points of its curve, rows, disambiguated labels."""
+"""Reports of an ActiveLearner: questions, progress, points of its curve, rows, disambiguated labels."""
 
 from __future__ import annotations
 

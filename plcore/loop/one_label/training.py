@@ -53,7 +53,7 @@ class FirstUpdate:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """What first updates start from: the state of a version, for the n rows it was fitted with, first those that train.
+    """Start of first updates: the state of a version, for the n rows it was fitted with, first those that train.
 
     rounds : all that the rounds use      labels : (n, m) its soft labels
     candidates : bool (n, m) those it was trained on, bad items as they were imported
@@ -99,7 +99,7 @@ class Footing:
         return FirstUpdate(updated, effects)
 
     def state(self) -> dict[str, AnyArray]:
-        """What is another in each version, as arrays by name, for a file."""
+        """Arrays that differ between versions, by name, for a file."""
         packed = np.packbits(self.candidates, axis=1)
         return {
             "labels": self.labels,
@@ -109,12 +109,12 @@ class Footing:
         }
 
     def shared(self) -> dict[str, AnyArray]:
-        """What all versions have between two changes of the bad items, as arrays by name; it is most of it."""
+        """Arrays that all versions share between two changes of the bad items, by name; it is most of it."""
         return self.rounds.to_arrays()
 
     @classmethod
     def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
-        """What `shared`, or another that shares it, and `state` gave. Raises KeyError where something is missing."""
+        """Output of `shared`, or of another version's, and of `state`. Raises KeyError where something is missing."""
         rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
         labels = state["labels"]
         candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)

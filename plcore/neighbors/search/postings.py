@@ -42,7 +42,7 @@ class _Lists(NamedTuple):
 
 
 class _Proposed(NamedTuple):
-    """What is proposed to some rows so far, as `propose` takes it."""
+    """Proposals for some rows so far, in the form that `propose` takes."""
 
     heights: AnyArray
     keys: AnyArray

@@ -221,7 +221,7 @@ _KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
 
 
 def efficientnet_lite0(weights: Weights) -> list[Piece]:
-    """What EfficientNet-Lite0 knows of an image of 224 x 224 before it names a class, (n, 1280).
+    """Features of EfficientNet-Lite0 for an image of 224 x 224, before the class layer, (n, 1280).
 
     Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
     does it, normalisation with epsilon 0.001, which is put into the weights of the convolution before it.

@@ -88,7 +88,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def read_description(folder: Path) -> Description:
-    """What `encoder.json` in this folder says. Raises EncoderError: no such file, unknown or wrong values."""
+    """Contents of `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
     path = inside(folder, DESCRIPTION)
     try:
         with path.open("rb") as file:
@@ -101,7 +101,7 @@ def read_description(folder: Path) -> Description:
 
 
 def described(told: Mapping[str, Any]) -> Description:
-    """What the object in an `encoder.json` says. Raises EncoderError: unknown or wrong values."""
+    """Contents of an `encoder.json` object. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)

@@ -122,5 +122,5 @@ class OnnxModel:
 
 
 def _said(error: Exception) -> str:
-    """What ONNX Runtime says, without its own number, shortened."""
+    """Message of ONNX Runtime, without its number, shortened."""
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

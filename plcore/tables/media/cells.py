@@ -90,7 +90,7 @@ def rows_by_recording(cells: pd.DataFrame, column: str) -> Mapping[str, list[int
 
 
 def segment_of(segments: FloatArray | None, row: int) -> Segment:
-    """That of a row; the whole recording if there are none."""
+    """Reading of a row; the whole recording if there are none."""
     if segments is None:
         return None, None
     start, end = (None if np.isnan(second) else float(second) for second in segments[row])

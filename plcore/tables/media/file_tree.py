@@ -179,7 +179,7 @@ def normal(name: str) -> str:
 
 
 def is_litter(name: str) -> bool:
-    """What file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
+    """Files that file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
     last = name.rpartition("/")[2]
     return (
         name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
@@ -206,7 +206,7 @@ ZIP_FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
     ValueError,  # an offset before the file
 )
-"""What zipfile raises over bad bytes."""
+"""Errors that zipfile raises over bad bytes."""
 
 _MAX_DIRECTORY = (
     400 * MAX_FILES

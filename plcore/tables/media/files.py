@@ -56,7 +56,7 @@ CONTENT_TYPES = {
     "flac": "audio/flac",
     "m4a": "audio/mp4",
 }
-"""What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
+"""Content type of a stored file, by its ending. SVG is not among them: it can carry scripts."""
 
 Kind = Literal["image", "audio"]
 
@@ -116,7 +116,7 @@ class MediaFiles:
     def listen(
         self, cell: str, segments: Sequence[Segment], *, describe: bool, tell: Callable[[], None] = _nothing
     ) -> list[Look | MediaError | None]:
-        """What each of these segments of the recording that a cell names sounds like; or why it is no segment of it.
+        """Sound features of each of these segments of the recording that a cell names; or why it is no segment of it.
 
         describe : None in place of what it sounds like, where that is not wanted      tell : called for each described
         Raises SoundError where the recording cannot be decoded, MediaError as `look_at`.

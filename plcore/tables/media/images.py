@@ -184,7 +184,7 @@ def is_inline(image: str) -> bool:
 
 
 def mean_look(looks: Sequence[Look]) -> Look:
-    """What the images of a row look like together: the mean of their histograms, of which a look is the root. So it
+    """Joint features of the images of a row: the mean of their histograms, of which a look is the root. So it
     has the length that the look of one image has. NaN if there is none."""
     if len(looks) == 1:
         return looks[0]

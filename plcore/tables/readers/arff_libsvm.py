@@ -78,7 +78,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
 
 
 def _omitted(kind: object) -> object:
-    """What a sparse row says by leaving a value out: 0, or the first of those listed."""
+    """Meaning of a value left out in a sparse row: 0, or the first of those listed."""
     return kind[0] if isinstance(kind, list) else 0 if kind in _NUMBERS else ""
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonObject = dict[str, Json]
 Cells = dict[str, object]
-"""What a source says of a row, by column."""
+"""Statement of a source about a row, by column."""
 Records = Sequence[Json]
 """The objects of a JSON or JSONL file, in their order, unchecked; a file that is one object is a sequence of one."""
 
@@ -163,7 +163,7 @@ class Row:
     vector: dict[str, int | None] | None = None
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
-        """Someone names a label. Weights of one label are added up."""
+        """Name a label. Weights of one label are added up."""
         before = self.weights.get(label)
         self.weights[label] = before if weight is None else (before or 0.0) + weight
         if source is not None and source not in self.sources.setdefault(label, []):

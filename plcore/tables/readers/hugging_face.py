@@ -1,4 +1,5 @@
-"""What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
+"""Metadata that Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their
+names.
 
 It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
 (datasets, src/datasets/features/features.py). Next to it, under `winnow`, files that were written here say which
@@ -24,7 +25,7 @@ _DTYPES: Mapping[pa.DataType, str] = {
     pa.date32(): "date32",
     pa.date64(): "date64",
 }
-"""What `datasets` calls types that Arrow calls otherwise."""
+"""Names in `datasets` of types that Arrow names differently."""
 _LISTS = ("Sequence", "List", "LargeList")
 
 
@@ -88,7 +89,7 @@ def _inside(feature: Json) -> Json:
 
 @dataclass(frozen=True)
 class Told:
-    """What a file says that was written here: the columns that came with the table, and those with the candidates, as
+    """Metadata of a file that Winnow wrote: the columns that came with the table, and those with the candidates, as
     JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not;
     those with the true labels and the voters, "" if there are none; None in files of older releases, which do not say.
     """

@@ -72,7 +72,7 @@ class EmbeddedFiles:
 
 
 def file_name(data: bytes, path: str | None, column: str, row: int) -> str:
-    """What to call a file: the last part of its path, or its column and 1-based row with the ending of what it is."""
+    """Name of a file format: the last part of its path, or its column and 1-based row with the ending of what it is."""
     name = PurePosixPath((path or "").replace("\\", "/")).name.strip()
     if name and name.isprintable():
         return name
@@ -379,7 +379,7 @@ def roles_of(
     scores: Sequence[str],
     files: MediaFiles | None,
 ) -> Roles | None:
-    """What the schema of a file says that its columns are for; None if that has to be guessed. scores : columns of
+    """Roles of the columns in the schema of a file; None if that has to be guessed. scores : columns of
     probabilities of classes"""
     return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)
 

@@ -201,7 +201,7 @@ class _Stored:
 
 @contextmanager
 def _told_of(file: Path) -> Iterator[None]:
-    """What Arrow finds wrong with a file is said in words; what the system refuses comes through."""
+    """Turn Arrow's errors about a file into messages; what the system refuses comes through."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

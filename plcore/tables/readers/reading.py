@@ -64,7 +64,7 @@ class TableReading:
     others: Mapping[str, Callable[[], TableReading]] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
-        """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""
+        """Roles given by the format, or a guess for each column. A column of vectors is the embedding."""
         roles = self.roles
         if roles is None:
             roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)

@@ -515,7 +515,8 @@ _TOGETHER = 32
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
-    """What `read_table` and `store_reading` make of this file, left in the folder; False, and nothing is left, where it
+    """Result of `read_table` and `store_reading` for this file, stored in the folder; False, and nothing is left,
+    where it
     is not plain CSV (`plcore.tables.text.stream`), so that they have to. So it is of a pipe, which can be read once."""
     csv = find_plain(path, _is_for_others) if path.is_file() else None
     if csv is None or not _store(csv, path, folder / CELLS):

@@ -24,7 +24,7 @@ MISSING = (
     "nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null", "\\N", "NaT", "[]",
     "(null)", "[null]", "<null>", "(blank)", "(empty)",
 )  # fmt: skip
-"""What programs write if they have nothing."""
+"""Placeholders for "no value" that programs write."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
 """The ones of them that no one calls a class; NA is Namibia, and None an answer."""
 
@@ -166,7 +166,7 @@ def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
 
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
-    """What stands between these marks, and the cell of each."""
+    """Parts between these separators, and the cell of each."""
     marks = marks_of(separator)
     if len(marks) > 1:
         split = pc.split_pattern_regex(text, f"[{re.escape(separator)}]")

@@ -1,4 +1,4 @@
-"""Who named which label of a row before it was imported: votes with their voters, read from cells that say so."""
+"""Voters of each label of a row before the import: votes with their voters, read from cells that say so."""
 
 from __future__ import annotations
 

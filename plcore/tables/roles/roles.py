@@ -1,4 +1,4 @@
-"""What each column of a label table is for, as its owner chose it, and what is wrong with that choice."""
+"""Role of each column of a label table, as chosen by its owner, and problems with that choice."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",
 }  # fmt: skip
-"""What people answer, too; the others are what programs write for a box that is ticked."""
+"""Words that annotators also answer; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Ways to say yes and no. A cell may also say that no one was asked."""
 _NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
@@ -219,7 +219,7 @@ def _evidence(cells: Sequence[str], mark: str) -> int:
 
 
 def parts_of(cell: str, mark: str) -> list[str]:
-    """What stands between these marks and is not empty."""
+    """Non-empty parts between these separators."""
     first, *others = marks_of(mark)
     for other in others:
         cell = cell.replace(other, first)

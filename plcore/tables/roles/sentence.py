@@ -1,4 +1,4 @@
-"""What a file was read as, in a sentence or two, before anything of it is stored."""
+"""Describe in a sentence or two how a file was read, before storing anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops an import until a person has said that the reading is right: cells with two readings."""
+"""Doubts that stop an import until a person accepts the reading: cells with two readings."""
 
 from __future__ import annotations
 

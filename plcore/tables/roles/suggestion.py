@@ -141,7 +141,7 @@ SOURCE_NAMES = frozenset(
     )
     for end in ("", "_id")
 )
-"""What a column is called that names where several rows come from, if their labels are the same."""
+"""Column names for the common source of several rows, if their labels are the same."""
 _SURE_SOURCES = {"photo", "photo_id", "recording", "recording_id", "bag", "bag_id", "burst", "burst_id"}
 """Names that say so even if labels differ, as after answers."""
 _SHARED = 0.2
@@ -377,7 +377,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
 
 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
-    """What stands for nothing among the labels, other than an empty cell.
+    """Placeholders among the labels, other than an empty cell.
 
     Such a word is a name if it is quoted, as in JSON, where it is next to other labels of a row, for read as
     nothing it would make the others certain, and where an export of ours lists it as a class.

@@ -58,7 +58,7 @@ def read_cell(cell: str) -> Pairs | None:
 
 
 def _printed(cell: str) -> object:
-    """What Python prints of other objects than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    """Python's text form of objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
     if "(" not in cell and "<" not in cell:
         return None
     inner = _unwrapped(cell)
@@ -117,7 +117,7 @@ def _short(names: list[str]) -> list[str] | None:
 
 
 def _value(read: Callable[[str], object], cell: str) -> object:
-    """What a reader makes of a cell; None if it cannot, or where it is neither list nor object."""
+    """Result of a reader for a cell; None if it cannot, or where it is neither list nor object."""
     if len(cell) > _MOST or (cell[0] not in "[{(" and read is not _printed):
         return None
     try:
@@ -230,7 +230,7 @@ def _pairs(value: object) -> Pairs | None:
 
 
 RANKS = {"very high": 4.0, "high": 3.0, "medium": 2.0, "moderate": 2.0, "low": 1.0, "very low": 0.5}
-"""What confidence in words weighs: ranks, no probabilities."""
+"""Weights of confidence words: ranks, no probabilities."""
 
 
 def rank_of(value: object) -> float | None:

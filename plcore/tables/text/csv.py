@@ -163,7 +163,7 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(data: bytes) -> Dialect:
-    """What the first line says where it is Excel's `sep=;`; else what the first rows look like."""
+    """Separator in Excel's first line `sep=;`; else what the first rows look like."""
     said = _SAID.match(data)
     if said is not None:
         return Dialect(said.group(1), said.end(), 2)
@@ -496,7 +496,7 @@ def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, 
 
 
 def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
-    """What is wrong where all rows have as many cells, and more than the header."""
+    """Problem if all rows have the same number of cells, more than the header."""
     if n_cells == len(names) + 1:
         message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
         return Problem(

@@ -59,7 +59,7 @@ class PlainCsv(NamedTuple):
 
 
 def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
-    """What a plain CSV file looks like; None for another. All of it is read once, but for the cells.
+    """Shape of a plain CSV file; None for another. All of it is read once, but for the cells.
 
     refuses : whether a text that begins so, without byte order mark, is read as something else
     """

@@ -50,7 +50,7 @@ VERSION, OUTSIDE, PEOPLE, ANSWERS = (
     "winnow_people",
     "winnow_answers",
 )
-"""What files call what became known of a row."""
+"""Names in files for the result of a row."""
 
 OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
 """Where files carry the true label that came with the table, and, as JSON, who named which label before the import:
@@ -210,7 +210,7 @@ class Disambiguated:
         return np.where(self.left(rows), known, 0.0)
 
     def scale(self) -> float:
-        """What weights are divided by for tools whose scores are in [0, 1]: the largest, if that is above 1."""
+        """Divisor of weights for tools whose scores are in [0, 1]: the largest, if that is above 1."""
         return 1.0 if self.weights is None else float(self.weights.max(initial=1.0))
 
     def weighted(self, *, before: bool = False) -> list[dict[str, float | None]]:
@@ -239,7 +239,7 @@ class Disambiguated:
         return found
 
     def carried(self) -> list[dict[str, str]]:
-        """What formats without a place for it carry under names of ours (`add_own`): the true label that came with each
+        """Extra fields for formats without a place for them (`add_own`): the true label that came with each
         row, and who named which label before the import; to be asked of a piece."""
         found: list[dict[str, str]] = [{} for _ in self.ids]
         for own, truth, voters in zip(found, self.truths(), self.voters(), strict=True):
@@ -499,7 +499,7 @@ class LabelVectorTable:
         return _by_row(self.answers)
 
     def said(self) -> list[dict[str, dict[str, int]]]:
-        """What each person last said of labels of each row, {person: {label: 1 or 0}}; to be asked of a piece."""
+        """Latest labels of each row by person, {person: {label: 1 or 0}}; to be asked of a piece."""
         found: list[dict[str, dict[str, int]]] = [{} for _ in self.ids]
         for answer in self.answers:
             if (value := SAYS.get(answer["kind"])) is not None:

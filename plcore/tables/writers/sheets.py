@@ -71,7 +71,7 @@ PEOPLES = set(DECIDING) - {VERDICT}
 
 
 BAR = "|"
-"""What stands between the labels of a cell."""
+"""Separator between the labels of a cell."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> lis
 
 
 def _answers(given: Sequence[dict[str, Any]]) -> str:
-    """What each person said, in order; empty if no one did."""
+    """Answers of each person, in order; empty if no one did."""
     parts = ("person", "kind", "labels")
     return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
 

@@ -1,4 +1,4 @@
-"""What people said of each row of a table of detections or predictions, for the same table to be given back."""
+"""Answers about each row of a table of detections or predictions, to return with the same table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
 
 @dataclass(frozen=True)
 class PeoplesVerdict:
-    """What people said of one item; nothing that a model says is in it.
+    """Answers about one item; nothing that a model says is in it.
 
     possible : the classes that are left; None if no one has decided
     label : the only one left, as it is called now; "" if there is none, or where no one named or saw it: after

@@ -53,7 +53,7 @@ class Line:
         self._clock = clock
         self._changed = threading.Condition()
         self._line: list[object] = []
-        """Those at work and those who wait, in the order in which they came."""
+        """Running and waiting jobs, in order of arrival."""
 
     @contextmanager
     def turn(self, on_wait: OnWait | None = None) -> Iterator[None]:
@@ -103,7 +103,7 @@ logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
 """The name of the table that a job has made in its folder."""
 NUMBERS = "numbers.bin"
-"""What its numbers are called there, if they are kept in a form that can be mapped."""
+"""Name of its numbers in that folder, if stored in a form that can be mapped."""
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
 
 _PIECE = 2**20
@@ -149,7 +149,7 @@ class ChildEnded(TypedDict):
 
 
 class HelperSaid(TypedDict, total=False):
-    """What a child and the helper say, a line for each part or several."""
+    """Messages between a child and the helper, one or several lines."""
 
     result: Any
     problems: list[dict[str, Any]]
@@ -279,7 +279,7 @@ def ask_in_turn(
 def _asked(
     request: Mapping[str, object], on_step: Callable[[float], None] | None, on_wait: OnWait | None
 ) -> HelperSaid:
-    """What a child and the helper say of a request; nothing if none has begun with it."""
+    """Messages about a request between a child and the helper; nothing if none has begun with it."""
     said: HelperSaid = {}
     with _helper.job() as mine:
         with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
@@ -315,7 +315,7 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
 
 
 def _read(text: bytes) -> HelperSaid:
-    """What a line says; nothing if the child was ended in the middle of it."""
+    """Content of a line; nothing if the child was ended in the middle of it."""
     try:
         found: HelperSaid = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a job on a file may cost, by the size of the file; set in the child itself, kept by the system."""
+"""Limits of a job on a file, by its size; set in the child itself, kept by the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the helper's children do with files of users. Each job takes JSON and a folder, and gives JSON back."""
+"""Jobs of the helper's children on user files. Each job takes JSON and a folder, and gives JSON back."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def spectrogram(given: SpectrogramGiven, _folder: Path, _tell: Callable[[float],
 def model_inputs(
     given: InputsGiven, folder: Path, _tell: Callable[[float], None]
 ) -> list[list[str] | tuple[int, bool]]:
-    """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
+    """Inputs of an owner's model from images or segments: left in the folder as POINTS, one after the other.
 
     given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
         the files lie that they name

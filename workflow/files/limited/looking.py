@@ -21,7 +21,7 @@ _NOTHING_LEFT = Path(os.devnull)
 
 
 def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHING_LEFT, mb: int = 0) -> Any:
-    """What a job of `workflow.files.limited.jobs` makes of a file. Anyone who asks bounds how many do at once.
+    """Result of a job of `workflow.files.limited.jobs` for a file. Anyone who asks bounds how many do at once.
 
     size : bytes of the file, by which its limits go      mb : memory beyond that, for what is made of it
     Raises MediaError where it cannot be decoded, or not within its limits; OSError where it cannot be read.

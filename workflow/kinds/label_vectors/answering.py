@@ -1,4 +1,4 @@
-"""What an answer to a question about a label vector stores. What is not answered stays *not asked*."""
+"""Entry kinds of an answer about a label vector. What is not answered stays *not asked*."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> 
 def _parts(
     turn: VectorTurn, question: questions.OpenQuestion, right: tuple[str, ...], shown: str | None
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """What an answer to a whole row says, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
+    """Meaning of an answer to a whole row, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
     learner = turn.learner
     if question.label is not None:
         raise AnswerError("'labels' answers a question about a whole row; this one is about one label.")

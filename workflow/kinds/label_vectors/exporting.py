@@ -1,4 +1,4 @@
-"""What is exported of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
+"""Exports of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
 comes from. A cell that no one answered is empty, never 0."""
 
 from __future__ import annotations

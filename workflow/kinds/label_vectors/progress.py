@@ -1,4 +1,4 @@
-"""What the Progress page shows of a project of label vectors: honest figures, what is left, answers by kind."""
+"""Progress page data of a project of label vectors: honest figures, what is left, answers by kind."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ the size of the table, so that rule is off until the owner sets it."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """What the rules say now, by the latest points of the curve, one for each version of the model. The budget counts
+    """Current state of the rules, from the latest curve points, one per model version. The budget counts
     all labels answered, also those after the latest version."""
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
@@ -219,7 +219,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int, str | None]:
-    """What the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there is none
+    """State that the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there
+    is none
     yet), and why the latest fit failed."""
     with doors.learner() as opened:
         version = opened.learner.version_published
@@ -311,7 +312,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
 # How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
 
 Kept = LabelVectorPool[LabelTable]
-"""What the next count goes on from, where people answer for themselves: a pool that has taken in the log so far."""
+"""Start of the next count, with independent annotators: a pool that has taken in the log so far."""
 
 
 def count(

@@ -64,10 +64,10 @@ BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = WORKER = COMPARI
 thread of the server; tables of label vectors have no scores, and hide no truth."""
 
 QUESTIONS = {entry.name: entry.words for entry in QUESTION_ENTRIES.values()}
-"""What can be asked, the default first."""
+"""Question types, the default first."""
 
 MODELS = {entry.name: entry.words for entry in PREDICTOR_ENTRIES.values()}
-"""What can predict, the default first."""
+"""Models, the default first."""
 
 CRITERIA = {entry.name: entry.words for entry in CRITERION_ENTRIES.values()}
 """By what the questions are chosen."""

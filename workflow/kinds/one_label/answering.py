@@ -1,4 +1,4 @@
-"""What an answer to a question about a row's candidates stores."""
+"""Entry kinds of an answer about a row's candidates."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _one_of(labels: tuple[str, ...]) -> EntryKind:
 
 
 def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
-    """What yes and no leave of these candidates where the question is about a group; nothing of other questions."""
+    """Candidates left by yes and no to a group question; nothing of other questions."""
     how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
     if how.form != QuestionForm.GROUP:
         return ()

@@ -1,4 +1,4 @@
-"""What is exported of a project of one true label: each row's candidates before and after, its label and the source of
+"""Exports of a project of one true label: each row's candidates before and after, its label and the source of
 it. Labels have the names that their classes have now."""
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def hides_truth(learner: Learner) -> bool:
 
 
 def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
-    """What someone who knows the truth would answer; None if the truth of the row is not known."""
+    """Answer of someone who knows the truth; None if the truth of the row is not known."""
     label = int(_truth(learner)[shown.view.row])
     if label < 0:
         return None

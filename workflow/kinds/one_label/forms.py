@@ -57,7 +57,7 @@ new."""
 
 @dataclass(frozen=True)
 class Prices:
-    """What questions cost, and how far a model's shares can be believed. temperature : of the logarithms of the shares
+    """Cost of questions, and calibration of the model. temperature : of the logarithms of the shares
 
     seq : of the last entry that was learnt from
     """

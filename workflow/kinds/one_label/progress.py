@@ -1,4 +1,4 @@
-"""What the Progress page shows: the honest curves, what is settled, what is left, the pace, where the model errs."""
+"""Progress page data: the honest curves, what is settled, what is left, the pace, where the model errs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ DEFAULT_RULES = StopRules()
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
     points = standing_points(learner.curve, rules.flat_over)
     by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
     if by_truth:
@@ -187,7 +187,7 @@ class ProgressView:
 
 @dataclass
 class _Memory:
-    """What is kept next to a learner while it lives.
+    """Data cached with a learner.
 
     predicted : {seq: label} what the model had said, of the entries about control rows up to `seq`
     given : (m,) how many rows had each class as their only candidate at import; None: not counted yet
@@ -403,7 +403,7 @@ class Labels:
 
 
 Kept = OneLabelPool[Labels]
-"""What the next count goes on from: a pool that has taken in the log so far."""
+"""Start of the next count: a pool that has taken in the log so far."""
 
 
 def count(

@@ -105,7 +105,7 @@ MODELS: Mapping[str, str] = {entry.name: entry.words for entry in MODEL_ENTRIES.
 """Every model a project can learn with, the one that answers at once first."""
 
 CHOICES = {AUTOMATIC: "Automatic: compares the models and takes the best", **MODELS}
-"""What can be said of the model of a project, the default first."""
+"""Models of a project, the default first."""
 
 TRAINED = (AUTOMATIC, *(entry.name for entry in MODEL_ENTRIES.values() if entry.upkeep is Upkeep.TRAINED))
 """Choices of a model under which one may be trained in the background."""

@@ -83,7 +83,7 @@ class CellList(BlockJob):
 
 @dataclass(frozen=True)
 class CellLists(BlockJob):
-    """What a search needs of the cells: the parts with centres, starts and the names of lists, and the first cell of
+    """Inputs of a search in the cells: the parts with centres, starts and the names of lists, and the first cell of
     each list, with their number at the end."""
 
     centres: str

@@ -39,7 +39,7 @@ class SoundError(MediaError):
 
 @dataclass(frozen=True)
 class SoundFacts:
-    """What the head of a recording says.
+    """Header of a recording.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ def opened(source: Source | Sound) -> Iterator[Sound]:
 
 
 def sound_facts(source: Source) -> SoundFacts:
-    """What a recording is, by its head; nothing is decoded. Raises as `Sound` does."""
+    """Properties of a recording, from its header; nothing is decoded. Raises as `Sound` does."""
     with Sound(source) as sound:
         return sound.facts
 

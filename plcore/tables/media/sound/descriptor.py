@@ -1,4 +1,4 @@
-"""What a segment of sound sounds like, as 128 numbers: how loud, varied, quick and when each of 32 bands of pitch is.
+"""Describe a segment of sound as 128 numbers: how loud, varied, quick and when each of 32 bands of pitch is.
 
 The power in 32 bands from 80 Hz to 15 kHz, of equal width on the mel scale (O'Shaughnessy, *Speech communication*,
 1987; triangles as of Davis and Mermelstein, *Comparison of parametric representations*, IEEE TASSP 28, 1980), in

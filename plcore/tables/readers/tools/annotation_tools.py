@@ -166,7 +166,7 @@ _ALL_WORKERS = "annotationsFromAllWorkers"
 
 
 def _workers_of(record: JsonObject) -> Json:
-    """What the workers of Ground Truth answered about a record: in a job of its own making, or before consolidation."""
+    """Answers of Ground Truth's workers about a record: in a job of its own making, or before consolidation."""
     inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
     return (
         record.get("annotations")
@@ -312,7 +312,7 @@ def _refused(name: str, what: str, fix: str, known_by: Fields | Callable[[Record
 
 
 def _metadata(record: JsonObject) -> Iterator[JsonObject]:
-    """What Ground Truth says of its labels."""
+    """Labels of Ground Truth."""
     for name, value in record.items():
         if name.endswith("-metadata") and isinstance(value, dict) and "job-name" in value:
             yield value

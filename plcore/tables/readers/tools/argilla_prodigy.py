@@ -52,7 +52,7 @@ from plcore.tables.writers.disambiguated import (
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of records that were written here; the second, of label vectors, names what is not right."""
 OWN_AGENT = "winnow"
-"""Who suggests in records that were written here: no one who has voted."""
+"""Suggester in records that Winnow wrote: no one who has voted."""
 OWN_PEOPLE = "winnow_people"
 """Names of users by their ids, as JSON, in records that were written here."""
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
@@ -411,7 +411,7 @@ def _option(names: dict[str, str], value: Json, row: int) -> str:
 
 
 def _key(record: JsonObject, row: int) -> str:
-    """What is the same for all records about one input."""
+    """Fields that all records about one input share."""
     number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
     return json_text([record.get(name) for name in SHOWN]) if number is None else number
 

@@ -52,7 +52,7 @@ BOX_SIDES = ("box_left", "box_top", "box_width", "box_height")
 """Columns with the box of an item that is one detection, as shares of the picture."""
 
 LEAST_WEIGHT = 0.01
-"""What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
+"""Smallest weight of `NOTHING`, if the highest score is 1: a weight of 0 would be no candidate."""
 _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 NO_RECORDINGS = "No recordings came with the table"
@@ -193,7 +193,7 @@ def _named(recording: str, start: str, end: str) -> str:
 def original_row(
     row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]
 ) -> OriginalRow:
-    """What is kept of a row of the file, which is counted from 0."""
+    """Stored facts about a row of the file, counted from 0."""
     return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
 
 

@@ -105,9 +105,9 @@ OWN_CANDIDATES = "winnow_candidates"
 """In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
 names predictions by their ids alone."""
 OTHERS_LEFT = "candidates"
-"""What predictions of candidates other than the label name as their model, in tasks that were written here."""
+"""Model names in predictions of candidates other than the label, in tasks that Winnow wrote."""
 OWN_MODELS = frozenset((OTHERS_LEFT, *SOURCES_OF_LABELS))
-"""What predictions that were written here name as their model: no one who has voted."""
+"""Model name in predictions that Winnow wrote: no one who has voted."""
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 
@@ -340,7 +340,7 @@ def _person_in(results: Json) -> Json:
 def _vector_results(
     vector: Mapping[str, int | None], value: Json, row: int, where: str
 ) -> Iterator[tuple[str, int | None]]:
-    """What an annotation says otherwise than the one that was written here, or what a new one says."""
+    """Changes of an annotation against the one that Winnow wrote, or a new one."""
     for place, one in enumerate(a_list(value, row, where)):
         result = an_object(one, row, f"{where}[{place}]")
         cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))

@@ -53,7 +53,7 @@ Weighted = list[tuple[str, float | None]]
 
 @dataclass(frozen=True)
 class _Request:
-    """What came back: the labels of each choice, and the probabilities of the first token of a plain label.
+    """The reply: the labels of each choice, and the probabilities of the first token of a plain label.
 
     cut : whether the answer was cut off, at the most tokens that were allowed      about : what describes the row
     """

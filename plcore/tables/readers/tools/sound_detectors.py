@@ -280,7 +280,7 @@ def _is_species(text: str) -> bool:
 
 FORMAT = "Audacity label track"
 ONE_RECORDING = "CSV about one recording"
-"""What a table of another tool is called that names no recording, as older versions of BirdNET and Raven write it."""
+"""Name of another tool's table that names no recording, as older versions of BirdNET and Raven write it."""
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _LINE = re.compile(rf"({_NUMBER})\t({_NUMBER})\t([^\t]*)(?:\t([^\t]*))?")
 _FREQUENCIES = re.compile(r"\\\t")

@@ -1,4 +1,5 @@
-"""What SpeciesNet says of pictures of camera traps: JSON with five classes each, in a taxonomy, and the scores of them;
+"""Read SpeciesNet predictions for camera trap images: JSON with five classes each, in a taxonomy, and the scores of
+them;
 or the same flattened to a table.
 
 Layout: README of google/cameratrapai, "Output format". A class is `id;class;order;family;genus;species;common name`;
@@ -228,7 +229,7 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
 def _said(
     record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
 ) -> tuple[list[str], str]:
-    """What SpeciesNet decided: the classes that this stands for, those below a rank of several; and its name."""
+    """Final prediction of SpeciesNet: the classes that this stands for, those below a rank of several; and its name."""
     text = record.get("prediction")
     said = (
         max(scores, key=scores.__getitem__, default=None)

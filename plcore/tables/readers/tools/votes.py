@@ -70,7 +70,7 @@ _TIMES = (
 _STATUS = ("assignment:status", "assignmentstatus")
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
-"""What is in the column `kind` of votes that were written here; other tables call something of their own so."""
+"""Values of the column `kind` in votes that Winnow wrote; other tables call something of their own so."""
 _OTHERS = (
     "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
 )  # fmt: skip
