@@ -118,7 +118,7 @@ def test_no_two_modules_need_each_other() -> None:
 
 
 @pytest.mark.parametrize("above", ["workflow.kinds", "pages.parts", "plcore.loop"])
-def test_the_kinds_do_not_know_each_other(above: str) -> None:
+def test_kinds_do_not_know_each_other(above: str) -> None:
     for own, other in (KINDS, KINDS[::-1]):
         mine = [name for name in edges() if name.startswith(f"{above}.{own}")]
         assert mine
@@ -153,7 +153,7 @@ def test_kinds_are_named_in_one_place_of_each_room() -> None:
     assert naming == {"workflow.kinds", "pages.parts.kinds"}
 
 
-def test_workflow_uses_the_faces_of_plcore_alone() -> None:
+def test_workflow_uses_faces_of_plcore_alone() -> None:
     wrong = {
         f"{name} imports {other}"
         for name, others in edges().items()
@@ -164,14 +164,14 @@ def test_workflow_uses_the_faces_of_plcore_alone() -> None:
     assert not wrong
 
 
-def test_no_use_case_opens_a_transaction_but_by_its_seat() -> None:
+def test_no_use_case_opens_transaction_but_by_its_seat() -> None:
     opened = places(r"\.database\.(?:read|write)\(|(?<!def )\bsaving\(")
     ours = {path for path in opened if path.startswith("workflow/")}
     assert ours <= set(OPENS_BY_ITSELF)
     assert set(OPENS_BY_ITSELF) <= ours, "what does so no longer is named for nothing"
 
 
-def test_pages_and_web_do_not_open_the_database_but_to_look_whether_it_answers() -> None:
+def test_pages_and_web_do_not_open_database_but_to_look_whether_it_answers() -> None:
     opened = places(r"\.database\.(?:read|write)\(")
     assert not {path for path in opened if path.startswith(("pages/", "web/", "cli.py"))}
 
@@ -185,7 +185,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     assert not {name: paths for name, paths in where.items() if len(paths) > 1}
 
 
-def test_the_kinds_of_entries_are_written_in_one_place() -> None:
+def test_kinds_of_entries_are_written_in_one_place() -> None:
     """`EntryKind` is read everywhere; nowhere is a kind compared with a word of its own."""
     kinds = "|".join(EntryKind)
     assert not places(rf"""\bkind (?:==|!=|in|not in) \(?["'](?:{kinds})["']""")

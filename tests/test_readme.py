@@ -47,7 +47,7 @@ def test_pictures_are_kept_only_where_they_are_shown() -> None:
     assert kept == shown
 
 
-def test_the_library_example_runs_and_learns() -> None:
+def test_library_example_runs_and_learns() -> None:
     (example,) = blocks("python")
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], cwd=ROOT, capture_output=True, text=True, check=False
@@ -57,7 +57,7 @@ def test_the_library_example_runs_and_learns() -> None:
     assert after > before + 0.1
 
 
-def test_the_commands_it_names_exist() -> None:
+def test_commands_it_names_exist() -> None:
     named = set(re.findall(r"(?:^|`)winnow ([a-z]+)", README, flags=re.M))
     assert "serve" in named
     assert named <= set(cli.main.commands)

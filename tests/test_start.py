@@ -119,7 +119,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str,
         pytest.param("shell", filled, marks=pytest.mark.proof),
     ],
 )
-def test_a_disk_that_cannot_be_written_is_said_in_one_line(
+def test_disk_that_cannot_be_written_is_said_in_one_line(
     tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
     with small_disk(tmp_path / "home") as home:
@@ -129,7 +129,7 @@ def test_a_disk_that_cannot_be_written_is_said_in_one_line(
         assert {one.name for one in home.iterdir()} <= {"tables", "in-use"}
 
 
-def test_a_start_beside_one_that_puts_a_backup_back_opens_nothing(tmp_path: Path) -> None:
+def test_start_next_to_one_that_puts_backup_back_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
         assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
@@ -148,14 +148,14 @@ def test_accepting_what_is_there_lets_winnow_start(tmp_path: Path) -> None:
     assert start(path.parent, *COMMANDS["shell"]).returncode == 0
 
 
-def test_nothing_is_wrong_with_a_first_start(tmp_path: Path) -> None:
+def test_nothing_is_wrong_with_first_start(tmp_path: Path) -> None:
 
     done = start(tmp_path / "home", *COMMANDS["shell"])
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["words", "document"])
-def test_a_port_that_another_program_has_is_a_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_port_that_another_program_has_is_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -43,7 +43,7 @@ def signed_in(home: Home, server: Server, browser: Browser, project: int, name: 
     return theirs
 
 
-def test_a_dispute_is_raised_settled_by_keys_and_exported(
+def test_dispute_is_raised_settled_by_keys_and_exported(
     page: Page, server: Server, browser: Browser, home: Home, project: int
 ) -> None:
     ada = signed_in(home, server, browser, project, "Ada", "annotator")

@@ -108,7 +108,7 @@ def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
     expect(button).to_be_visible()
 
 
-def test_press_on_the_import_page_downloads_and_encodes(
+def test_press_on_import_page_downloads_and_encodes(
     page: Page, server: Server, home: Home, hub: FakeHub
 ) -> None:
     team.ensure_owner(home)

@@ -112,7 +112,7 @@ def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
     page = context.new_page()
@@ -123,7 +123,7 @@ def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tu
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
-def test_text_of_twice_the_size_scrolls_no_page_sideways(
+def test_text_of_twice_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
     """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
@@ -174,7 +174,7 @@ def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
     wrong = {}
     for scheme in ("light", "dark"):
@@ -188,7 +188,7 @@ def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_the_door(browser: Browser, server: Server) -> None:
+def test_neither_has_door(browser: Browser, server: Server) -> None:
     """The page that those see who are not signed in, and one where a link does not work."""
     wrong = {}
     for scheme in ("light", "dark"):
@@ -204,7 +204,7 @@ def test_neither_has_the_door(browser: Browser, server: Server) -> None:
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
+def test_neither_has_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
     """Those that `test_vectors` does not look at."""
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
     # What differs from the other kind of project differs in every scheme and size.
@@ -219,7 +219,7 @@ def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, s
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
+def test_neither_has_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     owner = team.ensure_owner(home).id
     kinds = ("image", "sound", "numbers")
@@ -285,7 +285,7 @@ def top(page: Page, words: str) -> float:
 
 @pytest.mark.parametrize("size", HEIGHTS_SIZES)
 @pytest.mark.parametrize("name", LAST)
-def test_what_stands_below_stays_where_it_is(
+def test_what_is_below_stays_if_it_is(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
 ) -> None:
     server, state = looked_at
@@ -360,7 +360,7 @@ def projects(request: pytest.FixtureRequest, home: Home) -> int:
 
 
 @pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
-def test_the_document_names_what_the_page_is_drawn_with(
+def test_document_names_what_page_is_drawn_with(
     page: Page, server: Server, browser: Browser, projects: int, which: str
 ) -> None:
     named = NewBrowser(browser, page)
@@ -381,7 +381,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
         one.context.close()
 
 
-def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
+def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
     """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
@@ -399,7 +399,7 @@ def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page
     assert page.evaluate(TELL, "#told") == ""
 
 
-def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:
+def test_streamlit_is_looked_for_if_it_is(page: Page, server: Server) -> None:
     """And not below the address of the page first."""
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url))

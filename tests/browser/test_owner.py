@@ -27,7 +27,7 @@ from workflow.demos.digits import LABELS
 
 
 @pytest.mark.browser
-def test_an_answer_is_found_and_corrected_without_a_mouse(
+def test_answer_is_found_and_corrected_without_mouse(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -57,7 +57,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
 
 
 @pytest.mark.browser
-def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> None:
+def test_renamed_put_into_bin_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("link", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -78,7 +78,7 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
 
 
 @pytest.mark.browser
-def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
+def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
     table = pd.DataFrame(
         {"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]}
@@ -94,7 +94,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
 
 
 @pytest.mark.browser
-def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page, server: Server) -> None:
+def test_refused_change_of_classes_leaves_owner_where_they_were(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Questions")
     tab.click()
@@ -107,7 +107,7 @@ def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page
 
 
 @pytest.mark.browser
-def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:
+def test_class_is_renamed_and_people_see_new_name(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
     old = page.locator(".choice .label").first.inner_text()
@@ -211,7 +211,7 @@ def asked_window(page: Page) -> tuple[int, int]:
 
 @pytest.mark.browser
 @pytest.mark.proof
-def test_forty_clips_are_heard_and_the_table_comes_back(
+def test_forty_clips_are_heard_and_table_comes_back(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, rows = errors_of(page), raven()
@@ -302,7 +302,7 @@ def truth_of(demo: Demo) -> Mapping[str, str]:
 
 
 @pytest.mark.browser
-def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
+def test_from_link_to_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
     for demo in demos.ALL:
         truth = truth_of(demo)
         page.goto(server.base)  # as the link left them, signed in
@@ -321,7 +321,7 @@ def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server
 
 
 @pytest.mark.browser
-def test_from_home_to_a_project_of_ones_own(page: Page, server: Server) -> None:
+def test_from_home_to_project_of_ones_own(page: Page, server: Server) -> None:
     newcomer = Newcomer(page)
     newcomer.click("Import data")
     rows = "".join(f"r{n},{'wren|robin' if n % 2 else 'robin|tit'},{n}.5\n" for n in range(20))

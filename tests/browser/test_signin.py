@@ -72,7 +72,7 @@ def websocket_status(server: Server, cookie: str = "", origin: str | None = None
         return pool.submit(asyncio.run, knock()).result()
 
 
-def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) -> None:
+def test_no_one_gets_in_without_link(server: Server, context: BrowserContext) -> None:
     assert status(f"{server.base}/", Accept="text/html") == 303
     assert status(f"{server.base}/_stcore/health") == 401
     assert status(f"{server.base}/_stcore/metrics") == 401
@@ -84,9 +84,7 @@ def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) 
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_a_link_works_once_and_signing_out_ends_it(
-    server: Server, context: BrowserContext, page: Page
-) -> None:
+def test_link_works_once_and_signing_out_ends_it(server: Server, context: BrowserContext, page: Page) -> None:
     secret = next(c["value"] for c in context.cookies() if c["name"] == f"winnow_signin_{server.port}")
     cookie = f"winnow_signin_{server.port}={secret}"
     assert websocket_status(server, cookie) == 101
@@ -99,9 +97,7 @@ def test_a_link_works_once_and_signing_out_ends_it(
     assert status(f"{server.base}/", Accept="text/html", Cookie=cookie) == 303
 
 
-def test_an_invited_annotator_answers_beside_the_owner(
-    server: Server, context: BrowserContext, page: Page
-) -> None:
+def test_invited_annotator_answers_next_to_owner(server: Server, context: BrowserContext, page: Page) -> None:
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill("Ada")
     room.type_choice(page, page.get_by_role("combobox", name="Projects"), "Demo")
@@ -131,9 +127,7 @@ def test_an_invited_annotator_answers_beside_the_owner(
     other.close()
 
 
-def test_the_first_start_makes_the_demo_and_asks_its_first_question(
-    context: BrowserContext, tmp_path: Path
-) -> None:
+def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserContext, tmp_path: Path) -> None:
     """How long that takes is measured in benchmarks/pages/start.py."""
     server = Server(tmp_path / "home", command=START).start()
     try:
@@ -198,7 +192,7 @@ def sign_in(page: Page, server: Server, name: str, password: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
+def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
     ada = follow(others, invite(page, server, "Ada"))
@@ -234,7 +228,7 @@ def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
         assert GOOD not in line
 
 
-def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
+def test_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
     first = invite(page, server, "Bea")
@@ -265,7 +259,7 @@ def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, hom
 
 
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
-def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
+def test_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
     page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
 ) -> None:
     ada = follow(others, invite(page, server, "Ada"))
@@ -359,7 +353,7 @@ def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Br
     ada.context.close()
 
 
-def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
+def test_who_becomes_viewer_is_stopped_at_next_press(
     page: Page, server: Server, browser: Browser, home: Home
 ) -> None:
     ada = invited(page, server, browser, "Ada")
@@ -388,7 +382,7 @@ def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
     ada.context.close()
 
 
-def test_a_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
+def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
     for name in ("Ada", "Bob"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
@@ -427,7 +421,7 @@ def labels(home: Home, project: int) -> list[list[bool]]:
         return found
 
 
-def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, home: Home) -> None:
+def test_one_of_three_is_excluded_and_counts_again(page: Page, server: Server, home: Home) -> None:
     project = small_project(home, TEAM_OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
     ada, ben, cem = (Seat(home, annotator(home, TEAM_OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
     for _ in range(10):

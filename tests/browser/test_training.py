@@ -91,7 +91,7 @@ def wait_for_model(page: Page, server: Server, project: int, least: int) -> None
 
 @pytest.mark.browser
 @pytest.mark.timeout(3 * PATIENCE)
-def test_versions_follow_the_answers(page: Page, server: Server, project: int) -> None:
+def test_versions_follow_answers(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)
@@ -108,9 +108,7 @@ def test_versions_follow_the_answers(page: Page, server: Server, project: int) -
 @pytest.mark.browser
 @pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
-def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
-    page: Page, server: Server, project: int
-) -> None:
+def test_killed_worker_is_replaced_and_none_outlives_server(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)
@@ -171,7 +169,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
 @pytest.mark.proof
 @pytest.mark.public_data
 @pytest.mark.timeout(2 * AUTOMATIC_PATIENCE)
-def test_lost_is_compared_and_adopted_before_the_first_answer(
+def test_lost_is_compared_and_adopted_before_first_answer(
     page: Page, server: Server, data_folder: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "lost.csv"

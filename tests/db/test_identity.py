@@ -43,7 +43,7 @@ def _add_and_fail(session: Session) -> None:
     raise ZeroDivisionError
 
 
-def test_the_height_grows_with_every_commit_that_changed_something(database: Database) -> None:
+def test_height_grows_with_every_commit_that_changed_something(database: Database) -> None:
     add(database, "ada")
     before = height(database)
     with database.write() as session:
@@ -72,7 +72,7 @@ def test_writers_of_several_threads_and_connections_count_together(database: Dat
     other.close()
 
 
-def test_the_id_is_in_the_header_of_the_file(sqlite: Database) -> None:
+def test_id_is_in_header_of_file(sqlite: Database) -> None:
     sqlite.migrate()
     found = sqlite.identity()
     assert found is not None
@@ -83,7 +83,7 @@ def test_the_id_is_in_the_header_of_the_file(sqlite: Database) -> None:
     assert int.from_bytes(header[60:64], "big") == found.height
 
 
-def test_a_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
+def test_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
     add(sqlite, "ada")
     sqlite.copy_to(tmp_path / "copy")
     copy = Database(f"sqlite:///{tmp_path / 'copy'}")
@@ -91,7 +91,7 @@ def test_a_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> Non
     copy.close()
 
 
-def test_tables_without_an_identity_have_none(database: Database) -> None:
+def test_tables_without_identity_have_none(database: Database) -> None:
     with database.write() as session:
         session.execute(text("DROP TABLE identity"))
         if not database.is_sqlite:
@@ -107,7 +107,7 @@ def test_tables_without_an_identity_have_none(database: Database) -> None:
         ("0007", r"by an earlier Winnow .*revision 0007, known here from 0\d+ on"),
     ],
 )
-def test_an_unknown_revision_is_refused_and_left_alone(database: Database, revision: str, words: str) -> None:
+def test_unknown_revision_is_refused_and_left_alone(database: Database, revision: str, words: str) -> None:
     with database.write() as session:
         session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
     with pytest.raises(UnknownTablesError, match=words):
@@ -116,7 +116,7 @@ def test_an_unknown_revision_is_refused_and_left_alone(database: Database, revis
         assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revision
 
 
-def test_a_note_gives_back_what_was_noted(tmp_path: Path) -> None:
+def test_note_gives_back_what_was_noted(tmp_path: Path) -> None:
     note = Note(tmp_path / "note")
     assert note.read() is None
     for identity in (Identity("a" * 32, 7), Identity("b" * 32, 12_345_678), Identity("c" * 32, 0)):
@@ -161,7 +161,7 @@ def test_another_postgres_database_under_the_same_name_is_not_written(postgres_u
     mine.close()
 
 
-def test_the_first_note_is_on_the_disk_before_it_has_its_name(
+def test_first_note_is_on_disk_before_it_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note, synced = Note(tmp_path / "seen"), []
@@ -215,7 +215,7 @@ def test_it_says_what_is_in_it(tmp_path: Path) -> None:
     )
 
 
-def test_a_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
+def test_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON)
     data = path.read_bytes()
     page = data.rindex(b"Ada") // 4096 * 4096
@@ -224,7 +224,7 @@ def test_a_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
         look_into(path, "rows")
 
 
-def test_a_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PROJECT)
     with pytest.raises(DamagedCopyError, match="row 1 of projects names a row of people that is not there"):
         look_into(path, "rows")

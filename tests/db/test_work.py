@@ -160,7 +160,7 @@ def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
     assert (found.state, found.report, found.seconds, found.ended_at) == (DONE, report, 4.5, LATER)
 
 
-def test_cancelled_comparison_cannot_be_done_and_a_fault_is_stored(database: Database) -> None:
+def test_cancelled_comparison_cannot_be_done_and_fault_is_stored(database: Database) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     one, failed = ask_comparison(database, birds), ask_comparison(database, frogs)
     with database.write() as session:
@@ -196,7 +196,7 @@ def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
         assert trained.training(session, project).fault is None  # type: ignore[union-attr]
 
 
-def test_answers_are_counted_as_the_log_stood(database: Database) -> None:
+def test_answers_are_counted_as_log_stood(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for revision, (kind, strategy) in enumerate(
@@ -238,7 +238,7 @@ def project(database: Database) -> int:
     return add_project(database)
 
 
-def test_a_lease_is_one_workers_until_it_ends(database: Database, project: int) -> None:
+def test_lease_is_one_workers_until_it_ends(database: Database, project: int) -> None:
     with database.write() as session:
         assert trained.training(session, project) is None
         taken = trained.take_lease(session, project, "one", "key", NOW, LATER)
@@ -282,9 +282,7 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(
         assert (last.deaths, last.fault) == (0, None)
 
 
-def test_a_version_is_published_while_somebody_answers_in_the_project(
-    database: Database, project: int
-) -> None:
+def test_version_is_published_while_someone_answers_in_project(database: Database, project: int) -> None:
     """Only on PostgreSQL can both write at once; on SQLite one comes after the other."""
     figures = {"accuracy": 0.5}
     with database.write(project=project) as answering, contextlib.ExitStack() as stack:
@@ -375,7 +373,7 @@ def reserved(
     return questions.reserved_places(session, project, person, now)
 
 
-def test_a_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(database: Database) -> None:
+def test_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         assert questions.get_batch(session, project, 1) is None
@@ -387,7 +385,7 @@ def test_a_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(databas
         assert questions.get_batch(session, project, 2) is None
 
 
-def test_its_rows_are_reserved_beside_questions(database: Database) -> None:
+def test_its_rows_are_reserved_next_to_questions(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         questions.put_batch(session, batch(project, 1, 3, 4))

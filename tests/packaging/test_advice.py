@@ -88,5 +88,5 @@ def test_what_is_advised_is_ours_or_known() -> None:
         ("pip install dist/*.whl, then winnow", []),
     ],
 )
-def test_an_advice_is_found(text: str, wanted: list[str]) -> None:
+def test_advice_is_found(text: str, wanted: list[str]) -> None:
     assert advised(text) == wanted

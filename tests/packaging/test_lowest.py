@@ -59,7 +59,7 @@ def lowest(*extras: str) -> dict[str, Version]:
 @pytest.mark.parametrize(
     ("extras", "tests"), [((), SCIENCE), (("tables",), TABLES)], ids=["science", "tables"]
 )
-def test_the_contract_holds_on_the_oldest_releases(
+def test_contract_holds_on_oldest_releases(
     wheels: Wheels, tmp_path: Path, extras: tuple[str, ...], tests: tuple[str, ...]
 ) -> None:
     bounds = lowest(*extras)

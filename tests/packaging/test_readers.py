@@ -217,7 +217,7 @@ def test_program_reads_what_is_written(readers: Installed, tmp_path: Path, name:
     assert json.loads(found.removeprefix("found ")) == wanted
 
 
-def test_libreoffice_opens_the_workbook(tmp_path: Path) -> None:
+def test_libreoffice_opens_workbook(tmp_path: Path) -> None:
     soffice = obtain_libreoffice()
     odd = replace(TYPED, cells=TYPED.cells.assign(text=["=1+1", "b,\nc", " d"]))
     (tmp_path / "birds.xlsx").write_bytes(written(FILE_FORMATS["xlsx"].write, odd))

@@ -41,7 +41,7 @@ def backup(home: Home) -> str:
     return path.name
 
 
-def test_a_press_asks_a_worker_and_the_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
+def test_press_asks_worker_and_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "backups.py")
     assert "There is no backup yet." in said(test)
     assert "None is made by itself." in said(test)
@@ -55,7 +55,7 @@ def test_a_press_asks_a_worker_and_the_page_says_how_far_it_is(home: Home, owner
     assert "The disk is full." in said(test.run())
 
 
-def test_home_says_to_owners_that_the_last_one_failed(home: Home, owner: int, show: Open) -> None:
+def test_home_says_to_owners_that_last_one_failed(home: Home, owner: int, show: Open) -> None:
     assert "Backups:" not in said(show(owner, "home.py"))
     failed = keeping.BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
@@ -77,7 +77,7 @@ def test_one_is_chosen_to_be_restored_and_given_up_again(
     assert not test.exception
 
 
-def test_a_damaged_one_is_said_to_be_and_cannot_be_restored(
+def test_damaged_one_is_said_to_be_and_cannot_be_restored(
     home: Home, owner: int, show: Open, backup: str
 ) -> None:
     keeping.note_checked(
@@ -124,13 +124,13 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
     return test
 
 
-def test_without_any_the_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
+def test_without_any_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     assert "There is none yet. Make one before you publish or cite the labels" in said(test)
     assert "you can export the same file again" in said(test)
 
 
-def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
+def test_one_is_made_with_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
     test = name_it(open_export(show, seat), "first *release*")
     (made,) = list_snapshots(seat)
     assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
@@ -144,13 +144,13 @@ def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Op
     assert box.value == "", "for the next"
 
 
-def test_the_latest_is_the_first(seat: Seat, show: Open) -> None:
+def test_latest_is_first(seat: Seat, show: Open) -> None:
     for name in ("older", "newer"):
         make_snapshot(seat, name)
     assert re.findall("older|newer", said(open_export(show, seat))) == ["newer", "older"]
 
 
-def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> None:
+def test_listed_one_is_exported_by_box_as_of(seat: Seat, show: Open) -> None:
     then = file_of(seat)
     make_snapshot(seat, "first release")
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -166,7 +166,7 @@ def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> No
 @pytest.mark.parametrize(
     ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
 )
-def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
+def test_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
@@ -176,7 +176,7 @@ def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: st
     assert box.max_chars == NAME_LENGTH
 
 
-def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
+def test_where_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
@@ -184,12 +184,12 @@ def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat
     assert "as it was after entry 1 of 1, " in said(press(test, "Export this"))
 
 
-def test_a_snapshot_of_a_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
+def test_snapshot_of_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     assert "before the first entry" in said(name_it(open_export(show, seat), "as imported"))
 
 
-def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
+def test_who_does_not_own_project_sees_none(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     ada = annotator(seat.home, seat.person_id, "Ada")
     test = show(ada, "export.py", project=str(seat.project_id))
@@ -224,7 +224,7 @@ def names(home: Home, owner: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, owner))]
 
 
-def test_it_is_here_with_a_press_and_its_people_are_named(
+def test_it_is_here_with_press_and_its_people_are_named(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
     test = show(owner, "import_table.py")
@@ -247,7 +247,7 @@ def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: 
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
-def test_a_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
+def test_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))

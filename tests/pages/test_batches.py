@@ -42,7 +42,7 @@ def batch(*shares: float, **more: Any) -> ShownBatch:
     return ShownBatch("batch.1.1", "bee", "it stings", tiles, 3, **values)
 
 
-def test_the_words_over_the_tiles() -> None:
+def test_words_over_tiles() -> None:
     told = other_cards.batch_question(batch(0.979, 0.931, right=18, checked=19))
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
@@ -54,7 +54,7 @@ def test_the_words_over_the_tiles() -> None:
     assert "tells yet" in alone["checked"]
 
 
-def test_every_tile_has_a_key_that_does_nothing_else() -> None:
+def test_every_tile_has_key_that_does_nothing_else() -> None:
     many = [0.9] * batches.MOST
     silent, heard = (
         [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]]
@@ -90,7 +90,7 @@ def test_presses_lead_there_confirm_and_lead_back(
     assert state.MANY not in page.session_state
 
 
-def test_undo_of_a_batch_leads_back_to_its_rows(
+def test_undo_of_batch_leads_back_to_its_rows(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = alike_project(home, owner)
@@ -130,7 +130,7 @@ def drawn_round(monkeypatch: pytest.MonkeyPatch, rows: list[int]) -> None:
     monkeypatch.setattr(charts, "show", lambda *_, **__: [("", "", row) for row in rows])
 
 
-def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
+def test_rows_that_were_drawn_round_on_map_are_confirmed_together(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner, control_share=0.0)
@@ -148,7 +148,7 @@ def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
 
 
-def test_the_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: int, show: Open) -> None:
+def test_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: int, show: Open) -> None:
     checked, free = alike_project(home, owner), alike_project(home, owner, "free", control_share=0.0)
     ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
     vectors = vector_project(home, owner)
@@ -164,7 +164,7 @@ def test_the_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner
         assert ("draw round several" in words(page)) == can
 
 
-def test_where_rows_cannot_be_chosen_the_first_is_shown(
+def test_where_rows_cannot_be_chosen_first_is_shown(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -188,7 +188,7 @@ def test_where_rows_cannot_be_chosen_the_first_is_shown(
 # them
 
 
-def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Open) -> None:
+def test_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:12], truth)
@@ -228,7 +228,7 @@ def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: in
 
 
 @pytest.mark.parametrize("promise", [None, 0.9])
-def test_the_card_is_told_how_many_are_shown_first(
+def test_card_is_told_how_many_are_shown_first(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, promise: float | None
 ) -> None:
     told: list[dict[str, Any]] = []
@@ -254,7 +254,7 @@ def forms_part_button(test: AppTest) -> Any:
     return next(one for one in test.button if one.label == "Save question types")
 
 
-def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home: Home, owner: int) -> None:
+def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = show(owner, "project_page.py", project=str(seat.project_id))

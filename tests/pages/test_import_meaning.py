@@ -72,7 +72,7 @@ def test_texts_in_another_language_are_said(owner: int, show: Open) -> None:
     assert "The texts seem to be in German, and Words knows English only: it may not help." in words(test)
 
 
-def test_nothing_is_offered_without_a_column_or_when_switched_off(
+def test_nothing_is_offered_without_column_or_when_switched_off(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = upload(show(owner, "import_table.py"), NUMBERS)

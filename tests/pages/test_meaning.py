@@ -24,7 +24,7 @@ def labels(test: AppTest) -> list[str]:
     return [one.label for one in test.button]
 
 
-def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: Open) -> None:
+def test_words_by_meaning_list_nearest_first(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     assert "Similarity" not in listed(test)
@@ -44,7 +44,7 @@ def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: O
     assert not test.exception
 
 
-def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) -> None:
+def test_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     test.toggle[0].set_value(True).run()
@@ -62,7 +62,7 @@ def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Op
     assert {one.view.row for one in shown.tiles} <= nearest
 
 
-def test_more_like_a_row_and_back(home: Home, owner: int, show: Open) -> None:
+def test_more_like_row_and_back(home: Home, owner: int, show: Open) -> None:
     for project in (text_project(home, owner), vector_project(home, owner, question="cell")):
         seat = Seat(home, owner, project)
         with seat.reading() as reading:
@@ -99,7 +99,7 @@ def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner:
             assert "Search by meaning" not in labels(test)
 
 
-def test_a_search_that_cannot_be_is_said_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
+def test_search_that_cannot_be_is_said_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     give_vectors(seat, np.random.default_rng(1).normal(size=(60, 4)))
     test = show(owner, "queue_page.py", project=str(seat.project_id))

@@ -87,7 +87,7 @@ def test_table_too_small_to_compare_is_said_in_words(
     assert "too few" not in caplog.text, "it is not tried at every look"
 
 
-def test_before_the_first_comparison_the_page_says_what_one_is(
+def test_before_first_comparison_page_says_what_one_is(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = show(owner, PAGE, project=str(project))
@@ -104,7 +104,7 @@ def test_before_the_first_comparison_the_page_says_what_one_is(
     assert all(one["measured"]["value"] is None and not one["best"] for one in listed)
 
 
-def test_a_comparison_is_asked_for_watched_and_cancelled(
+def test_comparison_is_asked_for_watched_and_cancelled(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = press(show(owner, PAGE, project=str(project)), "Compare now")
@@ -116,7 +116,7 @@ def test_a_comparison_is_asked_for_watched_and_cancelled(
     assert "waits for a worker" not in words(test)
 
 
-def test_a_running_comparison_shows_how_far_it_is(
+def test_running_comparison_shows_how_far_it_is(
     home: Home, owner: int, project: int, show: Open, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workflow.models.comparing.TOLD_EVERY", 0.0)
@@ -133,7 +133,7 @@ def test_a_running_comparison_shows_how_far_it_is(
     assert texts[2:] == ["Comparing the models: CLPL, 0% done"] * 2
 
 
-def test_the_table_has_every_model_and_one_press_takes_another(
+def test_table_has_every_model_and_one_press_takes_another(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     ComparingWorker(home, "one").look()
@@ -169,7 +169,7 @@ def test_the_table_has_every_model_and_one_press_takes_another(
     assert "Automatic is off" in words(test)
 
 
-def test_axis_has_a_length_if_all_models_are_perfect(
+def test_axis_has_length_if_all_models_are_perfect(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     findings.kappas = {"clpl": 1.0, "plknn": 1.0}
@@ -178,7 +178,7 @@ def test_axis_has_a_length_if_all_models_are_perfect(
     assert (data["axis"], data["ticks"]) == ([0.9, 1.0], [0.9, 1.0])
 
 
-def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
+def test_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
@@ -231,7 +231,7 @@ def test_progress_says_nothing_of_models_before_one_has_changed(
     assert not [label for label in links if "Models" in label], "the page is the owner's"
 
 
-def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
+def test_why_comparison_failed_or_its_best_was_not_taken_is_said(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     seat = Seat(home, owner, project)
@@ -246,7 +246,7 @@ def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
 
 
-def test_a_comparison_that_waits_for_its_cluster_says_so(
+def test_comparison_that_waits_for_its_cluster_says_so(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nobody(*_: object) -> None:
@@ -261,7 +261,7 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
     assert "It is tried again in 10 seconds" in said
 
 
-def test_the_page_is_the_owners(home: Home, owner: int, project: int, show: Open) -> None:
+def test_page_is_owners(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"), PAGE, project=str(project))
     assert "Only owners can open this page." in words(test)
     assert not sent_to(test, "winnow_models")
@@ -273,7 +273,7 @@ def test_label_vectors_have_nothing_to_choose(home: Home, owner: int, show: Open
     assert "Compare now" not in labels(test)
 
 
-def test_the_settings_page_offers_automatic_and_what_belongs_to_it(
+def test_settings_page_offers_automatic_and_what_belongs_to_it(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = show(owner, "project_page.py", project=str(project))
@@ -305,7 +305,7 @@ def bars(test: AppTest) -> list[str]:
     return [str(one.proto.text) for one in test.get("progress")]
 
 
-def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
+def test_without_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
     assert "An ONNX model of yours for images, texts or sounds" in shown
@@ -354,7 +354,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     assert len(stored(seat)) == 1
 
 
-def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
+def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     test = opened(show, seat)
     assert "words waits for a worker" in words(test)
@@ -364,7 +364,7 @@ def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
     assert "**words** encoded the rows" in words(test)
 
 
-def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_it_failed_is_said_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
@@ -394,7 +394,7 @@ def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open)
     assert "tries them again in an hour" in shown
 
 
-def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
+def test_press_for_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     test = opened(show, seat)
     for file in (seat.home.encoders_dir / "words").iterdir():
@@ -431,9 +431,7 @@ def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show
 
 
 @pytest.mark.usefixtures("known")
-def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_a_dialog(
-    seat: Seat, show: Open
-) -> None:
+def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_dialog(seat: Seat, show: Open) -> None:
     test = show(seat.person_id, PAGE, project=str(seat.project_id))
     meaning = table(test)["meaning"]
     assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
@@ -458,14 +456,14 @@ def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) ->
 
 
 @pytest.mark.usefixtures("known")
-def test_not_now_puts_the_offer_away(seat: Seat, show: Open) -> None:
+def test_not_now_puts_offer_away(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     press(test, "Not now")
     assert "Learn from meaning" not in labels(test)
     assert encoding_requests.encoders(seat).running is None
 
 
-def test_package_that_the_operator_can_add_is_named(
+def test_package_that_operator_can_add_is_named(
     seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packaged = words_entry(revision=None, wheel="wordllama==1.0")
@@ -491,7 +489,7 @@ def test_encoder_that_is_not_verified_is_shown_on_request_alone(
     assert "Learn from meaning" not in labels(test)
 
 
-def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
+def test_cancelled_encoding_is_resumed_by_press(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
     press(opened(show, seat), "Resume")
@@ -509,7 +507,7 @@ def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -
 
 
 @pytest.mark.usefixtures("known")
-def test_encoder_of_the_server_is_removed_by_a_press(seat: Seat, show: Open) -> None:
+def test_encoder_of_server_is_removed_by_press(seat: Seat, show: Open) -> None:
     folder = seat.home.encoders_dir / words_encoder(seat.home)
     assert "Remove it" not in labels(opened(show, seat)), "it is the owner's own, which the operator removes"
     (folder / encoding.SOURCE).write_text("{}")
@@ -548,7 +546,7 @@ def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
     assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
 
 
-def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
+def test_back_to_words_removes_vectors(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     EncodingWorker(seat.home, "one").look()
     test = opened(show, seat)

@@ -43,7 +43,7 @@ def box(boxes, label: str):
     return next(one for one in boxes if one.label == label)
 
 
-def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
+def test_every_learner_setting_is_in_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
     assert {
         one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
@@ -57,7 +57,7 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     assert set(TRAINED) == {"automatic"} | trained
 
 
-def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
+def test_every_setting_of_label_vectors_is_in_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
     drawn = {one.name for one in (*label_vectors.LEARNING, *label_vectors.ANSWERING)}
@@ -84,7 +84,7 @@ def drawer_title(test: AppTest) -> str:
     return str(head["title"])
 
 
-def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
+def test_review_without_answers_points_to_first_question(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     shown = words(show(owner, "review_page.py", project=str(project)))
     assert "No answers yet" in shown
@@ -114,7 +114,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert "heard again" in [one.get("Note") for one in history(test)]
 
 
-def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_click_opens_row_that_was_on_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     lines = [
@@ -144,7 +144,7 @@ def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.Mon
     assert row_table.opened_row("q") is None
 
 
-def test_list_ticks_belong_to_the_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_ticks_belong_to_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     name, ticked = row_table._ticked("q", [7, 8])
@@ -159,7 +159,7 @@ def test_list_ticks_belong_to_the_rows_that_were_listed(monkeypatch: pytest.Monk
     assert again != name, "the browser forgets them, too"
 
 
-def test_moments_are_in_the_browsers_time_zone_and_say_so(
+def test_moments_are_in_browsers_time_zone_and_say_so(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -175,7 +175,7 @@ def test_moments_are_in_the_browsers_time_zone_and_say_so(
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> None:
+def test_looking_on_after_correction(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     saved = [answer_next(home, owner, project) for _ in range(3)]
     test = show(owner, "review_page.py", project=str(project))
@@ -191,7 +191,7 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     assert list(listed(test).Answer) == [other]
 
 
-def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
+def test_correction_of_row_answered_again_in_another_tab_is_refused_in_words(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner)
@@ -208,7 +208,7 @@ def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     assert reviewing.open_row(Seat(home, owner, project), row) == before
 
 
-def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
+def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     answer_next(home, owner, project)
@@ -218,7 +218,7 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     assert not [one for one in test.selectbox if one.label == "Annotator"]
 
 
-def test_the_settings_page_is_the_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_page_is_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     monkeypatch.setattr(frame, "person_id", lambda: ada)
@@ -278,7 +278,7 @@ def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_a_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
+def test_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     small_project(home, owner, "other")
     test = show(owner, "project_page.py", project=str(project))
@@ -300,7 +300,7 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
 
 
-def test_a_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
+def test_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     for _ in range(3):
         answer_next(home, owner, project)
@@ -346,7 +346,7 @@ def test_of_many_classes_some_are_listed_and_the_others_found(
     assert "0 of 3 classes are listed" in words(test)
 
 
-def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
+def test_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("bee").run()
@@ -358,7 +358,7 @@ def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open)
     assert "eel" in list(test.dataframe[1].value["Class"])
 
 
-def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
+def test_classes_of_project_put_away_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
@@ -374,7 +374,7 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     assert "eel" not in [one.name for one in classes.classes_view(Seat(home, owner, project)).classes]
 
 
-def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) -> None:
+def test_name_is_no_markdown_in_toast(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds* [x](http://y)")
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -388,7 +388,7 @@ def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) ->
     assert toast.value == frame.escape("Saved: add: _eel_")
 
 
-def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> None:
+def test_restoring_ends_with_access(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -414,7 +414,7 @@ def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     assert not test.expander
 
 
-def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
+def test_home_says_why_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     small_project(home, owner)
@@ -423,7 +423,7 @@ def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: 
     assert "exists already" in words(test)
 
 
-def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
+def test_home_names_next_step(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     assert "The first question is ready" in words(show(owner))
     while (question := loop.next_question(Seat(home, owner, project))) is not None:

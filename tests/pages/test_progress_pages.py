@@ -69,7 +69,7 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     assert len(test.get("download_button")) == 5
 
 
-def test_controls_alone_are_the_accuracy(home: Home, owner: int, show: Open) -> None:
+def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 60)
     shown = metrics(show(owner, "progress.py", project))
@@ -104,9 +104,7 @@ def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project))
 
 
-def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_owner_sets_goal_next_to_figure_and_the_other_rules_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
     answer_truly(home, owner, project, 6)
@@ -126,7 +124,7 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     }
 
 
-def test_random_order_is_shown_once_a_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
+def test_random_order_is_shown_once_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 12)
     test = show(owner, "progress.py", project)
@@ -148,7 +146,7 @@ def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, 
     assert "No accuracy curve yet" in words(test)
 
 
-def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
+def test_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.3, model="clpl", strategy="margin")
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"] == "unknown"
@@ -183,7 +181,7 @@ def test_why_training_failed_is_said(
     )
 
 
-def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an_answer(
+def test_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_answer(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
@@ -198,7 +196,7 @@ def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an
     assert "with the next answers" not in said
 
 
-def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
+def test_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
     answer_truly(home, owner, project, 3)
@@ -209,7 +207,7 @@ def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, 
     assert "Time to stop: " in words(show(owner, "progress.py", project))
 
 
-def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -> None:
+def test_owner_changes_rules_there(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "progress.py", project)
     at = f"stop-{project}"
@@ -224,7 +222,7 @@ def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -
     )
 
 
-def test_an_annotator_sees_the_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
+def test_annotator_sees_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(annotator(home, owner, "Ada"), "progress.py", project)
     assert "When to stop" in words(test)
@@ -232,7 +230,7 @@ def test_an_annotator_sees_the_panel_but_not_its_rules(home: Home, owner: int, s
     assert not test.number_input
 
 
-def test_the_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
+def test_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 3)
     test = show(annotator(home, owner, "Ada"), "map_page.py", project)
@@ -248,7 +246,7 @@ def test_data_is_what_was_drawn_and_unknown_is_empty() -> None:
     assert lines == [["answers", "share", "name"], ["0", "", "a,b"], ["1", "0.5", 'c"']]
 
 
-def test_a_long_curve_is_thinned_but_for_its_ends() -> None:
+def test_long_curve_is_thinned_but_for_its_ends() -> None:
     n = 50_000
     figure = charts.share_curve(np.arange(n), np.linspace(0, 1, n))
     x = np.asarray(figure.data[0].x)
@@ -284,7 +282,7 @@ def test_labels_in_charts_are_no_html() -> None:
     assert figure.data[0].text.tolist() == [["3", ""], ["", "1"]]
 
 
-def test_many_labels_are_cut_to_a_readable_chart() -> None:
+def test_many_labels_are_cut_to_readable_chart() -> None:
     names = [f"c{k}" for k in range(1000)]
     assert len(charts.label_bars(names, [1] * 1000, [0] * 1000).data[0].y) == charts.MOST_LABELS
     assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)
@@ -310,7 +308,7 @@ def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
     assert (figure.layout.yaxis.dtick, figure.layout.yaxis.maxallowed) == (1, None)
 
 
-def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
+def test_legends_are_below_plot_if_no_toolbar_lies() -> None:
     one = charts.Honest("a", np.array([0.5]), np.array([0.4]), np.array([0.6]))
     for figure in (
         charts.accuracy_curve(np.array([0]), [one, one], np.array([0]), mark_versions=False),
@@ -322,7 +320,7 @@ def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
         assert figure.layout.legend.yanchor == "top"
 
 
-def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) -> None:
+def test_winnow_answers_for_owner_alone(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
@@ -349,7 +347,7 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     assert not [one for one in show(ann, "progress.py", project=str(project)).button if "answer" in one.label]
 
 
-def test_it_plays_on_only_while_somebody_looks(
+def test_it_plays_on_only_while_someone_looks(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -380,7 +378,7 @@ def test_it_plays_on_only_while_somebody_looks(
     assert asked == [5] * 13, "all fifty, from the start"
 
 
-def test_it_stops_where_it_is_told_to(
+def test_it_stops_if_it_is_told_to(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = show(owner, "progress.py", project=str(small_project(home, owner)))
@@ -397,7 +395,7 @@ def test_it_stops_where_it_is_told_to(
     assert not [one for one in page.button if one.label == "Stop"]
 
 
-def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
+def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, model="perceptron-max", strategy="margin")
     answer_truly(home, owner, project, 6)
     page = show(owner, "progress.py", project=str(project))
@@ -424,7 +422,7 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
         ),
     ],
 )
-def test_progress_compares_scores_of_the_file_with_the_model(
+def test_progress_compares_scores_of_file_with_model(
     monkeypatch: pytest.MonkeyPatch, found: FileScores, expected: str
 ) -> None:
     said: list[str] = []

@@ -101,23 +101,21 @@ def test_the_one_button_is_what_is_to_be_done(
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
     ],
 )
-def test_the_line_says_where_it_stands(
-    project: dict[str, object], glance: dict[str, object], line: str
-) -> None:
+def test_line_says_if_it_stands(project: dict[str, object], glance: dict[str, object], line: str) -> None:
     assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
 
 
-def test_what_a_user_wrote_is_no_markdown() -> None:
+def test_what_user_wrote_is_no_markdown() -> None:
     assert state_line(replace(PROJECT, description="*stars* :red[x]"), None) == (r"\*stars\* \:red\[x\]")
 
 
-def test_a_value_stands_with_its_interval() -> None:
+def test_value_stands_with_its_interval() -> None:
     assert home_parts._figure(GLANCE) == "**87%**  \n:small[:gray[84 to 90%]]"
     assert home_parts._figure(replace(GLANCE, what=F1)).startswith("**F1 87%**")
     assert home_parts._figure(None).startswith("–")
 
 
-def test_who_was_last_is_told_where_it_may_be() -> None:
+def test_who_was_last_is_reported_if_it_may_be() -> None:
     assert "last by Ada " in home_parts._counts(PROJECT, "Bob")
     assert "last by you " in home_parts._counts(PROJECT, "Ada")
     assert home_parts._counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnone yet")
@@ -126,7 +124,7 @@ def test_who_was_last_is_told_where_it_may_be() -> None:
     )
 
 
-def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
+def test_curve_is_numbers_alone_and_ends_at_last() -> None:
     drawn = spark((0.2, 0.4, 0.6))
     assert 'aria-label="from 20% to 60%"' in drawn
     assert "0% calc(90% - 1px), 50% calc(50% - 1px), 100% calc(10% - 1px)" in drawn, "lowest to highest"
@@ -135,14 +133,14 @@ def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
     assert '<i style="top:10%">' in drawn
 
 
-def test_the_curve_has_its_band_and_room_for_it() -> None:
+def test_curve_has_its_band_and_room_for_it() -> None:
     drawn = spark((0.4, 0.5, 0.6), (0.2, 0.4, 0.5), (0.6, 0.9, 1.0))
     assert "polygon(0% 50%, 50% 20%, 100% 10%, 100% 60%, 50% 70%, 0% 90%)" in drawn, "high, and back by low"
     assert "from 40% to 60%, which is 50 to 100%" in drawn
     assert drawn.count("<b ") == 1
 
 
-def test_a_band_is_drawn_only_where_it_is_known() -> None:
+def test_band_is_drawn_only_if_it_is_known() -> None:
     values = (0.1, 0.2, 0.3, 0.4, 0.5)
     assert "<b " not in spark(values)
     assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), (
@@ -166,7 +164,7 @@ def names(test: AppTest) -> list[str]:
     return re.findall(r"\*\*(alpha|beta|gamma|delta)\*\*", words(test))
 
 
-def test_from_the_fourth_project_on_they_are_searched_and_sorted(home: Home, owner: int, show: Open) -> None:
+def test_from_fourth_project_on_they_are_searched_and_sorted(home: Home, owner: int, show: Open) -> None:
     for name in ("beta", "alpha", "gamma"):
         project = small_project(home, owner, name)
     test = show(owner)
@@ -183,7 +181,7 @@ def test_from_the_fourth_project_on_they_are_searched_and_sorted(home: Home, own
     assert "No project matches." in words(test)
 
 
-def test_a_line_leads_on_and_to_the_rest(home: Home, owner: int, show: Open) -> None:
+def test_line_leads_on_and_to_rest(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "alpha")
     test = show(owner)
     assert [one.proto.label for one in test.get("page_link")] == [
@@ -240,7 +238,7 @@ def test_others_are_offered_none(home: Home, owner: int, show: Open) -> None:
 # Home before there is a project of one's own: what Winnow does, and the way to a table
 
 
-def test_it_stands_until_there_is_a_project_of_ones_own(home: Home, owner: int, show: Open) -> None:
+def test_it_stands_until_there_is_project_of_ones_own(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, demos.DIGITS.name)
     test = show(owner)
     assert "Winnow finds the one that is" in words(test)
@@ -256,7 +254,7 @@ def test_it_stands_until_there_is_a_project_of_ones_own(home: Home, owner: int, 
     assert [one.value for one in test.title] == ["Projects"]
 
 
-def test_the_pictures_are_whole() -> None:
+def test_pictures_are_whole() -> None:
     class Balance(HTMLParser):
         open: list[str]
 

@@ -50,7 +50,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
 
 
 @pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
-def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
+def test_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
@@ -85,7 +85,7 @@ def test_home(home: Home, owner: int, show: Open) -> None:
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show: Open) -> None:
+def test_queues_strategy_is_shown_as_it_is(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     before = test.selectbox[0].value
@@ -110,7 +110,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
-def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
+def test_invitation_keeps_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
     annotator(home, owner, "Ada")
     test = show(owner, "people.py")
     test.text_input[0].set_value("Bob")
@@ -126,7 +126,7 @@ def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner:
     assert test.text_input[0].value == ""
 
 
-def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: int, show: Open) -> None:
+def test_table_that_does_not_fit_stays_on_import_page(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     test.text_input[0].set_value("my birds")
     press(test, "Create project")
@@ -137,7 +137,7 @@ def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: i
     assert [one.name for one in managing.list_projects(Seat(home, owner))] == ["my birds"]
 
 
-def test_what_a_page_does_not_say_itself_is_said_around_it(
+def test_what_page_does_not_say_itself_is_said_around_it(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -169,7 +169,7 @@ def test_every_page_says_that_nothing_is_saved_any_more(
     assert said not in words(show(owner, page, project=str(project)))
 
 
-def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
+def test_card_stands_while_store_fails_and_goes_on_by_itself(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner)
@@ -197,7 +197,7 @@ def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
 @pytest.mark.parametrize(
     "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
 )
-def test_no_page_ends_in_streamlits_own_words_where_a_table_is_missing(
+def test_no_page_ends_in_streamlits_own_words_where_table_is_missing(
     home: Home, owner: int, show: Open, table: str
 ) -> None:
     project = small_project(home, owner)

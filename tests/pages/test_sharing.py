@@ -56,7 +56,7 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     assert not test.exception
 
 
-def test_a_change_that_is_refused_is_said(
+def test_change_that_is_refused_is_said(
     seat: Seat, settings: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(seat.home, seat.person_id, "Ada")
@@ -71,7 +71,7 @@ def test_a_change_that_is_refused_is_said(
     assert members.rights_of(Seat(seat.home, ada, seat.project_id))
 
 
-def test_a_group_is_made_changed_invited_and_removed(
+def test_group_is_made_changed_invited_and_removed(
     seat: Seat, show: Open, settings: Callable[[], AppTest]
 ) -> None:
     nowhere = Seat(seat.home, seat.person_id)
@@ -132,7 +132,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_the_navigation_shows_what_the_role_may_see(
+def test_navigation_shows_what_role_may_see(
     seat: Seat, show: Open, role: Role, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", role)
@@ -159,7 +159,7 @@ def test_the_navigation_shows_what_the_role_may_see(
     assert seen == ["Home", "My account"]
 
 
-def test_the_navigation_follows_the_project_in_the_address(
+def test_navigation_follows_project_in_address(
     seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
@@ -182,14 +182,14 @@ def test_the_navigation_follows_the_project_in_the_address(
 
 
 @pytest.mark.parametrize("page", ["annotate.py", "queue_page.py", "review_page.py"])
-def test_a_viewer_is_told_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
+def test_viewer_is_reported_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve, page, project=str(seat.project_id))
     assert words(test).strip().startswith("This page is for annotators.")
     assert not test.button
 
 
-def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None:
+def test_home_of_viewer_and_of_project_owner(seat: Seat, show: Open) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve)
     assert "You are a viewer here." in words(test)
@@ -203,7 +203,7 @@ def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None
     assert managing.get_project(seat).name == "small"
 
 
-def test_a_reviewer_finds_the_answers_of_all(seat: Seat, show: Open) -> None:
+def test_reviewer_finds_answers_of_all(seat: Seat, show: Open) -> None:
     home, project = seat.home, seat.project_id or 0
     ada = annotator(home, seat.person_id, "Ada")
     eve = annotator(home, seat.person_id, "Eve", "reviewer")

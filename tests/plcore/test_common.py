@@ -80,7 +80,7 @@ def expected_failures(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
 
-def test_the_walk_finds_the_classifiers():
+def test_walk_finds_classifiers():
     assert "PLKNeighborsClassifier" in {type(estimator).__name__ for estimator in CLASSIFIERS}
     assert len(plcore.__all__) == len(set(plcore.__all__))
     for failures in EXPECTED_FAILED_CHECKS.values():
@@ -124,7 +124,7 @@ def problem():
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda estimator: type(estimator).__name__)
 class TestCandidates:
-    def test_results_have_the_promised_shapes(self, estimator, problem):
+    def test_results_have_promised_shapes(self, estimator, problem):
         X, candidates = problem
         model = clone(estimator).fit(X, candidates)
         assert model.classes_.tolist() == [0, 1, 2, 3, 4]
@@ -200,7 +200,7 @@ class TestCandidates:
             with pytest.raises(plcore.CandidateError, match="columns of y must be classes: 'a', 'b'"):
                 model.score(X, foreign)
 
-    def test_scoring_a_missing_label_names_its_row(self, estimator, problem):
+    def test_scoring_missing_label_names_its_row(self, estimator, problem):
         X, _ = problem
         for labels, missing in (
             (np.array(["a", "b"] * 30, dtype=object), None),

@@ -84,7 +84,7 @@ def test_every_route_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("role", [*Role, NOBODY])
-def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat, role: str) -> None:
+def test_every_role_is_answered_as_paper_says(client: TestClient, seat: Seat, role: str) -> None:
     person = sign_in(client, seat, Role.OWNER)
     address = prepared(seat, person)
     if role == NOBODY:
@@ -139,7 +139,7 @@ def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClien
         assert headers[0] == headers[1]
 
 
-def test_without_a_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
+def test_without_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
     closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]

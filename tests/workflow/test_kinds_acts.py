@@ -208,7 +208,7 @@ def test_whatever_people_do_for_long(
 
 
 @EVERY_WORLD
-def test_a_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
+def test_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.2))
     _, left = counts_agreed(home, owner, seat.project_id)
     asked = 0

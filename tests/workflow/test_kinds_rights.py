@@ -115,7 +115,7 @@ def prepare_guests(seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
+def test_what_role_has_no_right_to_is_refused_and_changes_nothing(
     world: KindWorld, seat: Seat, role: Role
 ) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", role), seat.project_id)
@@ -145,7 +145,7 @@ def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("role", [*Role, "of Winnow"])
-def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
+def test_what_role_has_right_to_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
     """It may still not be to be had: a question that was answered, a project that takes no groups."""
     who = seat
     if role in list(Role):
@@ -167,7 +167,7 @@ def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, rol
         assert managing.get_project(who).role is Role.OWNER
 
 
-def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
+def test_who_is_no_member_is_told_what_is_told_of_project_that_does_not_exist(
     world: KindWorld, seat: Seat
 ) -> None:
     row = world.answer(seat).row
@@ -238,7 +238,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         act(Seat(seat.home, seat.person_id), world, mine)
 
 
-def test_to_own_a_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
+def test_to_own_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", Role.OWNER), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
@@ -272,7 +272,7 @@ def test_who_is_disabled_or_unknown_is_refused_everywhere(
 
 
 @pytest.mark.parametrize("where", ["unknown", "archived", "binned"])
-def test_a_project_that_is_not_in_use_is_found_by_nobody(
+def test_project_that_is_not_in_use_is_found_by_no_one(
     world: KindWorld, seat: Seat, ada: Seat, where: str
 ) -> None:
     rows = {ada: world.answer(ada).row, seat: world.answer(seat).row}

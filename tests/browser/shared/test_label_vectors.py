@@ -47,7 +47,7 @@ def mark(page: Page, labels: set[str]) -> None:
             page.keyboard.press(toggle.get_attribute("data-key") or "")
 
 
-def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_all_labels_of_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
@@ -88,7 +88,7 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     assert [entry["kind"] for entry in room.log_of(server, project)][-3:] == ["skip", "unsure", "bad"]
 
 
-def test_enter_on_a_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_enter_on_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     page.get_by_role("link", name="Progress").first.focus()
@@ -264,7 +264,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
 # export
 
 
-def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
+def test_answer_is_found_corrected_and_made_not_known_without_mouse(
     page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)

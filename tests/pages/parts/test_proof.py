@@ -65,7 +65,7 @@ def view(
         (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
     ],
 )  # fmt: skip
-def test_how_far_the_goal_is(seen: Any, words: str) -> None:
+def test_how_far_goal_is(seen: Any, words: str) -> None:
     assert goal_words(seen) == words
 
 
@@ -130,7 +130,7 @@ def test_what_is_saved(seen: Any, title: str, words: str) -> None:
     assert saved_words(seen) == (title, words)
 
 
-def test_the_marks_on_the_chart() -> None:
+def test_marks_on_chart() -> None:
     answers = np.array([0.0, 100.0])
     figure = proof_marks.random_order(go.Figure(), answers, answers / 200, answers / 400, answers / 100)
     assert figure.data[-1].name == "random order, estimated"

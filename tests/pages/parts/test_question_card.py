@@ -38,7 +38,7 @@ from workflow.server.home import Home
 # The card's Python side: what is cut short says so
 
 
-def test_a_text_is_cut_only_where_more_follows() -> None:
+def test_text_is_cut_only_where_more_follows() -> None:
     assert shortened("four", 4) == "four"
     assert shortened("fourth", 4) == "fou…"
     assert shortened("one two", 5) == "one…", "no space stands before the ellipsis"
@@ -64,7 +64,7 @@ def test_what_was_saved_last_is_said_in_words(
     assert told["message"] == f"Saved: {words}"
 
 
-def test_every_kind_of_entry_about_a_row_has_words_of_its_own() -> None:
+def test_every_kind_of_entry_about_row_has_words_of_its_own() -> None:
     of_no_row = {EntryKind.CLASS, EntryKind.ROWS, EntryKind.ASIDE, EntryKind.MODEL}
     for kind in set(EntryKind) - of_no_row:
         told = _saved(Saved(9, kind, 5, "r5", ("sea",)), None)
@@ -92,7 +92,7 @@ def test_every_kind_of_project_tells_its_card(world: KindWorld, home: Home, owne
     assert (paused["token"], paused["question"], paused["empty"]["title"]) == (None, None, "Paused")
 
 
-def test_an_answer_that_was_there_is_named() -> None:
+def test_answer_that_was_there_is_named() -> None:
     assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
         "already (ant), in another tab perhaps."
     )
@@ -102,7 +102,7 @@ def test_an_answer_that_was_there_is_named() -> None:
 # What is said of a press that was refused, and for how long
 
 
-def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
+def test_press_past_page_while_it_is_drawn_makes_no_old_question_new(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -117,7 +117,7 @@ def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
     assert sent[-1]["height"] == standing.standing(seat).height - 1, "it is as old as its question"
 
 
-def test_a_refusal_is_over_once_later_answers_were_stored(
+def test_refusal_is_over_once_later_answers_were_stored(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -159,7 +159,7 @@ def test_few_classes_are_all_listed() -> None:
     assert test.session_state["found"] == "b"
 
 
-def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
+def test_of_many_first_are_listed_and_any_can_be_typed() -> None:
     test = drawn(MANY)
     assert test.selectbox[0].options == list(MANY[:LISTED])
     assert test.session_state["found"] is None
@@ -178,7 +178,7 @@ def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
         ("<b>", "No class is called \\<b\\>."),
     ],
 )
-def test_a_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
+def test_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
     test = drawn(MANY, typed)
     assert test.session_state["found"] is None
     assert test.caption[0].value.startswith(said)
@@ -213,7 +213,7 @@ VIEW = ShortlistView(
 )
 
 
-def test_the_measured_rate_stands_beside_the_promise() -> None:
+def test_measured_rate_is_next_to_promise() -> None:
     assert part.measured_in_words(VIEW) == "promised 95%, held in 93 of 97 checks (96%, 90 to 99%)"
     assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
     assert part.answers_in_words(VIEW) == (
@@ -258,7 +258,7 @@ def test_how_it_stands(changed: dict[str, object], said: str) -> None:
 ONE = Voter("Ann", 3, 0.5, 0.9, "")
 
 
-def test_the_check_of_an_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
+def test_check_of_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
     data = table().cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
     said = words(test)
@@ -306,7 +306,7 @@ def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> N
     assert "5 voters gave 120 votes on 40 rows" in words(test)
 
 
-def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
+def test_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
     cells = table(40).cells
     roles = importing.Roles(candidates="Ann", numbers=ROLES.numbers)
     plain = importing.LabelTable.from_cells(cells[cells["Ann"] != ""].reset_index(drop=True), roles)
@@ -327,5 +327,5 @@ def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: in
         (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "beyond chance is 0.61 (Kripp"),
     ],
 )
-def test_the_sentence(found: EarlierVotes, wanted: str) -> None:
+def test_sentence(found: EarlierVotes, wanted: str) -> None:
     assert wanted in in_words(found)

@@ -110,7 +110,7 @@ def test_label_dependent_sets_stay_as_without_doubts():
     np.testing.assert_array_equal(guarded.predict_proba(X), plain.predict_proba(X))
 
 
-def test_blind_checks_of_single_candidates_decide_the_start():
+def test_blind_checks_of_single_candidates_decide_start():
     assert starts_to_try(None) == starts_to_try((9, 9)) == ((0.0, 0.8), None)
     assert starts_to_try((1, 10)) == ((0.0,), None)
     assert starts_to_try((5, 10)) == ((), 0.5)

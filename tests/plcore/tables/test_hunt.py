@@ -533,7 +533,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
-def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: str) -> None:
+def test_column_next_to_text_is_learnt_from_if_it_describes_item(column: str) -> None:
     values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
     cells = [values[k % len(values)] for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
@@ -542,7 +542,7 @@ def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: s
 
 
 @pytest.mark.parametrize("column", ABOUT_ANSWERS)
-def test_text_about_an_answer_is_not_the_item(column: str) -> None:
+def test_text_about_answer_is_not_item(column: str) -> None:
     said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: said})))
     assert (roles.text, roles.categories) == ("text", ())

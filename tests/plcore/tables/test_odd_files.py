@@ -64,7 +64,7 @@ def check_odd(odd: Odd) -> None:
         assert names == list(odd.truth)
 
 
-def test_the_odd_files_are_many_and_all_different() -> None:
+def test_odd_files_are_many_and_all_different() -> None:
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(odd.name for odd in ODD_FILES).items() if count > 1] == []
     alike = Counter((odd.data, odd.file) for odd in ODD_FILES)

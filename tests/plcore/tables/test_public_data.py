@@ -48,7 +48,7 @@ def in_annotator_columns(birdsong: dict[str, np.ndarray]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("write", [in_one_column, in_label_columns, in_annotator_columns])
-def test_the_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
     frame = write(birdsong)
     path = tmp_path / "birdsong.csv"
     frame.to_csv(path, index=False)

@@ -77,9 +77,7 @@ def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: 
     assert mapped.write(tmp_path / "u") == table.write(tmp_path / "t")
 
 
-def test_a_damaged_table_is_noticed_where_it_is_mapped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_table_is_noticed_if_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "IN_MEMORY", 0)
     tables()[0].write(tmp_path / "t")
     data = bytearray((tmp_path / "t").read_bytes())
@@ -120,7 +118,7 @@ def test_what_was_written_is_kept_as_it_is(
     assert replace(table, media=replace(table.media, files=None)).write_named(kept) == digest
 
 
-def test_what_was_changed_since_is_written_anew(tmp_path: Path) -> None:
+def test_what_was_changed_since_is_rewritten(tmp_path: Path) -> None:
     table, digest = written(tmp_path)
     other = replace(table, candidates=np.ones_like(table.candidates))
     assert other.write(tmp_path / "other") != digest

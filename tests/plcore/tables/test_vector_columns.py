@@ -130,7 +130,7 @@ def guess(**columns: str) -> Roles:
     return suggest_roles(pd.DataFrame(cells, dtype="str"))
 
 
-def test_the_guess() -> None:
+def test_guess() -> None:
     w = "1.5 2.5 3.25 4 5 6"
     found = guess(w=w.replace(".", ""), sea="1 . 0 1 . .", sand="0 1 . . 1 0")
     assert found.label_vectors
@@ -157,7 +157,7 @@ def test_the_guess() -> None:
     assert (lists.candidates, lists.not_labels, lists.label_vectors) == ("labels", "Not labels", True)
 
 
-def test_a_label_never_asked_between_others_is_one_too() -> None:
+def test_label_never_asked_between_others_is_one_too() -> None:
     found = guess(w="10 20 30 40", sea="1 . 0 1", rock=". . . .", sand="0 1 . .", note=". . . .")
     assert found.label_columns == ("sea", "rock", "sand")
     assert "note" not in found.numbers + found.categories

@@ -62,7 +62,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
+def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     said = []
     for _ in range(20):
@@ -90,7 +90,7 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
+def test_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     project = winnow.project(seat.project_id or 0)
     project.export(tmp_path / "labels.csv")
     assert len(pd.read_csv(tmp_path / "labels.csv")) == managing.get_project(seat).n_rows
@@ -101,7 +101,7 @@ def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_refusals_are_in_the_words_of_the_house(winnow: Winnow, seat: Seat, url: str) -> None:
+def test_refusals_are_in_words_of_house(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
         winnow.project(99).next_question()
     assert refused.value.status == 404
@@ -143,7 +143,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [[None], [None, 503, None, 502]])
-def test_an_answer_whose_reply_is_lost_is_stored_once(
+def test_answer_whose_reply_is_lost_is_stored_once(
     url: str, seat: Seat, no_pauses: list[float], losses: list[int | None]
 ) -> None:
     flaky = Flaky()
@@ -171,7 +171,7 @@ class Broken(httpx2.SyncByteStream):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, TRIES])
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
+def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
     left = [Broken()] * losses
 
     def reply(_request: httpx2.Request) -> httpx2.Response:
@@ -199,7 +199,7 @@ def test_what_is_no_winnow_is_said_so() -> None:
 
 
 @pytest.mark.slow
-def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
+def test_it_gives_up_in_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
@@ -244,7 +244,7 @@ def test_scores_are_stored_once_and_come_in_parts(
 
 
 @pytest.mark.slow
-def test_what_it_knows_is_what_the_document_says() -> None:
+def test_what_it_knows_is_what_document_says() -> None:
     from dataclasses import fields
 
     from web.api import shapes
@@ -260,7 +260,7 @@ def test_what_it_knows_is_what_the_document_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_example_of_the_page_labels_twenty_rows(
+def test_example_of_page_labels_twenty_rows(
     url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = team.ensure_owner(home).id
@@ -320,7 +320,7 @@ def test_it_waits_as_long_as_it_is_told_to(slept: list[float], patience: float, 
     ("asked", "pauses"),
     [("60", [60.0]), ("5", [5.0]), ("600", [60.0]), ("Thu, 26 Nov 2026 12:00:00 GMT", [0.5]), (None, [0.5])],
 )
-def test_who_called_too_often_waits_as_long_as_the_server_says(
+def test_who_called_too_often_waits_as_long_as_server_says(
     slept: list[float], asked: str | None, pauses: list[float]
 ) -> None:
     """6,000 calls in half of a minute are followed by half a minute in which every call is refused."""
@@ -355,7 +355,7 @@ def test_what_is_no_token_is_said_without_it(token: str) -> None:
     assert "winnow_" not in str(said.value)
 
 
-def test_a_token_may_come_from_a_file_and_an_address_with_a_slash() -> None:
+def test_token_may_come_from_file_and_address_with_slash() -> None:
     heard: list[httpx2.Request] = []
 
     def hear(request: httpx2.Request) -> httpx2.Response:
@@ -386,7 +386,7 @@ def test_one_text_is_no_list_of_labels(project: WinnowProject) -> None:
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_a_score_that_is_no_number_is_said_before_any_row_is_sent(
+def test_score_that_is_not_number_is_said_before_any_row_is_sent(
     project: WinnowProject, score: float
 ) -> None:
     rows = itertools.chain(((row, {"ant": 1.0}) for row in range(10_000)), [(10_000, {"ant": score})])

@@ -26,7 +26,7 @@ def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> O
     return OwnAnswer(seq, "is", 0, "r0", ("a",), None, False, withdrawal, redoable)
 
 
-def test_undo_takes_the_newest_that_stands_redo_what_was_taken_back_last() -> None:
+def test_undo_takes_newest_that_stands_redo_what_was_withdrawn_last() -> None:
     answers = [own(9, 12, redoable=True), own(8), own(7, 13, redoable=True), own(6, 14), own(5)]
     assert history.latest_standing(answers) == 8
     assert history.latest_withdrawn(answers) == 7
@@ -67,7 +67,7 @@ def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, 
     assert undoing.redo(seat) is None
 
 
-def test_a_history_goes_back_so_far_and_is_of_one_person(
+def test_history_goes_back_so_far_and_is_of_one_person(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = Seat(
@@ -125,7 +125,7 @@ def test_answers_undo_redo_and_corrections_by_others_are_followed(
     check(ada, seat)
 
 
-def test_an_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
+def test_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     check(seat)
     for _ in range(3):

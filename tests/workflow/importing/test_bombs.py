@@ -71,7 +71,7 @@ def defuse(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("bomb", SAMPLE, ids=lambda one: one.name)
-def test_a_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
+def test_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
@@ -81,7 +81,7 @@ def test_every_other_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture)
     defuse(bomb, caplog)
 
 
-def test_an_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "winnow")
     read_upload(ODD_FILES[0].data, ODD_FILES[0].file)
     before = resident_mb()
@@ -95,7 +95,7 @@ def test_an_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     assert resident_mb() - before < MOST_GROWN_MB
 
 
-def test_the_bombs_are_many_and_all_different() -> None:
+def test_bombs_are_many_and_all_different() -> None:
     assert len(BOMBS) >= 60
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(bomb.name for bomb in BOMBS).items() if count > 1] == []
@@ -171,7 +171,7 @@ MEDIA_SAMPLE = [one for one in MEDIA_BOMBS if not one.heavy][::6]
 
 
 @pytest.mark.parametrize("bomb", MEDIA_SAMPLE, ids=lambda one: one.name)
-def test_a_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     defuse_media(bomb, tmp_path, caplog)
 
 

@@ -41,7 +41,7 @@ def create(test: AppTest) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
-def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question: str) -> None:
+def test_annotate_draws_question(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
@@ -51,7 +51,7 @@ def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question:
     assert (asked.label is None) == (question == "instance")
 
 
-def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, show: Open) -> None:
+def test_progress_has_honest_figures_and_kinds(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2, test_share=0.9)
     first = words(show(owner, "progress.py", project=str(project)))
     assert "begin with the first answer" in first
@@ -107,7 +107,7 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
     assert "F1, controls" in said
 
 
-def test_a_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+def test_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
         answer_truly(home, owner, project)
@@ -136,7 +136,7 @@ def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> Non
     assert said.value.startswith("Time to stop: 2 of 2 labels are answered.")
 
 
-def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
+def test_stop_rules_are_saved_though_model_moves_on_meanwhile(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = vector_project(home, owner, question="cell")
@@ -151,7 +151,7 @@ def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
     assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
 
-def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: int, show: Open) -> None:
+def test_queue_with_blind_checks_is_owners_in_words(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert "the queue is for the owner" in words(test)
@@ -160,7 +160,7 @@ def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: i
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
+def test_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
@@ -223,7 +223,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     assert question.label is None
 
 
-def test_an_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open) -> None:
+def test_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     ada = annotator(home, owner, "Ada")
     for name in ("annotate.py", "progress.py"):
@@ -237,7 +237,7 @@ def test_both_kinds_live_side_by_side(home: Home, owner: int, show: Open) -> Non
         assert not show(owner, "progress.py", project=str(number)).error
 
 
-def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int, show: Open) -> None:
+def test_import_guesses_label_vectors_and_makes_project(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(), "scenes.csv")
     assert test.radio[0].value == "vectors"
     figures = {one.label: one.value for one in test.metric}
@@ -262,7 +262,7 @@ def test_import_guesses_candidates_where_they_are(owner: int, show: Open) -> Non
     assert upload(show(owner, "import_table.py"), bits).radio[0].value == "candidates"
 
 
-def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
+def test_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n50,1,0\n"
     test = upload(show(owner, "import_table.py"), bits)
     test.radio[0].set_value("vectors").run()
@@ -301,7 +301,7 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
         ({"x": "oops"}, "Row 3 (line 4), column 'x'"),
     ],
 )
-def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
+def test_bad_cell_is_shown_with_its_place_and_leaves_nothing(
     home: Home, owner: int, show: Open, changes: dict[str, str], said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(**changes))
@@ -320,7 +320,7 @@ def named(test: AppTest, label: str):
     return box(test.multiselect, label)
 
 
-def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: Open) -> None:
+def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     assert "No answers yet" in words(show(owner, "review_page.py", project=str(project)))
     ada = annotator(home, owner, "Ada")
@@ -368,9 +368,7 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
 
 
-def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_label_in_two_boxes_is_refused_and_what_was_chosen_stays(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")
@@ -388,7 +386,7 @@ def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
     assert stands(home, owner, project, row)[labels[1]] == 1
 
 
-def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner: int, show: Open) -> None:
+def test_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, project, 2)
@@ -406,7 +404,7 @@ def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owne
     assert stands(home, owner, project, row)[labels[0]] == 0
 
 
-def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: Open) -> None:
+def test_bad_item_is_excluded_and_brought_back(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
@@ -422,7 +420,7 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     assert "taken out" not in words(test)
 
 
-def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
+def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, project, 2)
@@ -438,7 +436,7 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_the_map_counts_the_rows_by_state(home: Home, owner: int, show: Open, question: str) -> None:
+def test_map_counts_rows_by_state(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "map_page.py", project=str(project))
@@ -472,7 +470,7 @@ def test_one_that_is_ahead() -> None:
     )
 
 
-def test_from_the_start() -> None:
+def test_from_start() -> None:
     assert predicts(replace(AHEAD, since=0)).startswith("**One-vs-all** predicts, micro F1")
 
 

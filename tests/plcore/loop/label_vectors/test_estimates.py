@@ -74,7 +74,7 @@ def test_nothing_to_say():
     assert entropy_of(np.array([0.5, 0.5, 1.0])) == pytest.approx(2)
 
 
-def test_cells_of_a_row_that_are_alike_count_once():
+def test_cells_of_row_that_are_alike_count_once():
     whole = np.ones(40, dtype=bool)
     part = np.repeat(np.arange(10) < 7, 4)
     alike = share_of(part, whole, np.repeat(np.arange(10), 4))
@@ -298,7 +298,7 @@ def test_export():
             assert float(line["probability"]) == float(line["value"])
 
 
-def test_a_model_as_good_as_sure_is_not_written_as_an_answer():
+def test_model_as_good_as_sure_is_not_written_as_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     predicted = np.array([[-1, -1, 1, 0, -1]], dtype=np.int8)

@@ -144,7 +144,7 @@ def lived(steps):
 
 
 @given(ENTRIES)
-def test_fold_equals_a_plain_one(steps):
+def test_fold_equals_plain_one(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}
     standing = [entry for entry in log if entry.kind != "withdraw" and entry.seq not in withdrawn]

@@ -130,7 +130,7 @@ def go_on(options, seed, at, more, changes=()):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 25))
 @settings(max_examples=8)
-def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more):
+def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more)
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -139,7 +139,7 @@ def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more
 @pytest.mark.parametrize("name", ["one after the other", "two answer", "whom to believe"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 20), n=st.integers(1, 4))
 @settings(max_examples=10)
-def test_so_it_is_where_classes_change_and_answers_are_set_aside(name, seed, at, more, n):
+def test_so_it_is_where_classes_change_and_answers_are_excluded(name, seed, at, more, n):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more, CHANGES[:n])
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -163,7 +163,7 @@ def test_so_it_is_where_versions_are_published(model, seed):
     assert late.model_version == 0
 
 
-def test_a_checkpoint_does_not_follow_the_learner():
+def test_checkpoint_does_not_follow_learner():
     table, y = blobs(24, m=3, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=3))
     learner.apply(Entry(1, "is", 3, "ann", (table.classes[y[3]],)))

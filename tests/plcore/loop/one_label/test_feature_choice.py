@@ -78,7 +78,7 @@ def voted(pool: OneLabelPool[LabelTable], rows: IntArray, use: str) -> IntArray:
     return found
 
 
-def test_comparer_gives_plknn_the_neighbours_that_the_project_has() -> None:
+def test_comparer_gives_plknn_neighbours_that_project_has() -> None:
     pool = answered_pool(FEWEST_ANSWERED, hard=True)
     comparer = Comparer(pool)
     figures = comparer.compare().of("plknn")
@@ -169,7 +169,7 @@ def test_keys_of_versions_and_neighbours_name_features_that_are_not_both() -> No
     assert LearnerSettings(features=MEANING).model_key != by_hand.model_key
 
 
-def test_compare_measures_features_by_the_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_measures_features_by_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def compare_learners(

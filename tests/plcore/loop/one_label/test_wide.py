@@ -111,7 +111,7 @@ def test_rows_at_risk_are_found_in_parts():
     same_tables(sparse, dense)
 
 
-def test_classes_that_change_map_sets_as_they_map_a_matrix():
+def test_classes_that_change_map_sets_as_they_map_matrix():
     table, _ = blobs(60, m=5, truth=0.5)
     changes = (
         ClassChange(1, "add", ("new",)),

@@ -25,7 +25,7 @@ def test_birdnet_pi_rows_of_one_time_are_one_item() -> None:
     ]
 
 
-def test_birdnet_pi_confidence_of_zero_is_the_verdict_of_a_person() -> None:
+def test_birdnet_pi_confidence_of_zero_is_verdict_of_person() -> None:
     reading = read_case("birdnetpi_detections.csv")
     assert weights(reading)[1] == {"European Robin": 1}
     assert reading.cells["truth"].tolist() == ["", "European Robin"]
@@ -67,7 +67,7 @@ def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
 KALEIDOSCOPE = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH,TOP1DIST\n"
 
 
-def test_top1dist_of_several_rows_in_a_segment_is_a_score() -> None:
+def test_top1dist_of_several_rows_in_segment_is_score() -> None:
     first = "d,f,a.wav,0,3,Wren,0.9\n"
     reading = read(KALEIDOSCOPE + first + "d,f,a.wav,0,3,Robin,0.2\n")
     assert weights(reading) == [{"Wren": 0.9, "Robin": 0.2, NOTHING: pytest.approx(0.1)}]
@@ -153,7 +153,7 @@ def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) ->
         assert reading.suggest_roles().caption == ("eventStart", "locationName", "latitude", "longitude")
 
 
-def test_camtrap_package_shows_the_pictures_in_the_zip() -> None:
+def test_camtrap_package_shows_pictures_in_zip() -> None:
     tables = {"media.csv": MEDIA.encode(), "observations.csv": OBSERVED.encode(), "other.csv": b"a,b\n1,2\n"}
     pictures = {"media/1.jpg": picture(1, "JPEG"), "media/3.jpg": picture(3, "JPEG")}
     reading = read_table(make_zip(tables | pictures))
@@ -174,7 +174,7 @@ SHOTS = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
 )
 
 
-def test_camtrap_events_have_the_pictures_of_their_time_and_place() -> None:
+def test_camtrap_events_have_pictures_of_their_time_and_place() -> None:
     tables = {"media.csv": SHOTS.encode(), "observations.csv": EVENTS.encode()}
     pictures = {f"media/{second}.jpg": picture(second, "JPEG") for second in (0, 2, 5, 6)}
     reading = read_table(make_zip(tables | pictures))
@@ -247,7 +247,7 @@ IDS = (
 ABOUT = "INDIR,FOLDER,IN FILE,DURATION,DATE,Temperature,Site\nD:\\bats,n1,A.wav,10,2024-07-01,12,pond\n"
 
 
-def test_kaleidoscope_meta_describes_the_recordings() -> None:
+def test_kaleidoscope_meta_describes_recordings() -> None:
     reading = read_table(make_zip({"meta.csv": ABOUT.encode(), "id.csv": IDS.encode()}))
     assert reading.format == "zip of two tables (Kaleidoscope id.csv, Kaleidoscope meta.csv)"
     assert reading.cells["Temperature"].tolist() == ["12", "12", ""]

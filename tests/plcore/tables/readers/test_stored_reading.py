@@ -109,6 +109,6 @@ def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
     assert found.files.look_at("image", "C:\\far\\x.png")[0].endswith(".png")
 
 
-def test_a_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
+def test_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
     with pytest.raises(TableError):
         read_table(b"\x80\x04pickle")

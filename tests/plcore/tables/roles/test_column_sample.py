@@ -53,7 +53,7 @@ def test_whether_all_rows_differ_is_known_of_the_whole_column(pieces: list[list[
         ((), False),
     ],
 )
-def test_a_column_is_of_numbers_where_half_of_what_says_something_is(
+def test_column_is_of_numbers_where_half_of_what_says_something_is(
     cells: tuple[str, ...], numbers: bool
 ) -> None:
     assert ColumnSample("a", cells, pa.array(cells, TEXT)).is_numbers is numbers

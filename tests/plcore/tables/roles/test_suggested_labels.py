@@ -43,7 +43,7 @@ def test_pairs_of_labels_and_scores(head: str) -> None:
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.6], [0.9, 0, 0.05]]
 
 
-def test_numbered_columns_that_are_no_pairs() -> None:
+def test_numbered_columns_that_are_not_pairs() -> None:
     assert guess("candidates,score1,score2\na|b,1,2\nb,3,4\n").choices == ()
     assert guess("p1,p2,candidates\n1,2,a|b\n3,4,b\n").numbers == ("p1", "p2")
     uneven = guess("label1,score1,label2,w\na,.1,b,1\nb,.2,a,2\n")
@@ -83,7 +83,7 @@ def test_separators_people_write(mark: str) -> None:
     assert read(csv).classes == ("robin", "wren")
 
 
-def test_a_seldom_separator_gives_way_to_a_common_one() -> None:
+def test_seldom_separator_gives_way_to_common_one() -> None:
     csv = "labels,w\nblack/white|grey,1\ngrey,2\nblack/white,3\n"
     assert (guess(csv).separator, read(csv).classes) == ("|", ("black/white", "grey"))
 
@@ -111,7 +111,7 @@ def test_columns_of_votes_are_counted() -> None:
     assert weights.tolist() == [[3, 1], [0, 2]]
 
 
-def test_probabilities_named_like_the_true_labels() -> None:
+def test_probabilities_named_like_true_labels() -> None:
     csv = "wren,robin,truth,w\n0.9,0.1,wren,1\n0.3,0.7,robin,2\n0.5,0.5,wren,3\n"
     assert guess(csv).score_columns == ("wren", "robin")
     assert guess(csv).truth == "truth"
@@ -139,7 +139,7 @@ def test_votes_as_floats_and_whole_numbers_are_one_class() -> None:
     assert read("annotator_1,annotator_2,w\n1.0,2,1\n,1,2\n2.0,2,3\n").classes == ("1", "2")
 
 
-def test_a_list_of_objects_of_a_model() -> None:
+def test_list_of_objects_of_model() -> None:
     cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace(
         '"', '""'
     )
@@ -148,7 +148,7 @@ def test_a_list_of_objects_of_a_model() -> None:
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
 
 
-def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
+def test_measurements_with_such_names_are_none_next_to_true_label() -> None:
     csv = "id,p_mean,p_spread,label\n1,0.02,0.3,cat\n2,0.5,0.1,dog\n3,0.2,0.4,cat\n"
     assert guess(csv).score_columns == ()
     assert guess(csv).numbers == ("p_mean", "p_spread")
@@ -173,13 +173,13 @@ def test_what_stands_for_nothing_is_no_list() -> None:
         ["black and white or grey", "red", "blue", "red"],
     ],
 )
-def test_names_with_a_seldom_separator_stay_whole(cells: list[str]) -> None:
+def test_names_with_seldom_separator_stay_whole(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).separator == "|"
     assert set(read(csv).classes) == set(cells)
 
 
-def test_seldom_separators_between_numbers_are_taken_where_the_numbers_stand_alone() -> None:
+def test_seldom_separators_between_numbers_are_taken_where_numbers_stand_alone() -> None:
     csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
     assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
 
@@ -193,7 +193,7 @@ def test_percentages_and_decimal_commas_are_weights(cells: list[str]) -> None:
     assert weights.tolist() == [[0.4, 0.6], [1.0, 0.0]]
 
 
-def test_a_decimal_comma_does_not_separate_labels() -> None:
+def test_decimal_comma_does_not_separate_labels() -> None:
     cells = ["wren:0,6|robin:0,4", "wren:0,9", "robin:0,7", "owl:0,5"]
     csv = "candidates;w\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))
     assert (guess(csv).separator, read(csv).classes) == ("|", ("owl", "robin", "wren"))
@@ -215,13 +215,13 @@ def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize("mark", ["|", ";"])
-def test_a_comma_in_names_gives_way(mark: str) -> None:
+def test_comma_in_names_gives_way(mark: str) -> None:
     cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
     csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
     assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")
 
 
-def test_a_named_column_of_candidates_is_read_as_its_cells_are() -> None:
+def test_named_column_of_candidates_is_read_as_its_cells_are() -> None:
     cells = read_cells(b"a,b,c\nx|y,x:0.6;y:0.3,\"['x', 'y']\"\nz,z:0.9;x:0.1,\"['z']\"\n")
     found = {name: suggest_reading(cells, [name]) for name in "abc"}
     assert [found[name].candidates for name in "abc"] == list("abc")
@@ -299,7 +299,7 @@ def test_measurements_called_like_scores_of_something_else_are_features() -> Non
 
 
 @pytest.mark.parametrize("suffix", ["_prob", " (%)"])
-def test_score_columns_with_a_suffix_are_called_like_their_labels(suffix: str) -> None:
+def test_score_columns_with_suffix_are_called_like_their_labels(suffix: str) -> None:
     names, prefix = [f"cat{suffix}", f"dog{suffix}"], f"*{suffix}"
     columns = {"text": ["a pet", "two pets"], names[0]: ["0.3", "0.9"], names[1]: ["0.7", "0.1"]}
     frame = pd.DataFrame(columns, dtype="str")

@@ -20,7 +20,7 @@ from plcore.tables.roles.written_lists import read_cell
         "Counter({'cat': 2, 'dog': 1})",
     ],
 )
-def test_lists_inside_a_call_are_read(cell: str) -> None:
+def test_lists_inside_call_are_read(cell: str) -> None:
     assert sorted(name for name, _ in read_cell(cell) or ()) == ["cat", "dog"]
 
 

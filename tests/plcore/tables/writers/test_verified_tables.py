@@ -25,7 +25,7 @@ from tests.plcore.tables.writers.tables import LABELS, frame, written
 QUOTED = BIRDNET.replace("C:\\rec\\Wald, früh.wav".encode(), '"C:\\rec\\Wald, früh.wav"'.encode())
 
 
-def test_the_table_comes_back_with_what_people_said() -> None:
+def test_table_comes_back_with_what_people_said() -> None:
     data = written(write_detections, answered(answers={0: ("Great tit",), 2: (NOTHING,)}))
     back, before = read_cells(data), read_cells(QUOTED)
     assert list(back.columns) == [*before.columns, *VERIFIED]
@@ -73,14 +73,14 @@ def test_speciesnet_gets_its_json_back() -> None:
     assert [one["verified_by"] for one in found] == ["ann", "ann", None, None]
 
 
-def test_a_second_round_keeps_what_the_first_said() -> None:
+def test_a_second_round_keeps_what_first_said() -> None:
     again = answered(written(write_detections, answered(answers={0: ("Great tit",)})), {1: ("Great tit",)})
     back = read_cells(written(write_detections, again))
     assert back["before_verified"].tolist() == ["true", "false", "", ""]
     assert back["verified"].tolist() == ["", "", "true", ""]
 
 
-def test_a_second_round_keeps_what_the_first_said_of_predictions() -> None:
+def test_a_second_round_keeps_what_first_said_of_predictions() -> None:
     first = written(write_predictions, answered(FILE, {0: ("coyote",)}))
     back = json.loads(written(write_predictions, answered(first, {1: ("domestic cat",)})))["predictions"]
     assert [one["before_verified"] for one in back] == [True, None, None, None]

@@ -80,7 +80,7 @@ def test_so_many_at_once_and_the_others_in_their_order() -> None:
         pass
 
 
-def test_whoever_leaves_gives_up_the_place() -> None:
+def test_whoever_leaves_gives_up_place() -> None:
     where = Line(1)
     at_work, leaving, behind = Waiting(where), None, None
     assert at_work.next() == 0
@@ -111,7 +111,7 @@ def ticking(seconds: float) -> Callable[[], float]:
     return lambda: seconds * next(moments)
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_no_one_waits_for_ever() -> None:
     where, told = Line(1, ticking(100.0)), list[int]()
     with where.turn():
         words = r"1 other file is .* 15 minutes\. Fix: try again later\."

@@ -116,7 +116,7 @@ def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pyte
     assert not any(one.drawn for one in put_all(seat, RoomSettings(drawn_forms=False), tokens))
 
 
-def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     sure = {"probabilities": (0.9, 0.05, 0.05)}
     assert put(seat, CHEAPEST, "t", **sure).form == WHICH
@@ -126,7 +126,7 @@ def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch
 
 
 @pytest.mark.usefixtures("at_once")
-def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) -> None:
+def test_yes_or_no_where_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
     choices = tuple(f"k{place}" for place in range(8))
     torn = {"choices": choices, "probabilities": (1 / 8,) * 8}
     sure = {"choices": choices, "probabilities": (0.02, 0.86, *(0.02,) * 6)}
@@ -138,7 +138,7 @@ def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) ->
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_short_list_makes_which_cheaper(seat: Seat) -> None:
+def test_short_list_makes_which_cheaper(seat: Seat) -> None:
     """The list that is shown first counts; the log has how many were shown."""
     choices = tuple(f"k{place}" for place in range(30))
     found = {"choices": choices, "probabilities": (0.55, 0.25, 0.15, *(0.05 / 27,) * 27)}
@@ -147,7 +147,7 @@ def test_a_short_list_makes_which_cheaper(seat: Seat) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
+def test_blind_check_has_form_of_any_other_row(seat: Seat) -> None:
     """The form follows from what the screen shows of every row, and from the token."""
     for settings in (CHEAPEST, RoomSettings()):
         for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
@@ -157,7 +157,7 @@ def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
             assert put_all(seat, settings, tokens, probabilities=shares, **blind) == usual
 
 
-def test_a_blind_check_is_asked_to_the_end_in_any_form(
+def test_blind_check_is_asked_to_end_in_any_form(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
@@ -190,7 +190,7 @@ def asked_now(seat: Seat) -> AskedAs:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_round_in_yes_and_no(home: Home, owner: int) -> None:
+def test_round_in_yes_and_no(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     answer_all_but(seat, 12, truth)
@@ -266,7 +266,7 @@ def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
     return yes_no_project(home, owner)
 
 
-def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
+def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
     stays = show(halves)
@@ -281,7 +281,7 @@ def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
     assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
 
 
-def test_some_of_the_candidates_is_no_half_of_them(halves: Seat) -> None:
+def test_some_of_candidates_is_no_half_of_them(halves: Seat) -> None:
     """Who opens the list and marks some has said all they could, as ever."""
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
@@ -308,7 +308,7 @@ def test_where_people_answer_for_themselves_no_group_is_asked_about(
     assert question.yes_no is None or len(question.yes_no.labels) == 1
 
 
-def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
+def test_question_keeps_its_form_while_it_is_looked_at() -> None:
     asked = AskedAs(IS, ("ant",), choices=1)
     assert forms.kept(asked, ("ant", "bee")) == asked
     assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # someone has ruled it out
@@ -318,7 +318,7 @@ def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
     assert forms.kept(AskedAs(WHICH, choices=3), ("ant", "bee")) == AskedAs(WHICH, choices=2)
 
 
-def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yes_or_no_notes_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
@@ -339,7 +339,7 @@ def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: 
 # What it costs
 
 
-def test_prices_come_from_the_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = yes_no_project(home, owner)
     assumed = room.forms_of(seat)
     assert assumed is not None
@@ -366,7 +366,7 @@ def test_prices_come_from_the_log(home: Home, owner: int, monkeypatch: pytest.Mo
         assert 0.8 < seconds.expected(2, "is", 1) < 1.4
 
 
-def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int) -> None:
+def test_prices_are_learnt_again_after_twenty_five_entries(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     for wanted, more in ((0, 0), (0, 10), (26, 16)):
