@@ -13,10 +13,7 @@ from workflow.people.figures import PersonFigures
 
 # What people are told of themselves: no one else's name, and nothing that tells a blind check from other rows.
 
-SHARED = (
-    f"Counted in steps of {figures.OWN_STEP} answers that can be compared, so that no single answer is told right or "
-    "wrong. With fewer there is no figure yet."
-)
+SHARED = f"Updated every {figures.OWN_STEP} comparable answers, so that no single answer is revealed as right or wrong."
 
 
 def my_figures(page: ProjectPage) -> None:

@@ -139,8 +139,8 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
     else:
         how = "with the button below" if line.label else "once you have chosen a label"
         st.caption(
-            "Rows that Winnow chose because they are in doubt are more often wrong than the others, so that the share "
-            f"of all may be higher. Ask about some at random, {how}, and it comes nearer."
+            "Uncertain rows are wrong more often than others, so the overall share may be higher. "
+            f"Ask about some at random, {how}, for a better estimate."
         )
 
 

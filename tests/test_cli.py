@@ -549,7 +549,7 @@ def test_rows_are_added_once_and_rest_is_said(shell: Shell, table: Path, tmp_pat
 def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(shell: Shell, table: Path) -> None:
     status, _, err = shell("import", table, "--setting", "truth_role=given")
     assert status == 0
-    assert "there will be nothing to ask. Fix:" in err
+    assert "there is nothing to ask. Fix:" in err
     assert "truth_role=hidden" in err
     (project,) = json.loads(shell.done("projects", "--json"))
     assert project["open"] == 0

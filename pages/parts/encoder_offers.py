@@ -57,7 +57,7 @@ def minutes_words(minutes: int) -> str:
 
 def slow_words(slow: offers.SlowEncoding) -> str:
     """Note that encoding takes longer than estimated, with a faster encoder."""
-    words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
+    words = f"It takes about {slow.times:,} times as long as estimated. You can answer meanwhile."
     one = slow.faster
     if one is None or one.minutes is None:
         return words

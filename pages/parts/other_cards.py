@@ -125,8 +125,8 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             chosen = batches.choose_batch(page.seat, rows, label)
             if chosen.left_out:
                 st.session_state[state.FLASH] = (
-                    f"{counted(chosen.left_out, 'row')} of those you chose cannot stand there. At most "
-                    f"{batches.MOST} can: open, before no one else, no blind check, and perhaps {label}."
+                    f"{counted(chosen.left_out, 'row')} you selected cannot be confirmed. At most "
+                    f"{batches.MOST} open rows that may be {label} can: no blind checks, none on someone else's screen."
                 )
             st.session_state[state.MANY] = page.project.id
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})

@@ -233,7 +233,7 @@ def in_words(found: FormsNow) -> str:
     """From when on forms are chosen, and what they cost."""
     costs = f"“Which of these four?” takes {found.which:.1f} s, yes or no {found.yes_no:.1f} s"
     learnt = (
-        f"By the seconds of {counted(found.timed, 'answer')} here: {costs}."
+        f"Measured on {counted(found.timed, 'answer')} here: {costs}."
         if found.timed
         else f"Assumed until measured: {costs}."
     )

@@ -99,7 +99,7 @@ def _leading(view: Seen) -> None:
 
 def control_rows(view: Seen) -> str:
     """Rows that the control estimate is measured on, in words."""
-    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
+    free = f" and {view.control_free:,} with one candidate" if view.control_free else ""
     return (
         f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
         "strategy, and never trained on."

@@ -394,7 +394,7 @@ def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home)
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
     page.goto(f"{server.base}/settings?project={SHARED}")
     page.get_by_role("tab", name="Team").click()
-    page.get_by_text("No one else sees this project yet").wait_for()
+    page.get_by_text("Only you see this project").wait_for()
     page.get_by_role("button", name="Add the group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("2 people added")
     found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, SHARED)).members}

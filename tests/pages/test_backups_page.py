@@ -44,7 +44,7 @@ def backup(home: Home) -> str:
 def test_press_asks_worker_and_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "backups.py")
     assert "There is no backup yet." in said(test)
-    assert "None is made by itself." in said(test)
+    assert "Backups are not automatic." in said(test)
     test.button(key="back-up").click().run()
     assert not test.exception
     work = keeping.work(home.backups_dir)
@@ -126,15 +126,15 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
 
 def test_without_any_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
-    assert "There is none yet. Make one before you publish or cite the labels" in said(test)
-    assert "you can export the same file again" in said(test)
+    assert "No snapshot yet. Make one before you publish or cite the labels" in said(test)
+    assert "you can then export the same file at any time" in said(test)
 
 
 def test_one_is_made_with_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
     test = name_it(open_export(show, seat), "first *release*")
     (made,) = list_snapshots(seat)
     assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
-    assert "There is none yet." not in said(test)
+    assert "No snapshot yet." not in said(test)
     assert "**first \\*release\\***" in words(test), "as it was typed, not as Markdown"
     assert "1 entry" in said(test)
     assert "by owner" in said(test)

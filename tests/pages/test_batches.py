@@ -51,7 +51,7 @@ def test_words_over_tiles() -> None:
     alone = other_cards.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
     assert alone["why"].endswith("a share of 50%; you selected these rows.")
-    assert "tells yet" in alone["checked"]
+    assert "No known label shows yet" in alone["checked"]
 
 
 def test_every_tile_has_key_that_does_nothing_else() -> None:
@@ -161,7 +161,7 @@ def test_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: in
     ):
         page = show(person, "map_page.py", project=str(project))
         assert "Click a point to see its row" in words(page)
-        assert ("draw round several" in words(page)) == can
+        assert ("select several" in words(page)) == can
 
 
 def test_where_rows_cannot_be_chosen_first_is_shown(
@@ -260,7 +260,7 @@ def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, 
     test = show(owner, "project_page.py", project=str(seat.project_id))
     assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
     forms = next(one for one in test.radio if one.label == "Ask")
-    drawn = next(one for one in test.checkbox if one.label.startswith("Put one question in twenty"))
+    drawn = next(one for one in test.checkbox if one.label.startswith("Ask one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")
     drawn.uncheck()
@@ -281,7 +281,7 @@ def test_it_says_what_forms_cost() -> None:
         "either way. Assumed until measured: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
     assert in_words(FormsNow(1200, 200, 1187, 4.8, 2.6)) == (
-        "The second is recommended from 200 answers on; this project has 1,200. By the seconds of 1,187 answers here: "
+        "The second is recommended from 200 answers on; this project has 1,200. Measured on 1,187 answers here: "
         "“Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
 

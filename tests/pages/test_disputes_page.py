@@ -239,7 +239,7 @@ def test_share_is_reported_with_how_sure_it_is(home: Home, owner: int, show: Ope
     test = score_review_opened(show, owner, project)
     shown = words(test)
     assert "looked at 12 of them, and **8** are right (67%, between 39% and 86%)" in shown
-    assert "Rows that Winnow chose because they are in doubt" in shown
+    assert "Uncertain rows are wrong more often than others" in shown
     table = next(one.value for one in test.dataframe if "Share right" in one.value.columns)
     assert table["Label"].tolist() == ["wren", "robin", "tit"]
     assert table["Share right"].tolist()[2] == "not looked at"

@@ -180,7 +180,7 @@ def test_if_there_is_nothing_page_says_so_and_offers_no_file(home: Home, owner: 
     assert "No row is answered yet. Answer some, or export every row." in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
     test = choose(open_export(show, new), "More formats", "log")
-    assert "No one has answered anything yet" in words(test)
+    assert "There are no answers yet" in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
 
 

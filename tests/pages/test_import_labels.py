@@ -56,7 +56,7 @@ def test_fewer_candidates_are_choice(owner: int, show: Open) -> None:
     assert figures["Candidates per row"] == "2.00"
     choose(choose(test, "Candidates are", "top"), "How many", 1)
     assert {one.label: one.value for one in test.metric}["Candidates per row"] == "1.00"
-    assert "there will be nothing to ask" in words(test)
+    assert "there is nothing to ask" in words(test)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, 
     turn(test, WAY, "score_columns")
     choose(test, "Columns of scores", ["p_a"])
     choose(test, "Columns of scores", ["p_a", "p_b"])
-    assert next(one.value for one in test.text_input if "before the label" in one.label) == "p_"
+    assert next(one.value for one in test.text_input if "Prefix" in one.label) == "p_"
     assert (chosen(test, "Candidates are"), chosen(test, "Share of the weight")) == ("mass", 0.95)
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
 
@@ -202,7 +202,7 @@ KNOWN = b"labels,label,w\n" + b"".join(
 def test_known_labels_are_used_where_they_leave_something_to_ask(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN + b"wren|robin,,12\n")
     assert chosen(test, "The other true labels") == "given"
-    assert "there will be nothing to ask" not in words(test)
+    assert "there is nothing to ask" not in words(test)
 
 
 def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
@@ -210,7 +210,7 @@ def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
 ) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN)
     assert chosen(test, "The other true labels") == "hidden"
-    said = "The true label of every row with a choice is known and given: there will be nothing to ask"
+    said = "The true label of every row with a choice is known and given: there is nothing to ask"
     assert said not in words(test).replace("\\", "")
     choose(test, "The other true labels", "given")
     assert said in words(test).replace("\\", "")
@@ -234,14 +234,14 @@ def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: 
     data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Asked first") == "cover"
-    assert "The candidates say next to nothing yet" in words(test)
+    assert "Nearly every row may be nearly every class" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
     (made,) = managing.list_projects(Seat(home, owner))
     assert managing.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
     told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
     assert chosen(told, "Asked first") == "automatic"
-    assert "The candidates say next to nothing" not in words(told)
+    assert "Nearly every row may be nearly every class" not in words(told)
 
 
 def create(test: AppTest) -> Any:

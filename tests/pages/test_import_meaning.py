@@ -61,7 +61,7 @@ def test_licence_that_forbids_commercial_use_has_to_be_accepted(home: Home, owne
     box = next(one for one in test.selectbox if one.label == "Encoder")
     box.select_index(1).run()
     assert button(test, "Create project").disabled
-    next(one for one in test.checkbox if one.label.startswith("I use this for no commercial")).check().run()
+    next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
     button(test, "Create project").click().run()
     assert latest(made(home, owner)).encoder == "limited"
 

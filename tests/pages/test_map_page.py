@@ -68,11 +68,11 @@ def test_it_is_coloured_by_label_doubt_person_and_state(
         "bee",
         "cat",
     }
-    assert "a ring what the model says" in words(test)
+    assert "Rings: model predictions" in words(test)
     assert drawn[-1]["alt"].startswith("Map of 60 rows, by label: ")
     assert "person" not in drawn[-1]["data"]
     colour(test).set_value("Doubt").run()
-    assert "how likely the model is to be wrong" in words(test)
+    assert "the model's own estimate that it is wrong" in words(test)
     assert drawn[-1]["figure"].data[-1].marker.colorbar.title.text == "Doubt"
     colour(test).set_value("Person").run()
     people = dict(zip(drawn[-1]["data"]["row"].tolist(), drawn[-1]["data"]["person"], strict=True))
@@ -80,7 +80,7 @@ def test_it_is_coloured_by_label_doubt_person_and_state(
     assert set(people.values()) == {""}
     assert [trace.name for trace in drawn[-1]["figure"].data] == ["Ada (1)", "no one yet (59)"]
     colour(test).set_value("State").run()
-    assert "Open rows can still be asked about" in words(test)
+    assert "Open rows" in words(test)
     assert not test.exception
 
 
@@ -153,7 +153,7 @@ def test_who_may_not_choose_sees_row_alone(
 def test_it_says_how_rows_are_placed(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "map_page.py", project=str(project))
-    assert "is being made" in words(test)
+    assert "is being computed" in words(test)
     (wished,) = map_layouts.wishes(home)
     map_layouts.note_fault(home, wished, "no memory")
     assert "could not be laid out better: no memory" in words(test.run())

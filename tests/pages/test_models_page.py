@@ -108,12 +108,12 @@ def test_comparison_is_asked_for_watched_and_cancelled(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = press(show(owner, PAGE, project=str(project)), "Compare now")
-    assert "The comparison waits for a worker" in words(test)
+    assert "The comparison is queued" in words(test)
     assert "Compare now" not in labels(test)
     press(test, "Cancel")
     assert "The latest comparison was cancelled." in words(test)
     assert "Compare now" in labels(test)
-    assert "waits for a worker" not in words(test)
+    assert "is queued" not in words(test)
 
 
 def test_running_comparison_shows_how_far_it_is(
@@ -269,7 +269,7 @@ def test_page_is_owners(home: Home, owner: int, project: int, show: Open) -> Non
 
 def test_label_vectors_have_nothing_to_choose(home: Home, owner: int, show: Open) -> None:
     test = show(owner, PAGE, project=str(vector_project(home, owner)))
-    assert "There is nothing to compare in projects of this kind" in words(test)
+    assert "Projects of this kind have no models to compare" in words(test)
     assert "Compare now" not in labels(test)
 
 
@@ -308,7 +308,7 @@ def bars(test: AppTest) -> list[str]:
 def test_without_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
-    assert "An ONNX model of yours for images, texts or sounds" in shown
+    assert "Your own ONNX model can encode images, texts or sounds" in shown
     assert str(seat.home.encoders_dir) in shown
     assert "docs/library.md" in shown
     assert not [one for one in test.selectbox if one.label == "Encoder"]
@@ -323,12 +323,12 @@ def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     next(one for one in test.selectbox if one.label == "Encoder").select("words").run()
     press(test, "Learn from words")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     assert not [label for label in labels(test) if label.startswith("Learn from")]
     press(test, "Cancel")
     assert latest(seat).state == trained.CANCELLED
     assert "The latest encoding was cancelled." in words(test)
-    assert "waits for a worker" not in words(test)
+    assert "is queued" not in words(test)
     assert "Cancel" not in labels(test)
     assert [label for label in labels(test) if label.startswith("Learn from")]
 
@@ -357,7 +357,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
 def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     test = opened(show, seat)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     EncodingWorker(seat.home, "one").look()
     test.run()
     assert not test.exception
@@ -426,7 +426,7 @@ def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show
     assert "Your rows stay on this server; nothing about them is sent. About 1 minute for 60 rows." in shown
     press(test, "Learn from meaning")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     assert "Learn from meaning" not in labels(test)
 
 
@@ -450,7 +450,7 @@ def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) ->
     chosen = next(one for one in test.selectbox if one.label == "Other encoders")
     chosen.select_index(1).run()
     assert next(one for one in test.button if one.label == "Learn from meaning").disabled
-    next(one for one in test.checkbox if one.label.startswith("I use this for no commercial")).check().run()
+    next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
     press(test, "Learn from meaning")
     assert latest(seat).encoder == "limited"
 

@@ -76,7 +76,7 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
     shown = show(owner, "project_page.py", project=str(project))
-    assert "What they said stays theirs" in words(shown)
+    assert "In this project annotators answer independently" in words(shown)
 
 
 def drawer_title(test: AppTest) -> str:

@@ -212,7 +212,7 @@ def test_queue_shows_order_and_its_reason(home: Home, owner: int, show: Open) ->
         assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
         assert {label for label, _ in shares} <= set(one.candidates)
     test.text_input[0].set_value("no such thing").run()
-    assert "No open row holds these words" in words(test)
+    assert "No open row matches" in words(test)
     test.selectbox[0].set_value("random").run()
     assert not test.exception
     assert managing.get_project(Seat(home, owner, project)).answered == 0
@@ -235,7 +235,7 @@ def test_where_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, 
         asked = loop.ask_next(Seat(home, owner, project), row.row)
         loop.submit_answer(Seat(home, owner, project), asked.token, "is", asked.choices[:1])
     said = words(show(owner, "queue_page.py", project=str(project)))
-    assert "Every row that is open is asked as a blind check; none is listed." in said
+    assert "Every open row is a blind check, so none is listed." in said
     assert f"{managing.get_project(Seat(home, owner, project)).left} rows are open" in said
 
 

@@ -264,7 +264,7 @@ def test_team_lets_reviewers_look_only(home: Home, owner: int, project: int, sho
     data = table(show(reviewer, "team_page.py", project=str(project)))
     assert [one["name"] for one in data["people"]] == ["Ada"]
     assert (data["excludes"], data["links"], data["invites"]) == (False, False, None)
-    assert "for reviewers and the owner" in words(show(ada, "team_page.py", project=str(project)))
+    assert "Only reviewers and owners" in words(show(ada, "team_page.py", project=str(project)))
 
 
 def test_people_see_their_own_figures_and_no_one_else_s_name(

@@ -41,7 +41,7 @@ def settings(seat: Seat, show: Open) -> Callable[[], AppTest]:
 def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable[[], AppTest]) -> None:
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada *", "Bob"))
     test = settings()
-    assert "No one else sees this project yet" in words(test)
+    assert "Only you see this project" in words(test)
     box(test.multiselect, "Add people").set_value([ada, bob])
     box(test.selectbox, "Role").set_value(Role.REVIEWER)
     box(test.button, "Add them").click().run()

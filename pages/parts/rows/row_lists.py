@@ -466,9 +466,7 @@ def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: st
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
     elif not view.listed:
-        st.info(
-            f"Every {unit} that is open is asked as a blind check; none is listed.", icon=":material/lock:"
-        )
+        st.info(f"Every open {unit} is a blind check, so none is listed.", icon=":material/lock:")
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:

@@ -189,7 +189,7 @@ def test_choice_from_queue_is_confirmed_as_label_chosen(page: Page, server: Serv
     page.locator(".tiles").wait_for()
     rows = rows_on_screen(page)
     assert len(rows) == 3
-    expect(page.locator(".batch")).to_contain_text("you chose these rows")
+    expect(page.locator(".batch")).to_contain_text("you selected these rows")
     room.press(page, "Enter")
     assert sorted(entry["row"] for entry in log_of(server, pictures)) == sorted(rows)
     assert {entry["strategy"] for entry in log_of(server, pictures)} == {"selection"}
@@ -352,7 +352,7 @@ def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]
 def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project: int) -> None:
     # What questions cost is learnt before the first answer: on a busy machine all of them take long.
     page.goto(f"{server.base}/settings?project={yes_no_project}")
-    expect(page.get_by_text("Until answers tell, Winnow assumes")).to_be_attached()
+    expect(page.get_by_text("Assumed until measured")).to_be_attached()
     room.annotate(page, server, yes_no_project)
     named = page.locator(".named")
 

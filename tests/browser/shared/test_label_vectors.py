@@ -293,7 +293,7 @@ def test_answer_is_found_corrected_and_made_not_known_without_mouse(
 
     page.goto(f"{server.base}/map?project={project}&colour=State")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    expect(page.get_by_text("some label can still be asked about")).to_be_visible()
+    expect(page.get_by_text("Open rows have labels left to ask")).to_be_visible()
     assert not errors
 
 

@@ -328,10 +328,10 @@ def test_click_asks_row_and_lasso_many(
     drawn_in = marks.first.locator(".point").first.evaluate("mark => getComputedStyle(mark).fill")
     assert "rgb(0, 0, " not in drawn_in, "the browser puts the theme's colour in the place of its name"
     page.get_by_role("radiogroup", name="Colour by").get_by_text("State").click()
-    page.get_by_text("Open rows can still be asked about").wait_for()
+    page.get_by_text("Open rows").wait_for()
     expect(page).to_have_url(re.compile("colour=State"))
     page.reload()
-    page.get_by_text("Open rows can still be asked about").wait_for()
+    page.get_by_text("Open rows").wait_for()
     marks.first.wait_for()
     page.get_by_text("(t-SNE)").wait_for()
     still_open = room.place_of(marks.last.locator(".point").last)  # they are drawn above all others

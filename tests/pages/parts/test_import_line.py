@@ -49,8 +49,8 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
     ("before", "said"),
     [
         (0, None),
-        (1, "1 other file comes before this one. It is read as soon as it is its turn"),
-        (3, "3 other files come before this one. It is read as soon as it is its turn"),
+        (1, "1 other file comes before this one. It is read when its turn comes"),
+        (3, "3 other files come before this one. It is read when its turn comes"),
     ],
 )
 def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
@@ -67,7 +67,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
     assert not test.exception
     assert [one.value.startswith(said or "?") for one in test.info] == ([True] if said else [])
     if said:
-        assert "if you leave it for 2 minutes, the place is given away" in test.info[0].value
+        assert "if you leave it for 2 minutes, you lose your place" in test.info[0].value
 
 
 def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:

@@ -229,10 +229,10 @@ def test_measured_rate_is_next_to_promise() -> None:
     ("changed", "said"),
     [
         ({"promise": None}, "All choices are shown."),
-        ({"drawn": 0}, "no blind checks to measure by"),
+        ({"drawn": 0}, "no blind checks to measure with"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
-        ({"weighs_own": True, "in_force": False}, "checks are no measure"),
-        ({"in_full": 1.0, "in_force": False}, "A third of the questions or more are blind checks"),
+        ({"weighs_own": True, "in_force": False}, "but not those of blind checks"),
+        ({"in_full": 1.0, "in_force": False}, "at least a third of the questions are blind checks"),
         (
             {"outside": outside_rate(0, 12), "in_force": False},
             "7 more blind checks must be answered for 95%",
@@ -242,7 +242,7 @@ def test_measured_rate_is_next_to_promise() -> None:
             "1 more blind check must be answered for 95%",
         ),
         ({"outside": outside_rate(9, 60), "in_force": False}, "In 9 of 60 blind checks the truth was none"),
-        ({"in_force": False}, "The next version of the model takes the blind checks in"),
+        ({"in_force": False}, "The next model version includes the blind checks"),
         ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),
         ({}, "From 120 blind checks."),
     ],
@@ -312,7 +312,7 @@ def test_project_without_voters_says_how_they_would_come(home: Home, owner: int,
     plain = importing.LabelTable.from_cells(cells[cells["Ann"] != ""].reset_index(drop=True), roles)
     project = importing.create(Seat(home, owner), "plain", plain)
     test = show(owner, "project_page.py", project=str(project))
-    assert "does not say who voted" in words(test)
+    assert "has no voters" in words(test)
 
 
 @pytest.mark.parametrize(
@@ -320,11 +320,11 @@ def test_project_without_voters_says_how_they_would_come(home: Home, owner: int,
     [
         (
             EarlierVotes((ONE, ONE), 1, 1, 1.0, math.nan, math.nan, math.nan, "Only 1 row has."),
-            "1 vote on 1 row. No",
+            "1 vote on 1 row. Agreement cannot",
         ),
         (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95%"),
         (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50% of the rows"),
-        (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "beyond chance is 0.61 (Kripp"),
+        (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "agreement: 0.61 (Kripp"),
     ],
 )
 def test_sentence(found: EarlierVotes, wanted: str) -> None:

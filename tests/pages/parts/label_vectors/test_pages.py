@@ -179,7 +179,7 @@ def test_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open
     if question == "cell":
         assert {label for ((label, _),) in table["Most useful label"]} <= set(LABELS)
     test.text_input[0].set_value("no such thing").run()
-    assert "No open row holds these words" in words(test)
+    assert "No open row matches" in words(test)
 
 
 def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> None:
@@ -274,8 +274,8 @@ def test_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
 
 def test_right_labels_alone_are_warned_of(owner: int, show: Open) -> None:
     ones = b"w,ant,bee,cat\n10,1,,\n20,,1,1\n30,1,1,\n40,,,1\n"
-    assert "No cell says no" in words(upload(show(owner, "import_table.py"), ones))
-    assert "No cell says no" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
+    assert "No cell is" in words(upload(show(owner, "import_table.py"), ones))
+    assert "No cell is" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
 
 
 def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
@@ -356,7 +356,7 @@ def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Ope
     now = stands(home, owner, project, row)
     assert [now[label] for label in labels[:3]] == [-1, 1, 1]
     assert [toast.value.replace("\\", "") for toast in test.toast] == [
-        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; not known any more: {labels[0]}"
+        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; unknown again: {labels[0]}"
     ]
     told = history(test)
     assert [one["Said"] for one in told] == [
@@ -414,7 +414,7 @@ def test_bad_item_is_excluded_and_brought_back(home: Home, owner: int, show: Ope
     button(test, SAVE).click().run()
     assert find(home, owner, project) == [(row, "bad", ())]
     assert "Bad item, excluded." in words(test)
-    assert "what people have said: it brings the row back." in words(test)
+    assert "the current ones in your name: it brings the row back." in words(test)
     button(test, SAVE).click().run()
     assert not reviewing.open_row(Seat(home, owner, project), row).out
     assert "taken out" not in words(test)
@@ -442,7 +442,7 @@ def test_map_counts_rows_by_state(home: Home, owner: int, show: Open, question: 
     test = show(owner, "map_page.py", project=str(project))
     box(test.radio, "Colour by").set_value("State").run()
     assert len(test.get("plotly_chart")) == 1
-    assert "some label can still be asked about" in words(test)
+    assert "Open rows have labels left to ask" in words(test)
     other = show(owner, "map_page.py", project=str(small_project(home, owner)))
     box(other.radio, "Colour by").set_value("State").run()
     assert "have one label" in words(other)
