@@ -445,7 +445,7 @@ def test_doctor_says_what_is_ill_and_what_to_do(shell: Shell, table: Path, tmp_p
     assert "ok   database: " in out
 
 
-def test_what_backup_lacks_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_what_backup_lacks_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -458,7 +458,7 @@ def test_what_backup_lacks_is_said(shell: Shell, table: Path, tmp_path: Path) ->
         assert err.startswith(f"In the data folder that was backed up, tables/{stored.name} is damaged.\n")
 
 
-def test_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_winnow_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("a fault")
 
@@ -527,7 +527,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
     assert shell.refused("compare", table).endswith("fewer rows than folds")
 
 
-def test_rows_are_added_once_and_rest_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_rows_are_added_once_and_rest_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     frame = small_frame(2, seed=9)
     frame["id"] = ["r0", "new"]
@@ -583,7 +583,7 @@ def test_further_pictures_and_caption_are_named(shell: Shell, tmp_path: Path) ->
     assert "both a further image shown and part of the caption" in line
 
 
-def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
+def test_the_same_file_again_is_reported(shell: Shell, table: Path) -> None:
     shell.done("import", table)
     status, _, err = shell("import", table, "--name", "again", "--number", "x")
     assert status == 0
@@ -598,7 +598,7 @@ def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
         (("--name", "new", "--description", "d" * 100_000), "A description has at most"),
     ],
 )
-def test_what_no_project_may_be_called_is_said_before_file_is_read(
+def test_what_no_project_may_be_called_is_reported_before_file_is_read(
     shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
     shell.done("import", table)
@@ -610,7 +610,7 @@ def test_what_no_project_may_be_called_is_said_before_file_is_read(
     assert said in shell.refused("import", table, *options)
 
 
-def test_folder_where_one_is_has_its_name(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_if_one_is_has_its_name(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = table.parent / "of birds"
     folder.mkdir()
     table.rename(folder / table.name)

@@ -291,7 +291,7 @@ def test_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tm
     assert (status, json.loads(out)["exit_status"]) == (2, 2)
 
 
-def test_document_of_what_json_has_not_is_fault_of_ours() -> None:
+def test_document_of_what_json_has_not_is_fault_of_winnow() -> None:
     @click.command()
     @json_option.json_option
     def wrong() -> Any:

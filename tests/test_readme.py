@@ -34,7 +34,7 @@ def test_links_lead_somewhere(name: str) -> None:
     assert not missing
 
 
-def test_pictures_are_kept_only_where_they_are_shown() -> None:
+def test_pictures_are_kept_only_if_they_are_shown() -> None:
     """The others are made by `make screenshots`, into a folder that git ignores."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     shown = {

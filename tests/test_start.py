@@ -95,7 +95,7 @@ FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
         pytest.param("serve", "newer", marks=pytest.mark.proof),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str, found: str) -> None:
+def test_what_cannot_be_opened_is_reported_in_one_line(tmp_path: Path, command: str, found: str) -> None:
     make, words = FOUND[found]
     path = tmp_path / "home" / "winnow.sqlite3"
     make(path)
@@ -119,7 +119,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str,
         pytest.param("shell", filled, marks=pytest.mark.proof),
     ],
 )
-def test_disk_that_cannot_be_written_is_said_in_one_line(
+def test_disk_that_cannot_be_written_is_reported_in_one_line(
     tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
     with small_disk(tmp_path / "home") as home:

@@ -94,7 +94,7 @@ def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
 
 
 @pytest.mark.browser
-def test_refused_change_of_classes_leaves_owner_where_they_were(page: Page, server: Server) -> None:
+def test_refused_change_of_classes_leaves_owner_if_they_were(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Questions")
     tab.click()

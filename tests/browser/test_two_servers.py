@@ -104,7 +104,7 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
+def test_sign_in_is_one_for_both_and_whoever_loses_one_continues_at_the_other(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]
@@ -146,7 +146,7 @@ def test_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
 
 @pytest.mark.browser
 @pytest.mark.postgres
-def test_open_card_goes_on_at_the_other_with_what_was_typed(
+def test_open_card_continues_at_the_other_with_what_was_typed(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     """No one loads the page again: neither the person, nor the page by itself."""
@@ -185,7 +185,7 @@ PEOPLE, ANSWERS = 6, 12
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_no_row_is_answered_twice_and_killed_server_keeps_no_one_from_going_on(
+def test_no_row_is_answered_twice_and_killed_server_does_not_stop_going_on(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     with postgres_server.empty_database() as url:

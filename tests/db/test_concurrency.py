@@ -134,7 +134,7 @@ def three(database: Database) -> int:
     return project
 
 
-def test_events_come_back_as_they_were_latest_first(database: Database) -> None:
+def test_events_round_trip_latest_first(database: Database) -> None:
     project = three(database)
     with database.read() as session:
         renamed, ended, signed_in = events.listed(session, EventFilter())
@@ -163,7 +163,7 @@ def test_events_are_filtered(database: Database, asked: dict[str, object], found
         assert [one.id for one in events.listed(session, EventFilter(**asked))] == found
 
 
-def test_only_so_many_are_listed(database: Database) -> None:
+def test_only_n_are_listed(database: Database) -> None:
     three(database)
     with database.read() as session:
         assert [one.id for one in events.listed(session, EventFilter(), 2)] == [3, 2]

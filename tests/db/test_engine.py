@@ -76,7 +76,7 @@ def test_write_is_there_after_its_block_and_in_another_process_s_engine(database
         assert people.find(session, person_id) == people.Person(person_id, "ada", "owner", NOW, None)
 
 
-def test_error_inside_write_leaves_nothing(database: Database) -> None:
+def test_error_inside_write_leaves_no_trace(database: Database) -> None:
     def fail() -> None:
         with database.write() as session:
             people.add(session, "ada", "owner", NOW)
@@ -276,7 +276,7 @@ def test_tables_that_are_up_to_date_are_left_alone(
     database.migrate()
 
 
-def test_revisions_are_those_of_alembic_in_its_order() -> None:
+def test_revisions_match_alembic_in_its_order() -> None:
     assert revisions() == tuple(one.revision for one in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
@@ -291,7 +291,7 @@ def test_any_working_directory_will_do(
     made.close()
 
 
-def test_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
+def test_migration_that_fails_leaves_no_trace(sqlite_url: str) -> None:
     made = Database(sqlite_url)
     with made.write() as session:
         session.execute(
@@ -435,7 +435,7 @@ def test_how_it_is_written_does_not_count(file: sqlite3.Connection, name: str, o
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_what_sqlite_makes_for_itself_and_index_that_is_missing_are_no_difference(
+def test_what_sqlite_makes_for_itself_and_index_that_is_missing_are_not_difference(
     file: sqlite3.Connection,
 ) -> None:
     file.executescript("DROP INDEX ix_entries_row; ANALYZE")

@@ -32,7 +32,7 @@ def test_seq_counts_from_one_in_each_project(database: Database) -> None:
     assert found == [1, 1, 2, 2, 3, 3]
 
 
-def test_entry_comes_back_as_it_went_in(database: Database) -> None:
+def test_entry_round_trips(database: Database) -> None:
     project = add_project(database)
     written = append(
         database,
@@ -292,7 +292,7 @@ def test_table_or_column_that_is_not_there(database: Database) -> None:
     assert kinds(error_of(database, "SELECT SELECT")) == set()
 
 
-def test_what_someone_did_wrong_is_no_fault_of_store(database: Database) -> None:
+def test_what_someone_did_wrong_is_not_fault_of_store(database: Database) -> None:
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
     with pytest.raises(IntegrityError) as caught, database.write() as session:

@@ -231,14 +231,14 @@ def test_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"no database" * 1000])
-def test_what_is_no_database_of_ours_is_said(tmp_path: Path, data: bytes) -> None:
+def test_what_is_not_database_of_winnow_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.sqlite3"
     path.write_bytes(data)
     with pytest.raises(DamagedCopyError):
         look_into(path, "rows")
 
 
-def test_tables_that_are_not_winnow_s_are_said(tmp_path: Path) -> None:
+def test_tables_that_are_not_winnow_s_are_reported(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON, "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="the trigger 'entries_no_update' is missing"):
         look_into(path, "rows")
@@ -267,7 +267,7 @@ ALIENS = {
 
 
 @pytest.mark.parametrize("statement", ALIENS)
-def test_what_may_change_what_winnow_does_is_no_damage_but_is_not_taken(
+def test_what_may_change_what_winnow_does_is_not_damage_but_is_not_taken(
     tmp_path: Path, statement: str
 ) -> None:
     path = change(lay_database(tmp_path), PERSON, statement)
@@ -278,7 +278,7 @@ def test_what_may_change_what_winnow_does_is_no_damage_but_is_not_taken(
     assert look_into(path, "rows").beside == ()
 
 
-def test_damage_is_said_before_what_others_have_put_in(tmp_path: Path) -> None:
+def test_damage_is_reported_before_what_others_have_put_in(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), "CREATE VIEW evil AS SELECT 1", "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="is missing"):
         look_into(path, "rows")
@@ -287,7 +287,7 @@ def test_damage_is_said_before_what_others_have_put_in(tmp_path: Path) -> None:
         look_into(path, "rows")
 
 
-def test_nothing_is_dropped_from_what_is_no_database(tmp_path: Path) -> None:
+def test_nothing_is_dropped_from_what_is_not_database(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")

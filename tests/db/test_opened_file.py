@@ -177,7 +177,7 @@ def test_nothing_is_stored_in_file_that_is_overwritten_in_place(opened_file_data
     opened_file_database.close()
 
 
-def test_what_someone_did_wrong_is_no_damage(opened_file_database: Database) -> None:
+def test_what_someone_did_wrong_is_not_damage(opened_file_database: Database) -> None:
     with pytest.raises(DatabaseError) as caught:
         add(opened_file_database, "ada")
     assert not is_damaged(caught.value)
@@ -213,7 +213,7 @@ def test_what_deleted_file_held_is_saved_next_to_it_and_taken_when_it_is_put_bac
     opened_file_database.close()
 
 
-def test_what_was_saved_before_stays_where_another_file_has_the_same_number(
+def test_what_was_saved_before_stays_if_another_file_has_the_same_number(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system gives the number of a deleted file to the next one."""
@@ -344,7 +344,7 @@ def test_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> No
     opened_file_database.close()
 
 
-def test_what_sqlite_writes_itself_is_no_damage(opened_file_database: Database) -> None:
+def test_what_sqlite_writes_itself_is_not_damage(opened_file_database: Database) -> None:
     """Its log brought into the file, tables that another process makes, a database that shrinks."""
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     for number in range(4):
@@ -374,7 +374,7 @@ def migrated_by_another(opened_file_database: Database) -> Iterator[sqlite3.Conn
         yield other
 
 
-def test_tables_that_another_process_changed_twice_are_no_damage(
+def test_tables_that_another_process_changed_twice_are_not_damage(
     opened_file_database: Database, migrated_by_another: sqlite3.Connection
 ) -> None:
     file = opened_file_database._file
@@ -445,7 +445,7 @@ def header_of(path: Path) -> FileHeader | None:
 
 
 @pytest.mark.parametrize("page", [512, 4096, 65536])
-def test_it_is_what_sqlite_says(tmp_path: Path, page: int) -> None:
+def test_it_matches_sqlite(tmp_path: Path, page: int) -> None:
     path = tmp_path / "a.sqlite3"
     with closing(sqlite3.connect(path)) as made:
         made.execute(f"PRAGMA page_size = {page}")

@@ -158,7 +158,7 @@ def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> N
         assert questions.get(session, project, 1) is None
 
 
-def test_question_that_is_put_away_reserves_nothing_and_its_clock_stands(database: Database) -> None:
+def test_question_that_is_unloaded_reserves_nothing_and_its_clock_stands(database: Database) -> None:
     project = add_project(database)
     away = new_question(project, reserved_until=LATER, paused_at=NOW + timedelta(seconds=20))
     with database.write() as session:
@@ -196,7 +196,7 @@ def test_roles_of_person(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["abe"]) == {}
 
 
-def test_another_role_is_no_second_membership(database: Database, who: dict[str, int]) -> None:
+def test_another_role_is_not_second_membership(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     later = NOW.replace(year=2027)
     with database.write() as session:
@@ -221,7 +221,7 @@ def test_membership_ends(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["bea"]) == {frogs: "viewer"}
 
 
-def test_what_is_no_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
+def test_what_is_not_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     for project, person, role in (
         (birds, who["bea"], "king"),
@@ -234,9 +234,7 @@ def test_what_is_no_role_or_no_person_is_refused(database: Database, who: dict[s
         assert members.listed(session, birds) == []
 
 
-def test_owners_are_those_of_project_and_of_winnow_who_can_sign_in(
-    database: Database, who: dict[str, int]
-) -> None:
+def test_owners_match_project_and_of_winnow_who_can_sign_in(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         members.put(session, birds, who["bea"], "owner", at=NOW, by=None)

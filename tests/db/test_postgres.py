@@ -91,7 +91,7 @@ def hang(hangs: Database, waits: Database, person: int) -> None:
         held.execute(RENAME, {"id": person})
 
 
-def test_transaction_that_hangs_is_ended_and_next_goes_on(
+def test_transaction_that_hangs_is_ended_and_next_continues(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(postgres_url)

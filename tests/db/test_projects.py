@@ -55,7 +55,7 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, -(2**70), 10**30])
-def test_number_that_no_id_can_be_is_no_project(database: Database, number: int) -> None:
+def test_number_that_no_id_can_be_is_not_project(database: Database, number: int) -> None:
     with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
         projects.get(session, number)
 
@@ -106,7 +106,7 @@ def test_row_has_one_mark(database: Database) -> None:
         assert members.list_examples(session, frogs, "example") == []
 
 
-def test_mark_is_taken_away(database: Database) -> None:
+def test_mark_is_removed(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         members.put_example(session, birds, WREN)
@@ -345,7 +345,7 @@ def test_one_that_waits_or_runs_is_not_doubled(
         assert requests.get(session, 99) is None
 
 
-def test_what_is_over_changes_only_where_that_is_meant(
+def test_what_is_over_changes_only_if_that_is_meant(
     database: Database, kind: tuple[Requests[Any], dict[str, Any]]
 ) -> None:
     requests, columns = kind

@@ -85,7 +85,7 @@ def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("state", "fault"), [(CANCELLED, None), (FAILED, "no memory")])
-def test_what_was_ended_is_noted_no_more_but_done_where_its_vectors_are_stored(
+def test_what_was_ended_is_noted_no_more_but_done_if_its_vectors_are_stored(
     database: Database, state: str, fault: str | None
 ) -> None:
     project = add_project(database)
@@ -373,7 +373,7 @@ def reserved(
     return questions.reserved_places(session, project, person, now)
 
 
-def test_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(database: Database) -> None:
+def test_batch_round_trips_stored_and_replaces_the_one_before(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         assert questions.get_batch(session, project, 1) is None

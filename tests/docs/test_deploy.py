@@ -219,7 +219,7 @@ class TestSystemd:
 
 
 class TestCaddy:
-    def test_it_passes_to_where_winnow_listens(self) -> None:
+    def test_it_passes_to_if_winnow_listens(self) -> None:
         said = CADDYFILE.read_text()
         assert f"reverse_proxy 127.0.0.1:{Settings.from_environment({}).port}\n" in said
         (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)

@@ -23,7 +23,7 @@ def test_nothing_of_it_comes_from_checkout(installed: Installed, tmp_path: Path)
     ]
 
 
-def test_rooms_of_app_are_no_packages_of_everyone(installed: Installed, tmp_path: Path) -> None:
+def test_rooms_of_app_are_not_packages_of_everyone(installed: Installed, tmp_path: Path) -> None:
     look = (
         "import importlib.util, plcore, winnow_labels;"
         "print([name for name in ('app', 'cli', 'db', 'pages', 'web', 'worker', 'workflow')"

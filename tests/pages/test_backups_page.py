@@ -88,7 +88,7 @@ def test_damaged_one_is_said_to_be_and_cannot_be_restored(
     assert [one.key for one in test.button if str(one.key).startswith("stage-")] == []
 
 
-def test_it_is_no_page_of_others(home: Home, owner: int, show: Open) -> None:
+def test_it_is_not_page_of_others(home: Home, owner: int, show: Open) -> None:
     ada = somebody(home, owner, "Ada")
     test = show(ada, "backups.py")
     assert [one.key for one in test.button if one.key == "back-up"] == []
@@ -166,7 +166,7 @@ def test_listed_one_is_exported_by_box_as_of(seat: Seat, show: Open) -> None:
 @pytest.mark.parametrize(
     ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
 )
-def test_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
+def test_name_that_cannot_be_is_reported_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
@@ -176,7 +176,7 @@ def test_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str,
     assert box.max_chars == NAME_LENGTH
 
 
-def test_where_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
+def test_if_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
@@ -247,7 +247,7 @@ def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: 
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
-def test_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
+def test_damaged_one_is_reported_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))
@@ -256,7 +256,7 @@ def test_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, 
     assert BOX in boxes(test), "for another one"
 
 
-def test_what_is_no_project_is_said(home: Home, owner: int, show: Open) -> None:
+def test_what_is_not_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
     assert "birds.csv is no backup of Winnow's" in said(test)
 

@@ -104,7 +104,7 @@ def test_undo_of_batch_leads_back_to_its_rows(
     assert [tile["row"] for tile in sent[-1]["question"]["tiles"]] == rows
 
 
-def test_a_second_press_and_rows_that_were_missed_are_said(
+def test_a_second_press_and_rows_that_were_missed_are_reported(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -164,7 +164,7 @@ def test_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: in
         assert ("select several" in words(page)) == can
 
 
-def test_where_rows_cannot_be_chosen_first_is_shown(
+def test_if_rows_cannot_be_chosen_first_is_shown(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)

@@ -53,7 +53,7 @@ def opened(show: Open, seat: Seat, page: str = "annotate.py") -> AppTest:
     return show(seat.person_id, page, project=str(seat.project_id))
 
 
-def test_the_day_is_said_in_few_words() -> None:
+def test_the_day_is_reported_in_few_words() -> None:
     said = account_parts.day_words
     assert said(DAY)["goal"] == "23 of 40 today"
     assert said(DAY)["reached"] is said(DAY)["rest"] is None

@@ -121,7 +121,7 @@ def type_state(test: AppTest, typed: str) -> AppTest:
     return test
 
 
-def test_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None:
+def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     assert not test.info
     type_state(test, "1")
@@ -142,7 +142,7 @@ def test_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")]
 )
-def test_state_that_there_is_not_is_said(seat: Seat, show: Open, typed: str, said: str) -> None:
+def test_state_that_there_is_not_is_reported(seat: Seat, show: Open, typed: str, said: str) -> None:
     test = type_state(open_export(show, seat), typed)
     assert said in test.error[0].value
     offered = [button.label for button in test.button]
@@ -230,13 +230,13 @@ def test_file_that_answers_have_overtaken_says_so(seat: Seat, show: Open) -> Non
     assert "Missing the latest" not in words(press(test, "Prepare file"))
 
 
-def test_folder_that_cannot_be_made_is_said_on_page(seat: Seat, show: Open) -> None:
+def test_folder_that_cannot_be_made_is_reported_on_page(seat: Seat, show: Open) -> None:
     Path(seat.home.exports_dir).write_bytes(b"in its place")
     said = words(press(open_export(show, seat), "Prepare file")).replace("\\", "")
     assert "could not be written to the data folder" in said
 
 
-def test_project_put_away_meanwhile_is_said(seat: Seat, show: Open) -> None:
+def test_project_unloaded_meanwhile_is_reported(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     managing.archive_project(seat)
     assert "is archived" in words(press(test, "Prepare file"))
@@ -285,7 +285,7 @@ def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path
     assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
 
 
-def test_project_on_its_way_into_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
+def test_project_in_progress_into_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(file: BinaryIO, tell: Callable[[int], None]) -> int:

@@ -83,7 +83,7 @@ def test_probabilities_of_every_class(owner: int, show: Open) -> None:
     assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
 
-def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_what_is_odd_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     data = b"task_id,labels,w\n1,Wren|robin,1\n1,wren|nan,2\n2,robin|wren,3\n"
     said = words(upload(show(owner, "import_table.py"), data)).replace("\\", "")
     assert "Is this right?" in said
@@ -142,7 +142,7 @@ def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner:
     assert chosen(test, "Columns of labels, best first") == ["labels"]
 
 
-def test_column_that_was_taken_does_not_come_back_by_itself(owner: int, show: Open) -> None:
+def test_column_that_was_taken_does_not_come_back_automatically(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert chosen(test, "Candidates column") == "labels"
     turn(test, WAY, "choices")
@@ -199,7 +199,7 @@ KNOWN = b"labels,label,w\n" + b"".join(
 )
 
 
-def test_known_labels_are_used_where_they_leave_something_to_ask(owner: int, show: Open) -> None:
+def test_known_labels_are_used_if_they_leave_something_to_ask(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN + b"wren|robin,,12\n")
     assert chosen(test, "The other true labels") == "given"
     assert "there is nothing to ask" not in words(test)
@@ -221,7 +221,9 @@ def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
     assert managing.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
 
 
-def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_the_same_file_again_is_reported_before_anything_is_stored(
+    home: Home, owner: int, show: Open
+) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert "same file" not in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -230,7 +232,7 @@ def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
+def test_if_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
     data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Asked first") == "cover"

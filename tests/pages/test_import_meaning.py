@@ -66,7 +66,7 @@ def test_licence_that_forbids_commercial_use_has_to_be_accepted(home: Home, owne
     assert latest(made(home, owner)).encoder == "limited"
 
 
-def test_texts_in_another_language_are_said(owner: int, show: Open) -> None:
+def test_texts_in_another_language_are_reported(owner: int, show: Open) -> None:
     text = "die Karte ist noch nicht da und ich weiß nicht, wie ich das Geld auf mein Konto bekomme"
     test = upload(show(owner, "import_table.py"), text_frame().assign(text=text).to_csv(index=False).encode())
     assert "The texts seem to be in German, and Words knows English only: it may not help." in words(test)

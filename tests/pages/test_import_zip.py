@@ -96,7 +96,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page: AppTest, case: str) -> None:
+def test_bad_zip_is_explained_and_leaves_no_trace(home: Home, owner: int, page: AppTest, case: str) -> None:
     data, said = BAD[case]
     test = upload(page, data)
     assert said in " ".join(listed_problems(test))
@@ -116,7 +116,7 @@ VECTORS = np.random.default_rng(0).random((24, 3)).astype(np.float32)
 IDS = [f"r{k}" for k in range(24)]
 
 
-def test_vectors_next_to_table_are_learnt_from(home: Home, owner: int, page: AppTest) -> None:
+def test_vectors_next_to_table_are_learned_from(home: Home, owner: int, page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     assert "embedding" not in str(chosen(test, "Embedding (optional)"))
     give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
@@ -132,7 +132,7 @@ def test_vectors_next_to_table_are_learnt_from(home: Home, owner: int, page: App
     assert np.isnan(found.embeddings[0]).all()
 
 
-def test_vectors_that_fit_no_row_are_reported_and_can_be_taken_away(page: AppTest) -> None:
+def test_vectors_that_fit_no_row_are_reported_and_can_be_removed(page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     give(test, "Embeddings of the rows", "v.npz", npz(ids=["x"], embeddings=VECTORS[:1]))
     (problem,) = listed_problems(test)

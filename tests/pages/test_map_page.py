@@ -276,7 +276,7 @@ def test_many_features_are_in_box_that_is_shut(
     assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
 
 
-def test_import_offers_caption_and_further_images_where_few_need_them(
+def test_import_offers_caption_and_further_images_if_few_need_them(
     home: Home, owner: int, show: Open
 ) -> None:
     test = upload(show(owner, "import_table.py"), ZIP)

@@ -99,7 +99,7 @@ def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner:
             assert "Search by meaning" not in labels(test)
 
 
-def test_search_that_cannot_be_is_said_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
+def test_search_that_cannot_be_is_reported_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     give_vectors(seat, np.random.default_rng(1).normal(size=(60, 4)))
     test = show(owner, "queue_page.py", project=str(seat.project_id))

@@ -67,7 +67,7 @@ def project(home: Home, owner: int) -> int:
 
 
 @pytest.mark.parametrize("rows", [2, 4])
-def test_table_too_small_to_compare_is_said_in_words(
+def test_table_too_small_to_compare_is_reported(
     home: Home, owner: int, show: Open, caplog: pytest.LogCaptureFixture, rows: int
 ) -> None:
     lines = "".join(f"r{k},{k * k},{('a|b', 'b')[k % 2]}\n" for k in range(rows))
@@ -231,7 +231,7 @@ def test_progress_says_nothing_of_models_before_one_has_changed(
     assert not [label for label in links if "Models" in label], "the page is the owner's"
 
 
-def test_why_comparison_failed_or_its_best_was_not_taken_is_said(
+def test_why_comparison_failed_or_its_best_was_not_taken_is_reported(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     seat = Seat(home, owner, project)
@@ -364,7 +364,7 @@ def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
     assert "**words** encoded the rows" in words(test)
 
 
-def test_why_it_failed_is_said_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_it_failed_is_reported_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)

@@ -346,7 +346,7 @@ def test_of_many_classes_some_are_listed_and_the_others_found(
     assert "0 of 3 classes are listed" in words(test)
 
 
-def test_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
+def test_refused_change_of_classes_is_reported(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("bee").run()
@@ -358,7 +358,7 @@ def test_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -
     assert "eel" in list(test.dataframe[1].value["Class"])
 
 
-def test_classes_of_project_put_away_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
+def test_classes_of_project_unloaded_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
@@ -374,7 +374,7 @@ def test_classes_of_project_put_away_meanwhile_stay(home: Home, owner: int, show
     assert "eel" not in [one.name for one in classes.classes_view(Seat(home, owner, project)).classes]
 
 
-def test_name_is_no_markdown_in_toast(home: Home, owner: int, show: Open) -> None:
+def test_name_is_not_markdown_in_toast(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds* [x](http://y)")
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -399,7 +399,7 @@ def test_restoring_ends_with_access(home: Home, owner: int, show: Open) -> None:
     assert "access has ended" in words(test)
 
 
-def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
+def test_unloaded_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     button(test, "Move it to the bin").click().run()

@@ -51,7 +51,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])
-def test_owners_pages_refuse_annotator_by_themselves(home: Home, owner: int, show: Open, page: str) -> None:
+def test_owners_pages_refuse_annotator_automatically(home: Home, owner: int, show: Open, page: str) -> None:
     small_project(home, owner)
     refused = show(annotator(home, owner, "Ada"), page)
     assert words(refused).strip() == "Only owners can open this page."
@@ -76,7 +76,7 @@ def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show:
     assert len(test.get("plotly_chart")) >= 3
 
 
-def test_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
+def test_missing_project_is_reported(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner)
     for asked in ("99", "abc", "-1", "²", "9" * 30):
         test = show(owner, "annotate.py", project=asked)
@@ -85,7 +85,7 @@ def test_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
         assert words(test).count("Home page") == 1, "the way on is said once"
 
 
-def test_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) -> None:
+def test_project_unloaded_is_said_to_be(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
     for put_away, where in ((managing.archive_project, "archived"), (managing.bin_project, "in the bin")):
@@ -116,7 +116,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
         assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
 
 
-def test_neighbours_are_asked_for_where_they_mean_something(home: Home, owner: int, show: Open) -> None:
+def test_neighbours_are_asked_for_if_they_mean_something(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
 
     def chosen(model: str, strategy: str) -> bool:
@@ -144,7 +144,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show: Open, case: str) -> None:
+def test_bad_file_is_explained_and_leaves_no_trace(home: Home, owner: int, show: Open, case: str) -> None:
     data, said = BAD[case]
     test = upload(show(owner, "import_table.py"), data)
     assert said in "\n".join(listed_problems(test))
@@ -158,7 +158,7 @@ def test_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show: 
     assert not list(home.tables_dir.iterdir())
 
 
-def test_column_still_to_be_chosen_is_no_problem_of_file(home: Home, owner: int, show: Open) -> None:
+def test_column_still_to_be_chosen_is_not_problem_of_file(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"x,y,heard\n1.5,2,a\n2.5,3,b\n")
     assert "Choose the column that holds the candidates" in words(test)
     assert "to fix" not in words(test)
@@ -228,7 +228,7 @@ def test_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show:
         assert f"Showing 1 to {view.listed} of {left} open rows.{hidden}" in said
 
 
-def test_where_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, show: Open) -> None:
+def test_if_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.2)
     while queue.list_queue(Seat(home, owner, project)).listed:
         row = queue.list_queue(Seat(home, owner, project)).rows[0]

@@ -97,7 +97,7 @@ def test_link_that_others_cannot_reach_says_so(
     assert "WINNOW\\_ALLOWED\\_HOSTS" in test.warning[0].value
 
 
-def test_names_elsewhere_are_asked_for_where_they_count(
+def test_names_elsewhere_are_asked_for_if_they_count(
     home: Home, owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(home.settings.sign_in, "proxy_user_header", "remote-user")
@@ -319,7 +319,7 @@ def test_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
     assert tokens.user_of(seat.home, secret) is None
 
 
-def test_what_is_refused_is_said_and_stays_in_its_box(seat: Seat, show: Open) -> None:
+def test_what_is_refused_is_reported_and_stays_in_its_box(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
     make(test, "survey")

@@ -77,7 +77,7 @@ def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None
     assert "By controls" not in shown
 
 
-def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.9, test_share=0.05)
     for answers in (0, 1):
         answer_truly(home, owner, project, answers)
@@ -169,7 +169,7 @@ def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     assert "Measured since the model was changed or first trained, after 6 answers." in said
 
 
-def test_why_training_failed_is_said(
+def test_why_training_failed_is_reported(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
@@ -270,7 +270,7 @@ def test_versions_are_marked_and_named() -> None:
     assert len(figure.data[-1].x) == 100
 
 
-def test_labels_in_charts_are_no_html() -> None:
+def test_labels_in_charts_are_not_html() -> None:
     figure = charts.label_bars(["<a href='x'>b</a>"], [1], [0])
     assert figure.data[0].y == ("&lt;a href='x'&gt;b&lt;/a&gt;",)
     figure = map_chart.instance_map(

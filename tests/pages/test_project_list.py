@@ -105,7 +105,7 @@ def test_line_says_if_it_stands(project: dict[str, object], glance: dict[str, ob
     assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
 
 
-def test_what_user_wrote_is_no_markdown() -> None:
+def test_what_user_wrote_is_not_markdown() -> None:
     assert state_line(replace(PROJECT, description="*stars* :red[x]"), None) == (r"\*stars\* \:red\[x\]")
 
 
@@ -219,7 +219,7 @@ def test_what_is_not_is_made_first(home: Home, owner: int, show: Open) -> None:
     assert [one.label for one in show(owner).button if one.label == demos.REMARKS.title]
 
 
-def test_why_it_could_not_be_made_is_said(
+def test_why_it_could_not_be_made_is_reported(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")

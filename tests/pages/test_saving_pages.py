@@ -50,7 +50,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
 
 
 @pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
-def test_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
+def test_project_that_cannot_be_unloaded_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
@@ -110,7 +110,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
-def test_invitation_keeps_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
+def test_invitation_keeps_name_and_the_way_out_is_reported(home: Home, owner: int, show: Open) -> None:
     annotator(home, owner, "Ada")
     test = show(owner, "people.py")
     test.text_input[0].set_value("Bob")
@@ -169,7 +169,7 @@ def test_every_page_says_that_nothing_is_saved_any_more(
     assert said not in words(show(owner, page, project=str(project)))
 
 
-def test_card_stands_while_store_fails_and_goes_on_by_itself(
+def test_card_stands_while_store_fails_and_continues_automatically(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner)
@@ -197,7 +197,7 @@ def test_card_stands_while_store_fails_and_goes_on_by_itself(
 @pytest.mark.parametrize(
     "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
 )
-def test_no_page_ends_in_streamlits_own_words_where_table_is_missing(
+def test_no_page_ends_in_streamlits_own_words_if_table_is_missing(
     home: Home, owner: int, show: Open, table: str
 ) -> None:
     project = small_project(home, owner)

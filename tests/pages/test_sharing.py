@@ -56,7 +56,7 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     assert not test.exception
 
 
-def test_change_that_is_refused_is_said(
+def test_change_that_is_refused_is_reported(
     seat: Seat, settings: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(seat.home, seat.person_id, "Ada")

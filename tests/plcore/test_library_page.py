@@ -68,7 +68,7 @@ def test_cheapest_question_is_as_page_says(names):
     assert (best.form, best.about) == ("is", (0,))
 
 
-def test_answer_is_taken_in(names):
+def test_answer_is_applied(names):
     model = names["model"]
     assert model.transduction_[4] == "wren"
     assert 4 in names["changed"]

@@ -117,7 +117,7 @@ def test_every_role_is_answered_as_paper_says(client: TestClient, seat: Seat, ro
     assert upload.status_code == (201 if Right.OWN in rights else 403)
 
 
-def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
+def test_who_is_not_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
     """Status, words and headers are those of a file, and of a project, that does not exist."""
     address = prepared(seat, sign_in(client, seat, Role.OWNER))
     client.cookies.clear()

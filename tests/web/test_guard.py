@@ -216,7 +216,7 @@ def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
     assert signed_in.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_where_database_file_is_gone_it_is_said_and_open_pages_say_it_themselves(
+def test_if_database_file_is_gone_it_is_reported_and_open_pages_say_it_themselves(
     signed_in: TestClient, home: Home
 ) -> None:
     with signed_in.websocket_connect(GUARD_STREAM) as page:

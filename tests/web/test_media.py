@@ -87,7 +87,7 @@ def test_pages_may_show_and_play_what_this_server_gives() -> None:
     assert "'self'" in policy.get("media-src", policy["default-src"])
 
 
-def test_recording_comes_in_parts_where_player_asks_for_them(signed_in: TestClient) -> None:
+def test_recording_comes_in_parts_if_player_asks_for_them(signed_in: TestClient) -> None:
     answer = signed_in.get(f"/files/{kept(WAV, 'wav')}", headers={"range": "bytes=0-3"})
     assert (answer.status_code, answer.content) == (206, b"RIFF")
     assert answer.headers["content-type"] == "audio/wav"
@@ -192,7 +192,7 @@ def test_parameters_that_mean_nothing_are_refused_in_words(
     assert "cache-control" not in answer.headers
 
 
-def test_what_cannot_be_drawn_is_said_and_can_still_be_fetched(signed_in: TestClient, home: Home) -> None:
+def test_what_cannot_be_drawn_is_reported_and_can_still_be_fetched(signed_in: TestClient, home: Home) -> None:
     path = home.media_dir / kept(WAV, "wav")[:2] / kept(WAV, "wav")
     path.write_bytes(b"RIFF, but nothing more")
     answer = signed_in.get(f"/files/{path.name}/spectrogram")

@@ -154,7 +154,7 @@ def test_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
     assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
 
 
-def test_undo_that_is_sent_again_is_no_failure(signed_in: TestClient, seat: Seat) -> None:
+def test_undo_that_is_sent_again_is_not_failure(signed_in: TestClient, seat: Seat) -> None:
     card = send(signed_in, seat, token=loop.next_question(seat).token, labels=["ant"]).json()["card"]
     undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
     first = send(signed_in, seat, **undo)
@@ -309,7 +309,7 @@ def test_presses_sooner_than_hands_could(
 @pytest.mark.parametrize(
     "fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))]
 )
-def test_store_that_fails_is_said_in_words(
+def test_store_that_fails_is_reported(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -324,7 +324,7 @@ def test_store_that_fails_is_said_in_words(
     assert entries(seat) == []
 
 
-def test_answer_is_stored_where_what_comes_next_cannot_be_had(
+def test_answer_is_stored_if_what_comes_next_cannot_be_had(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)
@@ -340,7 +340,7 @@ def test_answer_is_stored_where_what_comes_next_cannot_be_had(
     "fault",
     [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")],
 )
-def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
+def test_what_was_done_is_not_denied_if_what_comes_next_cannot_be_had(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any) -> None:

@@ -64,7 +64,7 @@ def name_of(here: Home, client: TestClient) -> str:
     return found.person.name
 
 
-def test_proxy_s_word_signs_in_and_goes_on_counting(come_from: From, there: Home) -> None:
+def test_proxy_s_word_signs_in_and_continues_counting(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     page = client.get("/", headers={**HTML, **ADA})
     assert (page.status_code, page.headers["location"]) == (303, "/signin")
@@ -219,7 +219,7 @@ def test_without_setting_header_is_header_like_others(client: TestClient, home: 
     assert COOKIE not in client.cookies
 
 
-def test_uvicorn_believes_no_one_where_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uvicorn_believes_no_one_if_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(proxies.UVICORNS, raising=False)
     assert proxies.keep_uvicorn_out(SignInSettings()) == {}
     assert proxies.UVICORNS not in os.environ, "as it always was"

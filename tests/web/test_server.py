@@ -333,7 +333,7 @@ def test_worker_stands_back_in_session_of_its_own(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("errors", "tries"), [([], 1), ([BlockingIOError(), BlockingIOError()], 3), ([PermissionError()], 1)]
 )
-def test_share_of_session_is_asked_for_again_where_others_ask_at_once(
+def test_share_of_session_is_asked_for_again_if_others_ask_at_once(
     monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int
 ) -> None:
     asked: list[str] = []
@@ -400,7 +400,7 @@ def test_scripts_are_files_and_the_two_that_are_in_document() -> None:
     ]
 
 
-def test_health_is_bad_where_what_is_stored_would_be_lost(client: TestClient, home: Home) -> None:
+def test_health_is_bad_if_what_is_stored_would_be_lost(client: TestClient, home: Home) -> None:
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     path.rename(away)
     for _ in range(2):
@@ -410,7 +410,7 @@ def test_health_is_bad_where_what_is_stored_would_be_lost(client: TestClient, ho
     assert client.get("/healthz").status_code == 200
 
 
-def test_health_is_bad_where_database_is_damaged(client: TestClient, home: Home) -> None:
+def test_health_is_bad_if_database_is_damaged(client: TestClient, home: Home) -> None:
     home.database.close()  # all that was stored is in the file itself
     assert client.get("/healthz").status_code == 200
     path = home.settings.home / "winnow.sqlite3"
@@ -453,9 +453,7 @@ def test_health_says_that_backup_failed_and_answers_all_the_same(client: TestCli
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_page_is_not_sent_away_where_database_does_not_say_who_is_there(
-    client: TestClient, home: Home
-) -> None:
+def test_page_is_not_sent_away_if_database_does_not_say_who_is_there(client: TestClient, home: Home) -> None:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     assert client.get("/").status_code == 200
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
@@ -491,9 +489,7 @@ def test_health_is_open_and_asks_database(
         (ZeroDivisionError("secret"), problems.UNKNOWN),
     ],
 )
-def test_every_error_is_said_in_our_words(
-    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_error_is_reported(error: Exception, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(st, "error", lambda text, icon: said.append(f"{icon} {text}"))
     assert problems.say(error) is True
@@ -505,7 +501,7 @@ def test_every_error_is_said_in_our_words(
 # Refusals for programs
 
 
-def test_problem_is_what_rfc_9457_says() -> None:
+def test_problem_matches_rfc_9457() -> None:
     said = problem(404, "There is none.", {"retry-after": "5"})
     assert (said.status_code, said.media_type) == (404, "application/problem+json")
     assert said.headers["retry-after"] == "5"

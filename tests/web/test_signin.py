@@ -146,7 +146,7 @@ def test_no_link_is_made_in_name_of_owner(home: Home) -> None:
     assert browsers.person_of(home, ada) == browsers.person_of(home, again), "one person, however spelt"
 
 
-def test_full_disk_is_said_and_uses_nothing_up(client: TestClient, home: Home) -> None:
+def test_full_disk_is_reported_and_uses_nothing_up(client: TestClient, home: Home) -> None:
     link = team.make_start_link(home)
     with full_disk():
         answer = client.get("/signin", params={"link": link})
@@ -256,7 +256,7 @@ def test_password_is_asked_for_and_never_given_back(
     assert GOOD not in caplog.text
 
 
-def test_where_someone_comes_from_is_noted(client: TestClient, home: Home) -> None:
+def test_if_someone_comes_from_is_noted(client: TestClient, home: Home) -> None:
     request = HTTPConnection({"type": "http", "headers": [], "client": None})
     assert visit_of(request) == browsers.Visit("", "Another program")
     for secret in ("unknown", "unknown"):
@@ -445,7 +445,7 @@ def test_answer_works_once(openid_client: TestClient, provider: Provider) -> Non
     refused(openid_client, answer)
 
 
-def test_forged_cookie_between_requests_is_no_state(openid_client: TestClient, provider: Provider) -> None:
+def test_forged_cookie_between_requests_is_not_state(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     name = "winnow_openid_8501"
     kept = openid_client.cookies[name].strip('"')
@@ -486,7 +486,7 @@ def test_refusal_at_provider_is_said_without_its_words(openid_client: TestClient
     assert "script" not in said
 
 
-def test_provider_that_is_not_there_is_said(openid_client: TestClient, provider: Provider) -> None:
+def test_provider_that_is_not_there_is_reported(openid_client: TestClient, provider: Provider) -> None:
     provider.stated = {"token_endpoint": "http://127.0.0.1:1/token"}
     said = refused(openid_client, provider.agree(begin(openid_client)), status=502)
     assert "cannot be reached" in said

@@ -121,7 +121,9 @@ def test_who_may_not_is_refused_before_byte_is_read(home: Home, owner: str, ada:
     assert lying(home) == []
 
 
-def test_limit_holds_if_no_length_is_said(home: Home, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_holds_if_no_length_is_reported(
+    home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(arrivals, "MAX_UPLOAD_MB", 2)
 
     async def endless() -> AsyncIterator[bytes]:
@@ -181,7 +183,7 @@ def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_no_one_out(
     assert len(lying(home)) == 1
 
 
-def test_no_room_is_said(signed_in: TestClient, home: Home) -> None:
+def test_no_room_is_reported(signed_in: TestClient, home: Home) -> None:
     object.__setattr__(home, "settings", replace(home.settings, upload_mb=1))
     answer = signed_in.post(arrivals.PATH, content=b"x" * (MB + 1), headers=HEADERS)
     assert (answer.status_code, "WINNOW_UPLOAD_MB" in answer.text) == (507, True)
@@ -197,7 +199,7 @@ def test_no_room_is_said(signed_in: TestClient, home: Home) -> None:
         f"{TYPE}; a=b",
     ],
 )
-def test_what_form_of_another_site_could_send_is_no_file(signed_in: TestClient, sent_as: str) -> None:
+def test_what_form_of_another_site_could_send_is_not_file(signed_in: TestClient, sent_as: str) -> None:
     headers = {"content-type": sent_as} if sent_as else {}
     assert signed_in.post(arrivals.PATH, content=b"x", headers=headers).status_code == 415
 

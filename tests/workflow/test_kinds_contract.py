@@ -179,7 +179,7 @@ def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_what_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
     assert hers is not None
@@ -439,7 +439,7 @@ def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> 
 
 
 @IN_EVERY_FORM
-def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Seat) -> None:
+def test_every_file_can_be_removed_and_read_again(world: KindWorld, seat: Seat) -> None:
     for kind in (*world.ANSWERS, world.ANSWERS[0]):
         if kind != "bad":  # such a row has nothing left to be imported
             world.say(seat, kind)
@@ -503,7 +503,7 @@ def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> No
 
 
 @IN_EVERY_FORM
-def test_classes_are_changed_where_kind_allows_it(world: KindWorld, seat: Seat) -> None:
+def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
     if kinds.KINDS[world.kind].CLASSES is None:
@@ -533,7 +533,7 @@ def test_classes_are_changed_where_kind_allows_it(world: KindWorld, seat: Seat) 
 
 
 @IN_EVERY_FORM
-def test_groups_of_classes_are_set_where_kind_takes_them(world: KindWorld, seat: Seat) -> None:
+def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Seat) -> None:
     names = room.class_names(seat)
     file = f"class,group\n{names[0]},few\n{names[1]},few\n".encode()
     if not kinds.KINDS[world.kind].TAKES_GROUPS:
@@ -569,7 +569,7 @@ def test_if_no_truth_is_hidden_no_one_answers_for_people(world: KindWorld, seat:
 
 
 @IN_EVERY_FORM
-def test_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat) -> None:
+def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before = counts(seat)
     managing.rename_project(seat, "new", "what it is about")

@@ -167,7 +167,7 @@ def test_what_role_has_right_to_is_allowed(world: KindWorld, seat: Seat, role: s
         assert managing.get_project(who).role is Role.OWNER
 
 
-def test_who_is_no_member_is_told_what_is_told_of_project_that_does_not_exist(
+def test_who_is_not_member_is_told_what_is_told_of_project_that_does_not_exist(
     world: KindWorld, seat: Seat
 ) -> None:
     row = world.answer(seat).row

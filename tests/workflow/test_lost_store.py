@@ -267,7 +267,7 @@ def test_there_are_scenarios_enough() -> None:
 @pytest.mark.parametrize(
     ("harm", "words"), [(read_only, "is read only"), (filled, "is full"), (lambda _: full_disk(), None)]
 )
-def test_disk_that_takes_nothing_is_said_and_forgotten(
+def test_disk_that_takes_nothing_is_reported_and_forgotten(
     tmp_path: Path, harm: Callable[[Path], AbstractContextManager[None]], words: str | None
 ) -> None:
     with ExitStack() as disk:
@@ -286,7 +286,7 @@ def test_disk_that_takes_nothing_is_said_and_forgotten(
         assert len(player.saved) == 3
 
 
-def test_table_that_is_missing_is_said_with_the_way_out(player: Player) -> None:
+def test_table_that_is_missing_is_reported_with_the_way_out(player: Player) -> None:
     with closing(sqlite3.connect(player.home.settings.home / "winnow.sqlite3")) as other:
         other.execute("ALTER TABLE entries RENAME TO gone")
     said = player.press()
@@ -298,7 +298,7 @@ def test_table_that_is_missing_is_said_with_the_way_out(player: Player) -> None:
     assert player.stored() == player.saved
 
 
-def test_another_process_that_holds_it_is_said(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_that_holds_it_is_reported(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
     with player.home.database.write():
         assert "could not be written" in player.press()
@@ -307,7 +307,7 @@ def test_another_process_that_holds_it_is_said(player: Player, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "empty"])
-def test_uploaded_table_that_is_lost_is_said_and_comes_back(player: Player, harm: str) -> None:
+def test_uploaded_table_that_is_lost_is_reported_and_comes_back(player: Player, harm: str) -> None:
     (path,) = player.home.tables_dir.glob("*.parquet")
     kept = path.read_bytes()
     path.unlink()

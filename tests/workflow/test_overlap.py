@@ -73,7 +73,7 @@ def test_as_many_see_row_as_it_waits_for_and_no_more(home: Home, owner: int, peo
         assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
 
 
-def test_everyone_goes_on_until_nothing_is_left_and_log_holds(
+def test_everyone_continues_until_nothing_is_left_and_log_holds(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = doubled(home, owner, people)
@@ -134,7 +134,7 @@ def test_row_is_handed_back_on_leaving_and_kept_as_long_as_person_needs(
         assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
 
 
-def test_people_begin_to_answer_for_themselves_where_owner_says_so(
+def test_people_begin_to_answer_for_themselves_if_owner_says_so(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = shared(home, owner, people, small_project(home, owner))
@@ -194,7 +194,7 @@ def test_review_shows_person_what_is_theirs_alone(home: Home, owner: int, people
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (shown.choices[0],)
 
 
-def test_answer_withdrawn_is_not_given_again_where_others_have_answered(
+def test_answer_withdrawn_is_not_given_again_if_others_have_answered(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = doubled(home, owner, people)

@@ -69,7 +69,7 @@ def test_names_that_cannot_be(
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_put_away_and_brought_back_as_it_was(home: Home, owner: int, project: int, put_away) -> None:
+def test_unloaded_and_brought_back_as_it_was(home: Home, owner: int, project: int, put_away) -> None:
     for _ in range(3):
         answer_next(home, owner, project)
     before = managing.get_project(Seat(home, owner, project))
@@ -103,14 +103,14 @@ def test_bin_comes_before_archive(home: Home, owner: int, project: int) -> None:
     assert names_in_use(home, owner) == ["small"]
 
 
-def test_what_was_put_away_last_is_listed_first(home: Home, owner: int) -> None:
+def test_what_was_unloaded_last_is_listed_first(home: Home, owner: int) -> None:
     made = [small_project(home, owner, name) for name in "abc"]
     for number in (made[1], made[2], made[0]):
         managing.bin_project(Seat(home, owner, number))
     assert [one.name for one in managing.put_away(Seat(home, owner)).binned] == ["a", "c", "b"]
 
 
-def test_name_that_was_taken_meanwhile_is_said(home: Home, owner: int, project: int) -> None:
+def test_name_that_was_taken_meanwhile_is_reported(home: Home, owner: int, project: int) -> None:
     managing.bin_project(Seat(home, owner, project))
     taker = small_project(home, owner, "small")
     with pytest.raises(ProjectNameError, match="exists already"):

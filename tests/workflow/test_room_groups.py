@@ -146,7 +146,7 @@ def test_group_on_screen_from_before_change_of_classes(
     assert said == [("none", ()), ("is", ("hound",))]
 
 
-def test_nothing_is_stored_where_candidates_have_changed_since(
+def test_nothing_is_stored_if_candidates_have_changed_since(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     question = ask(home, owner, project)
@@ -192,7 +192,7 @@ def test_taxonomy_s_groups_come_with_table(home: Home, owner: int) -> None:
     assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
 
 
-def test_too_large_taxonomy_is_left_out_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_taxonomy_is_left_out_and_that_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}

@@ -58,7 +58,7 @@ USES: dict[str, Use] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_what_cannot_be_saved_is_said_and_leaves_nothing(
+def test_what_cannot_be_saved_is_reported_and_leaves_no_trace(
     home: Home, owner: int, project: int, name: str
 ) -> None:
     annotator(home, owner, "Ada")
@@ -99,7 +99,7 @@ def test_nothing_is_said_to_be_saved_in_file_that_is_not_at_its_place(
 
 
 @on_sqlite
-def test_press_is_refused_in_words_where_connection_more_would_be_needed(home: Home, owner: int) -> None:
+def test_press_is_refused_in_words_if_connection_more_would_be_needed(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
     loop.next_question(Seat(home, owner, project))
@@ -142,7 +142,7 @@ def test_press_that_was_saved_is_there_after_restart(home: Home, owner: int, pro
 
 
 @on_sqlite
-def test_file_that_was_overwritten_is_said(home: Home, owner: int, project: int) -> None:
+def test_file_that_was_overwritten_is_reported(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     home.database.close()  # all that was stored is in the file itself
     answer_next(home, owner, project)
@@ -189,7 +189,7 @@ def test_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.Mo
 
 
 @on_postgres
-def test_database_that_is_to_read_only_is_said(home: Home, owner: int) -> None:
+def test_database_that_is_to_read_only_is_reported(home: Home, owner: int) -> None:
     alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
     with home.database.write() as session:
         session.execute(text(f"{alter} SET default_transaction_read_only = on"))
@@ -204,7 +204,7 @@ def test_database_that_is_to_read_only_is_said(home: Home, owner: int) -> None:
 
 
 @on_sqlite
-def test_another_process_that_holds_database_is_said(
+def test_another_process_that_holds_database_is_reported(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
@@ -212,7 +212,7 @@ def test_another_process_that_holds_database_is_said(
         room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
-def test_full_disk_under_tables_is_said_and_makes_no_project(home: Home, owner: int) -> None:
+def test_full_disk_under_tables_is_reported_and_makes_no_project(home: Home, owner: int) -> None:
     with full_disk(), pytest.raises(saving.NotSaved, match=r"data folder \(File too large\)"):
         small_project(home, owner, "other")
     assert not list(home.tables_dir.iterdir()), "no half of a file is left"
@@ -236,7 +236,7 @@ def test_there_is_one_such_refusal() -> None:
 
 
 @on_sqlite
-def test_what_was_learnt_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
+def test_what_was_learned_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
     """A copy that went on elsewhere is put in the place of the database: its answers are what there is."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
@@ -328,7 +328,7 @@ def test_what_is_stored_though_connection_was_lost_is_not_said_to_have_failed(
 
 @on_postgres
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_if_no_one_knows_it_is_said_and_answer_is_stored_once_all_the_same(
+def test_if_no_one_knows_it_is_reported_and_answer_is_stored_once_all_the_same(
     home: Home,
     owner: int,
     project: int,

@@ -67,7 +67,7 @@ def test_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_annotator_comes_in_where_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
+def test_annotator_comes_in_if_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
     if way in READING:
         with READING[way](own_ada) as inside:
             assert inside.person.name == "Ada"
@@ -261,7 +261,7 @@ def test_roles_at_project(home: Home, owner: int, project: int, role: Role) -> N
 
 
 @pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
-def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
+def test_who_is_not_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
     eve = somebody(home, owner, "Eve")
     words = []
     with home.database.read() as session:

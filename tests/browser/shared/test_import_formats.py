@@ -196,7 +196,7 @@ def choose(page: Page, box: Locator) -> FileChooser:
     return opened.value
 
 
-def test_file_is_chosen_by_keyboard_and_taken_away_again(page: Page, server: Server, box: Locator) -> None:
+def test_file_is_chosen_by_keyboard_and_removed_again(page: Page, server: Server, box: Locator) -> None:
     before = lying(server)
     expect(box).to_contain_text("Choose a file, or drop it here.")
     expect(box).to_contain_text("At most 200 MB, one file.")
@@ -242,7 +242,7 @@ def test_file_too_large_is_reported_before_any_of_it_is_sent(page: Page, box: Lo
     assert not [url for url in sent if "/uploads" in url]
 
 
-def test_bar_shows_how_far_it_is_and_cancelling_leaves_nothing(
+def test_bar_shows_how_far_it_is_and_cancelling_leaves_no_trace(
     page: Page, server: Server, box: Locator, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, held, before = errors_of(page), list[Route](), lying(server)
@@ -258,7 +258,7 @@ def test_bar_shows_how_far_it_is_and_cancelling_leaves_nothing(
     assert errors == []
 
 
-def test_what_server_refuses_is_said_in_its_words(page: Page, box: Locator) -> None:
+def test_what_server_refuses_is_reported_in_its_words(page: Page, box: Locator) -> None:
     words = "Files of one person that wait here may have 500 MB in all."
     page.route(re.compile("/uploads"), lambda route: route.fulfill(status=507, body=words))
     drop(page, box, "one.csv")

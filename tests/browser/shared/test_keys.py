@@ -142,7 +142,7 @@ def test_two_tabs_do_not_answer_twice(
     assert [entry["kind"] for entry in log] == ["is"]
 
 
-def test_typing_in_field_answers_nothing(keys_annotating: Page, server: Server, digits: int) -> None:
+def test_typing_in_field_gives_no_answer(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     page.evaluate("""() => {
         const field = document.createElement("input");

@@ -186,7 +186,7 @@ def boxes_are_in_place(page: Page, image: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_boxes_lie_where_detector_found_them(
+def test_boxes_lie_if_detector_found_them(
     page: Page, server: Server, detected: Seat, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -142,7 +142,7 @@ def test_refusal_in_words_keeps_card_and_what_was_typed(annotating: Page, here: 
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", "mine")]
 
 
-def test_where_only_pages_come_through_presses_use_page(annotating: Page, here: Room) -> None:
+def test_if_only_pages_come_through_presses_use_page(annotating: Page, here: Room) -> None:
     page, asked, told = annotating, list[str](), by_its_page(annotating)
     page.route(PRESSES, lambda route: (asked.append("x"), route.fulfill(status=405))[1])
     room.press(page, "1")
@@ -271,7 +271,7 @@ def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, 
     assert here.kinds() == ["is", "withdraw", "is"]
 
 
-def test_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
+def test_key_sheet_gives_no_answer(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     page.keyboard.press("?")
@@ -331,7 +331,7 @@ def test_note_waits_while_earlier_answer_is_withdrawn(annotating: Page, here: Ro
     expect(page.locator(".note")).to_be_hidden()
 
 
-def test_long_history_can_be_closed_where_one_is(annotating: Page, here: Room) -> None:
+def test_long_history_can_be_closed_if_one_is(annotating: Page, here: Room) -> None:
     page = annotating
     for _ in range(16):
         room.press(page, "s")

@@ -116,7 +116,7 @@ def test_on_desk_row_gets_room_and_nothing_moves(
     assert all(place == places[0] for place in places), "same place, same height"
 
 
-def test_shares_and_scores_are_told_apart(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_shares_and_scores_are_distinguished(page: Page, server: Server, make: Callable[[str], int]) -> None:
     room.annotate(page, server, make("text"))
     room.press(page, "1")
     widths = page.locator(".choice .bar .fill").evaluate_all("all => all.map(one => one.style.width)")
@@ -304,7 +304,7 @@ def test_finger_answers_yes_or_no_besides_buttons(phone: Page, server: Server, h
     assert [entry["kind"] for entry in room.log_of(server, project)] == ["yes", "no"]
 
 
-def test_finger_that_means_something_else_answers_nothing(
+def test_finger_that_means_something_else_gives_no_answer(
     phone: Page, server: Server, home: Home, name: str
 ) -> None:
     """It scrolls, two of them zoom, it moves what is enlarged, marks what was typed, seeks in a recording,

@@ -221,7 +221,7 @@ def test_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, 
     assert taken == 0, "it came from the browser's own cache"
 
 
-def test_by_itself_where_that_is_wanted(hearing: Page) -> None:
+def test_by_itself_if_that_is_wanted(hearing: Page) -> None:
     page = hearing
     assert audio(page).evaluate("audio => audio.paused")
     page.get_by_role("button", name="Autoplay").click()

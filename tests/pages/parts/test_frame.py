@@ -191,7 +191,7 @@ def test_it_goes_step_by_step(home: Home, owner: int, show: Open, demo: Demo) ->
             press(test, "Next")
 
 
-def test_it_goes_on_if_it_was_on_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
+def test_it_continues_if_it_was_on_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     for _ in range(4):
         press(test, "Next")
@@ -222,7 +222,7 @@ def test_project_of_ones_own_has_none(home: Home, owner: int, show: Open) -> Non
         assert "End the tour" not in labels(show(owner, page, project=str(project)))
 
 
-def test_it_sends_no_one_where_they_may_not_go() -> None:
+def test_it_sends_no_one_if_they_may_not_go() -> None:
     for steps in STEPS.values():
         assert {step.page for step in steps if step.page and not step.owners} == {"progress.py"}
         assert len(" ".join(step.words for step in steps).split()) < 260, "two minutes, and no more"
@@ -252,7 +252,7 @@ def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
     assert len({one.version for one in made}) == len({one.address for one in made}) == 4
 
 
-def test_they_are_given_out_as_one(tmp_path: Path) -> None:
+def test_they_are_exported_as_one(tmp_path: Path) -> None:
     files = {"a.js": 'import { b } from "./b/c.js";\n', "b/c.js": "export const b = 'Å';\n"}
     made = scripts(tmp_path, files)
     assert dict(made.contents) == files

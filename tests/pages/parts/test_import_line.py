@@ -177,7 +177,7 @@ def test_empty_box_says_what_it_takes(owner: int, show: Open) -> None:
     assert (said["most"], said["address"], said["file"]) == (200_000_000, "uploads", None)
 
 
-def test_file_stays_in_its_box_until_it_is_taken_away(owner: int, show: Open) -> None:
+def test_file_stays_in_its_box_until_it_is_removed(owner: int, show: Open) -> None:
     test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
     assert told(test)["file"] == {"name": "birds.csv", "size": "0.1 kB"}
     test.switch_page("home.py").run()
@@ -209,7 +209,7 @@ def test_browser_names_file_and_the_one_before_goes(home: Home, owner: int, show
 
 @pytest.mark.usefixtures("pressed")
 @pytest.mark.parametrize("key", ["x" * 32, "../winnow.sqlite3", 7, None, ["a"], {"key": "a"}])
-def test_what_is_no_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
+def test_what_is_not_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
     test = show(owner, "import_table.py")
     test.session_state[f"{state.FILE}-box-import"] = {"chosen": {"key": key}}
     test.run()

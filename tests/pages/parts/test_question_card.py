@@ -38,7 +38,7 @@ from workflow.server.home import Home
 # The card's Python side: what is cut short says so
 
 
-def test_text_is_cut_only_where_more_follows() -> None:
+def test_text_is_cut_only_if_more_follows() -> None:
     assert shortened("four", 4) == "four"
     assert shortened("fourth", 4) == "fou…"
     assert shortened("one two", 5) == "one…", "no space stands before the ellipsis"
@@ -56,9 +56,7 @@ def test_text_is_cut_only_where_more_follows() -> None:
         ("labels", ("sea",), 3, "3 rows are answered"),
     ],
 )
-def test_what_was_saved_last_is_said_in_words(
-    kind: str, labels: tuple[str, ...], rows: int, words: str
-) -> None:
+def test_what_was_saved_last_is_reported(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
     told = _saved(Saved(9, kind, 5, "r5", labels, rows=rows), None)
     assert told is not None
     assert told["message"] == f"Saved: {words}"
@@ -287,7 +285,7 @@ def test_votes_can_count_by_how_right_each_voter_is(home: Home, owner: int, show
     assert made.roles["vote_weights"] == "dawid-skene"
 
 
-def test_long_votes_name_their_column_and_it_can_be_taken_away(owner: int, show: Open) -> None:
+def test_long_votes_name_their_column_and_it_can_be_removed(owner: int, show: Open) -> None:
     lines = ["task,worker,label,length"]
     for row in range(12):
         lines += [f"t{row},{who},{'wren' if row % 2 else 'owl'},{row}" for who in ("Ann", "Bob")]

@@ -38,9 +38,7 @@ def written(path: Path, arrays: dict[str, AnyArray]) -> Path:
 
 
 @given(st.dictionaries(st.text("abcö_", min_size=1, max_size=9), ARRAYS, max_size=4))
-def test_any_arrays_come_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, arrays: dict[str, AnyArray]
-) -> None:
+def test_any_arrays_round_trip(tmp_path_factory: pytest.TempPathFactory, arrays: dict[str, AnyArray]) -> None:
     path = written(tmp_path_factory.mktemp("arrays") / "a.npz", arrays)
     found = map_arrays(path)
     with np.load(path, allow_pickle=False) as read:
@@ -184,7 +182,7 @@ def test_full_disk_is_reported_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_lies_where_tmpdir_says_or_else_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_lies_if_tmpdir_says_or_else_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = []
     make = array_files.tempfile.TemporaryFile
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)

@@ -41,7 +41,7 @@ def test_names_of_any_writing_are_taken(name: str) -> None:
         ("\x9b2J", "a control character (U+009B) at character 1"),
     ],
 )
-def test_what_was_found_is_said_with_its_place(text: str, said: str) -> None:
+def test_what_was_found_is_reported_with_its_place(text: str, said: str) -> None:
     assert forbidden_in_name(text) == forbidden_in_text(text) == said
 
 

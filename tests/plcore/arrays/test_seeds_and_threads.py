@@ -16,7 +16,7 @@ def test_int_gives_the_same_seed_every_time():
     assert draw_seed(3) != draw_seed(4)
 
 
-def test_random_state_goes_on_and_none_is_any():
+def test_random_state_continues_and_none_is_any():
     random, other = np.random.RandomState(3), np.random.RandomState(3)
     assert [draw_seed(random), draw_seed(random)] == other.randint(2**31 - 1, size=2).tolist()
     assert len({draw_seed(None) for _ in range(4)}) > 1

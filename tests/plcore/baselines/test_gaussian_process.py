@@ -174,7 +174,7 @@ class TestClassifier:
         few = PLGPClassifier().fit(X[::40], candidates[::40])
         assert (few.length_scale_, few.variance_) == (1.0, 10.0)
 
-    def test_scores_and_soft_labels_are_those_of_mode(self, iris):
+    def test_scores_and_soft_labels_match_mode(self, iris):
         X, candidates, _ = iris
         model = PLGPClassifier(**SET).fit(X, candidates)
         f = model.decision_function(X)

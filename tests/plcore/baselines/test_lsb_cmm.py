@@ -60,7 +60,7 @@ def state():
 
 
 class TestBound:
-    def test_expectations_are_those_of_full_table(self, state):
+    def test_expectations_match_full_table(self, state):
         _, candidates, weights, _, counts, log_phi, q = state
         found = expect(log_phi, counts, candidates.astype(float), weights)
         np.testing.assert_allclose(found.components, q.sum(axis=2))
@@ -93,7 +93,7 @@ class TestBound:
             other = best_counts * np.exp(strength * rng.normal(size=counts.shape))
             assert full_bound(q, log_phi, other, 0.05, gates, 2.0, weights) < best
 
-    def test_one_dirichlet_with_itself_is_no_divergence(self):
+    def test_one_dirichlet_with_itself_is_not_divergence(self):
         assert divergence(np.full((3, 4), 0.3), 0.3) == pytest.approx(0.0, abs=1e-12)
 
     @given(
@@ -206,7 +206,7 @@ class TestClassifier:
         assert model.component_labels_.shape == (10, 3)
         np.testing.assert_allclose(model.component_labels_.sum(axis=1), 1)
 
-    def test_groups_of_one_class_are_told_apart_by_several_components(self):
+    def test_groups_of_one_class_are_distinguished_by_several_components(self):
         """Two classes like a chessboard, which no single linear border parts."""
         rng = np.random.default_rng(0)
         corner = rng.integers(2, size=(240, 2))

@@ -83,7 +83,7 @@ def test_weights_solve_program_of_each_row(rows, monkeypatch):
     assert (found >= 0).all()
 
 
-def test_weights_where_many_are_as_good():
+def test_weights_if_many_are_as_good():
     """More neighbours than features: many weights are best, and any of them will do."""
     rows = np.random.default_rng(1).normal(size=(30, 2))
     neighbors, _ = own_neighbors(rows, 6)

@@ -280,7 +280,7 @@ def test_aggd_no_round_makes_objective_larger(half_iris, learner, weights):
 
 
 @BOTH
-def test_it_ends_by_itself(half_iris, learner):
+def test_it_ends_automatically(half_iris, learner):
     X, candidates, _ = half_iris
     model = learner(max_iter=100).fit(X, candidates)
     assert model.converged_
@@ -469,7 +469,7 @@ def test_similarities():
     np.testing.assert_allclose(relative, [[1, 1, np.exp(-1)], [1, np.exp(-0.5), np.exp(-0.5)]])
 
 
-def test_width_by_itself(iris_of_regisl):
+def test_width_automatically(iris_of_regisl):
     X, candidates, _ = iris_of_regisl
     model = RegISLClassifier(n_neighbors=3, scaling=None).fit(X, candidates)
     distances = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 1:4]

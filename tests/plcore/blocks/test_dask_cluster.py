@@ -121,7 +121,7 @@ def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path)
 
 @pytest.mark.dask
 class TestCluster:
-    def test_no_scheduler_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_scheduler_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
         with pytest.raises(RunnerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
             DaskCluster("tcp://127.0.0.1:1", tmp_path)
@@ -190,7 +190,7 @@ class TestCluster:
         assert sorted(found) == list(range(5))
         assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(5)]
 
-    def test_block_that_kills_its_workers_is_named_and_cluster_goes_on(self, tmp_path: Path) -> None:
+    def test_block_that_kills_its_workers_is_named_and_cluster_continues(self, tmp_path: Path) -> None:
         with two_workers(allowed_failures=0) as cluster:
             runner = DaskCluster(cluster.scheduler_address, tmp_path)
             with pytest.raises(

@@ -182,7 +182,7 @@ run_parts(Inline(), square, jobs(Path(sys.argv[1]), 9), "", progress)
 """
 
 
-def test_driver_that_is_killed_goes_on_if_it_was(tmp_path: Path) -> None:
+def test_driver_that_is_killed_continues_if_it_was(tmp_path: Path) -> None:
     for done in (3, 7, 9):
         ended = subprocess.run(
             [sys.executable, "-c", DRIVER, tmp_path, str(done)],

@@ -26,7 +26,7 @@ def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Pat
     assert times(tmp_path) == dict.fromkeys(range(9), 1)
 
 
-def test_no_jobs_are_no_work(runner: Runner) -> None:
+def test_no_jobs_are_not_work(runner: Runner) -> None:
     assert list(runner.map(square, [])) == []
 
 
@@ -37,7 +37,7 @@ def test_job_that_fails_is_named_with_its_reason_in_one_line(runner: Runner, tmp
     assert refused.value.job == jobs(tmp_path, 9)[7]
 
 
-def test_runner_goes_on_working_after_failure(runner: Runner, tmp_path: Path) -> None:
+def test_runner_continues_working_after_failure(runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(BlockError):
         list(runner.map(square_but_seven, jobs(tmp_path, 9)))
     assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3

@@ -79,7 +79,7 @@ def test_published_examples():
 
 
 @pytest.mark.parametrize("table", [WIKIPEDIA, KRIPPENDORFF])
-def test_it_is_what_krippendorff_gives(table):
+def test_it_matches_krippendorff(table):
     values = [[np.nan if one is None else one for one in line] for line in table]
     expected = krippendorff.alpha(values, level_of_measurement="nominal")
     assert krippendorff_alpha(votes_of(table)) == pytest.approx(expected, abs=1e-12)
@@ -105,7 +105,7 @@ def test_it_is_what_krippendorff_gives_of_any_votes(votes):
 
 
 @given(CROWDS)
-def test_it_is_what_counting_pairs_gives(votes):
+def test_it_matches_counting_pairs(votes):
     for distance, measure in (("set", apart), ("nominal", lambda a, b: a != b)):
         found = krippendorff_alpha(votes, distance)
         if not found.reason:
@@ -211,7 +211,7 @@ def test_names_and_order_change_nothing(votes, random):
         np.testing.assert_allclose(figure(moved), figure(last), atol=1e-9)
 
 
-def test_intervals_are_those_of_seed():
+def test_intervals_match_seed():
     votes = noisy(np.random.default_rng(5))
     for distance in ("nominal", "set"):
         one = krippendorff_alpha(votes, distance, n_bootstrap=450, random_state=7)
@@ -241,7 +241,7 @@ def test_intervals_hold_figure_of_very_many_rows(n, right, people):
         assert held / 400 >= 0.93
 
 
-def test_what_is_no_good_is_said():
+def test_what_is_no_good_is_reported():
     with pytest.raises(ValueError, match="distance must be one of 'nominal', 'set'"):
         krippendorff_alpha([(0, "a", 1)], "jaccard")
     with pytest.raises(ValueError, match="n_bootstrap must be an int of at least 0"):

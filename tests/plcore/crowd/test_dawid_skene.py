@@ -271,13 +271,13 @@ def test_it_is_estimator():
         DawidSkene().posterior([(0, "a", "x")])
 
 
-def test_many_votes_on_row_are_no_smaller_numbers():
+def test_many_votes_on_row_are_not_smaller_numbers():
     model = DawidSkene().fit([(0, who, who % 2) for who in range(4001)])
     assert np.isfinite(model.label_distributions_).all()
     assert np.isfinite(model.objective_).all()
 
 
-def test_what_is_no_good_is_said(monkeypatch):
+def test_what_is_no_good_is_reported(monkeypatch):
     one = np.zeros(1, dtype=int)
     mask, free = np.eye(2, dtype=bool)[:1], np.ones((1, 2), dtype=bool)
     with pytest.raises(ValueError, match="prior_strength must be a number of at least 0"):
@@ -350,7 +350,7 @@ def test_vote_for_everything_tells_nothing():
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_coin_counts_for_more_where_people_err_evenly(own):
+def test_coin_counts_for_more_if_people_err_evenly(own):
     """With mistakes of their own their matrices are worth more than their coins, and the other way round."""
     rng, m, people = np.random.default_rng(1), 5, 8
     y = rng.integers(m, size=1000)

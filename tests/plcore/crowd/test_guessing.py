@@ -163,7 +163,7 @@ def test_guesser_among_honest_people_is_reported(kind):
     assert not any(checks[who].guessing for checks in runs for who in "abc")
 
 
-def test_always_commonest_class_is_no_honest_work():
+def test_always_commonest_class_is_not_honest_work():
     """Right in nearly half of the rows; chance is the share of that class, not one of four."""
     rng = np.random.default_rng(1)
     votes, _ = crowd(rng, "commonest", n=150, shares=(0.1, 0.45, 0.35, 0.1))

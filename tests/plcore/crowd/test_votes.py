@@ -143,7 +143,7 @@ def test_only_candidates_count():
 
 
 @given(CROWDS)
-def test_it_is_what_counting_gives(votes):
+def test_it_matches_counting(votes):
     last = {(row, who): {said} if isinstance(said, int) else said for row, who, said in votes}
     for row, found in enumerate(majority(votes)):
         counts = dict.fromkeys(range(4), 0.0)
@@ -183,7 +183,7 @@ def test_every_label_is_question_of_its_own():
     assert votes_by_label([]) == {}
 
 
-def test_votes_go_where_votes_go():
+def test_votes_go_if_votes_go():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(60, 2))
     cells = [

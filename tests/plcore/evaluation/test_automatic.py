@@ -156,7 +156,7 @@ def test_if_no_learner_can_error_is_its_own(blobs):
         AutoPLClassifier({"one": Told(0, ValueError("no good at all"))}).fit(X, candidates)
 
 
-def test_learner_that_fails_is_no_hindrance(blobs):
+def test_learner_that_fails_is_not_hindrance(blobs):
     X, candidates, _ = blobs
     model = AutoPLClassifier({"bad": Told(0, ValueError("no good")), "good": CLPLClassifier()})
     model.fit(X, candidates)

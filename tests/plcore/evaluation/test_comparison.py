@@ -128,7 +128,7 @@ def test_all_learners_can_be_compared(blobs):
     assert (table["note"] == "").all()
 
 
-def test_setting_with_highest_kappa_stands_for_its_learner(blobs):
+def test_setting_with_highest_kappa_represents_its_learner(blobs):
     X, candidates, _ = blobs
     [row] = compare_learners(X, candidates, ["clpl"], 3, random_state=0).to_dict("records")
     each = {
@@ -183,7 +183,7 @@ def test_true_label_that_is_not_class_is_met_by_no_one(told):
         compare_learners(X, candidates, {"good": Told(0)}, y_true=[1, 2, 3])
 
 
-def test_kernel_ridge_is_kept_where_another_is_hardly_better(told):
+def test_kernel_ridge_is_kept_if_another_is_hardly_better(told):
     X, candidates, _ = told
     X = X.copy()
     X[:, 1] = X[:, 0]

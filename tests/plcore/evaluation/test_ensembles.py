@@ -141,7 +141,7 @@ def test_search_goes_through(birds):
 # bagging
 
 
-def test_bags_are_those_of_scikit_learn(birds):
+def test_bags_match_scikit_learn(birds):
     """On labels, where both can be fitted, also in features drawn for each learner."""
     X, _, y = birds
     for options in ({}, {"max_features": 2, "bootstrap": False, "max_samples": 0.5}):

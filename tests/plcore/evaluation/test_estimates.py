@@ -238,7 +238,7 @@ def test_points_that_fall_far_have_no_curve() -> None:
     assert fit_learning_curve(answers, np.linspace(0.9, 0.2, 7), 400) is None
 
 
-def test_what_are_no_shares_and_other_lengths_are_refused() -> None:
+def test_what_are_not_shares_and_other_lengths_are_refused() -> None:
     answers = np.arange(0.0, 70.0, 10.0)
     with pytest.raises(ValueError, match=r"shares in \[0, 1\]. Got 52"):
         fit_learning_curve(answers, [52.0, 60, 65, 69, 71, 74, 75], 400)
@@ -277,7 +277,7 @@ def test_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
-def test_draws_are_accuracies_that_rise_and_reach_goal_where_they_say(
+def test_draws_are_accuracies_that_rise_and_reach_goal_if_they_say(
     accuracy: list[float], rows: float, goal: float
 ) -> None:
     t = 5.0 * np.arange(len(accuracy))
@@ -337,6 +337,6 @@ def test_intervals_hold_what_happens() -> None:
     assert np.mean(read) >= 0.9
 
 
-def test_ends_of_draws_are_theirs_even_where_some_are_infinite() -> None:
+def test_ends_of_draws_are_theirs_even_if_some_are_infinite() -> None:
     assert reach_of(np.array([1.0, 2.0, 3.0, np.inf])) == Reach(3.0, 1.0, np.inf)
     assert reach_of(np.arange(101.0), 0.9) == Reach(50.0, 5.0, 95.0)

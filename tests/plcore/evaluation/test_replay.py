@@ -131,7 +131,7 @@ def test_answers_help_and_effects_help_most(iris):
     assert errors["apl"][-1] < errors["random"][-1] < errors["random"][0]
 
 
-def test_winners_of_paper_are_those_of_learner(iris):
+def test_winners_of_paper_match_learner(iris):
     """Eq. 1 unweighted on a graph made once, as benchmarks/questions/table8.py does it, equals replay with PL-KNN."""
     X, sets, y, X_test, y_test = iris
     for ties in ("error", "uniform"):
@@ -381,7 +381,7 @@ def test_two_orders_do_not_say_how_far_orders_are_apart() -> None:
         by_replays(runs(0, np.array([0, 9]), np.array([0.4, 0.6]), 0.5, orders=2))
 
 
-def test_where_measured_curve_reaches_goal() -> None:
+def test_if_measured_curve_reaches_goal() -> None:
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.7) == pytest.approx(15)
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.3) == 0
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.81) == np.inf

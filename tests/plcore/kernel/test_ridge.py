@@ -316,7 +316,7 @@ class TestWeights:
         with pytest.raises(CandidateError, match="candidate_weights"):
             PLKernelRidge(**SET).fit(X, candidates, candidate_weights=-scores)
 
-    def test_masses_are_those_of_sets_as_imported(self, digits):
+    def test_masses_match_sets_as_imported(self, digits):
         X, candidates, y = (part[:200] for part in digits)
         answered = candidates.copy()
         answered[y == 3] = np.eye(10, dtype=bool)[3]  # a strategy that asked for one class only
@@ -616,7 +616,7 @@ class TestEffects:
         np.testing.assert_allclose(with_them[kept], without, rtol=1e-6, atol=1e-9)
         assert (with_them[~kept] == 0).all()
 
-    def test_is_zero_where_one_candidate_is_left(self, digits):
+    def test_is_zero_if_one_candidate_is_left(self, digits):
         X, candidates, y = (part[:150] for part in digits)
         answered = candidates.copy()
         answered[:30] = np.eye(10, dtype=bool)[y[:30]]

@@ -68,7 +68,7 @@ class TestLeaveOneOut:
             B = plain_ridge(X, Q, without, 0.5)
             np.testing.assert_allclose(scores[row], np.append(X[row], 1) @ B, rtol=1e-8, atol=1e-9)
 
-    def test_scores_of_new_rows_are_those_of_regression(self, data):
+    def test_scores_of_new_rows_match_regression(self, data):
         X, _, Q = data
         smoother = Smoother(X, np.ones(40))
         outer, shift = smoother.weights_of(smoother.ridge(0.1), Q)
@@ -148,7 +148,7 @@ class TestFactor:
         assert single.rows.dtype == np.float32
         np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
 
-    def test_where_single_precision_would_be_magnified_product_is_double(self, monkeypatch):
+    def test_if_single_precision_would_be_magnified_product_is_double(self, monkeypatch):
         """Two features that are nearly the same, and a ridge that holds them apart: the factor is small there."""
         monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
         rng = np.random.default_rng(0)
@@ -185,7 +185,7 @@ class TestFactor:
             atol=1e-4,
         )
 
-    def test_equal_rows_and_small_ridge_are_no_fault(self):
+    def test_equal_rows_and_small_ridge_are_not_fault(self):
         Z = np.ones((50, 4))
         scores = FactoredSmoother(Z, np.ones(50), 1e-12).ridge().left_out_scores(np.eye(50)[:, :3])
         assert np.isfinite(scores).all()

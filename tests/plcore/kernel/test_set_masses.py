@@ -134,7 +134,7 @@ class TestSources:
         assert seen(np.eye(3, dtype=bool)[rng.integers(3, size=50)]) is None
 
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-    def test_one_row_several_times_running_is_no_source(self, make):
+    def test_one_row_several_times_running_is_not_source(self, make):
         sets = np.random.default_rng(0).random((60, 8)) < 0.4
         sets[:, :2] = True
         X = np.random.default_rng(1).normal(size=(60, 3))
@@ -236,7 +236,7 @@ class TestModel:
             found.add((model.kernel_, model.alpha_, model.class_mass_, model.candidate_accuracy_))
         assert len(found) == 1
 
-    def test_without_sources_it_is_model_without_to_last_bit(self):
+    def test_without_sources_it_is_model_without_bit_for_bit(self):
         X, sets, _, _ = pictures(0)
         shuffled = np.random.default_rng(0).permutation(len(X))
         on = PLKernelRidge().fit(X[shuffled], sets[shuffled])
@@ -244,7 +244,7 @@ class TestModel:
         assert on.set_mass_ == 0
         np.testing.assert_array_equal(on.label_distributions_, off.label_distributions_)
 
-    def test_sets_that_follow_from_label_are_no_sources(self):
+    def test_sets_that_follow_from_label_are_not_sources(self):
         """Rows sorted by class with the sets {y, y + 1} are in runs, too, but there are only ten of them."""
         y = load_digits().target
         order = np.argsort(y, kind="stable")[::3]

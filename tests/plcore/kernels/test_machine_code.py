@@ -129,7 +129,7 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-def test_number_written_in_call_is_no_reason_to_compile_again() -> None:
+def test_number_written_in_call_is_not_reason_to_compile_again() -> None:
     """Numba asks so for the callee of `doubled(3)` in another kernel."""
     for given in (types.literal(3), types.literal(4), types.int64):
         doubled.get_call_template((given,), {})  # type: ignore[attr-defined]

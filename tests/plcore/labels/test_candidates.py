@@ -205,7 +205,7 @@ def test_odd_labels_name_their_rows(labels, message):
         ([True, "a", "b"], "all be text.*Got True in row 0;"),
     ],
 )
-def test_what_is_next_to_text_in_list_is_no_text(labels, message, form):
+def test_what_is_next_to_text_in_list_is_not_text(labels, message, form):
     """NumPy makes it some: a missing label would be the class "nan"."""
     with pytest.raises(CandidateError, match=message):
         check_candidates(form(labels))

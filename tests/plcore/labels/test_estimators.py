@@ -160,7 +160,7 @@ def test_missing_values_are_named_with_their_place_and_the_way_out(learner, kind
         learner.predict(kind(broken))
 
 
-def test_columns_are_named_where_they_have_names(data):
+def test_columns_are_named_if_they_have_names(data):
     X, candidates = data
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "dose"])
     frame.loc[4, "dose"] = np.nan
@@ -169,7 +169,7 @@ def test_columns_are_named_where_they_have_names(data):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_no_missing_value(value, data):
+def test_infinity_is_not_missing_value(value, data):
     X, candidates = data
     X[2, 0] = value
     with pytest.raises(
@@ -178,7 +178,7 @@ def test_infinity_is_no_missing_value(value, data):
         PLSVC().fit(X, candidates)
 
 
-def test_sum_that_overflows_is_no_infinity():
+def test_sum_that_overflows_is_not_infinity():
     X = np.full((3, 2), 1e308)
     assert check_features(PLSVC(), X, reset=True) is not None
     with pytest.raises(ValueError, match=r"must be at most 1e\+50 in size"):
@@ -220,7 +220,7 @@ def lack(scores, candidates, temperature, weights=None, smoothed=False):
     return -s @ (t * np.log(q) + (1 - t) * np.log(rest))
 
 
-def test_smoothed_it_stays_above_zero_where_all_sets_are_hit():
+def test_smoothed_it_stays_above_zero_if_all_sets_are_hit():
     scores = np.tile([1.0, 0.0], (9, 1))
     found = fit_temperature(scores, scores > 0, smoothed=True)
     np.testing.assert_allclose(softmax(scores, found)[0], [10 / 11, 1 / 11], atol=1e-4)

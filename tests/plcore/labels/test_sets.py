@@ -200,7 +200,7 @@ def test_updates_take_sets():
         check_update([3, 1], {"emu"}, 9, classes)
 
 
-def test_what_is_no_candidate_says_so():
+def test_what_is_not_candidate_says_so():
     with pytest.raises(CandidateError, match="MultiLabelBinarizer"):
         check_label_vectors(SETS)
     with pytest.raises(CandidateError, match=r"exact labels .*got candidates"):
@@ -243,7 +243,7 @@ def test_lists_of_names_need_folds_that_read_them(birds):
     )
 
 
-def test_folds_of_sets_are_those_of_matrix(birds):
+def test_folds_of_sets_match_matrix(birds):
     X, sets, frame = birds
     for found, expected in (
         (PartialKFold(4, random_state=1).split(X, sets), PartialKFold(4, random_state=1).split(X, frame)),

@@ -99,7 +99,7 @@ def test_c_sets_option_that_entry_names(name):
 
 
 @pytest.mark.parametrize("name", MODEL_ENTRIES)
-def test_what_settings_say_of_model_is_what_its_entry_says(name):
+def test_what_settings_say_of_model_matches_its_entry(name):
     settings, entry = LearnerSettings(model=name), MODEL_ENTRIES[name]
     assert settings.is_trained == (entry.upkeep is Upkeep.TRAINED)
     assert settings.is_online == (entry.upkeep is Upkeep.ONLINE)
@@ -119,7 +119,7 @@ def test_online_models_step_by_length_of_rows():
 
 
 @pytest.mark.parametrize("name", MODEL_ENTRIES)
-def test_model_uses_scores_where_its_entry_says_so(name):
+def test_model_uses_scores_if_its_entry_says_so(name):
     """Weights that speak for the truth then make more rows right."""
     entry = MODEL_ENTRIES[name]
     takes = "candidate_weights" in inspect.signature(entry.estimator.fit).parameters
@@ -226,7 +226,7 @@ def test_only_what_draws_depends_on_seed():
         assert np.array_equal(*first) != entry.draws, name
 
 
-def test_questions_and_criteria_are_those_of_science():
+def test_questions_and_criteria_match_science():
     assert {one.scored_as for one in QUESTION_ENTRIES.values()} == set(information.KINDS)
     assert set(CRITERION_ENTRIES) < set(information.CRITERIA)
     for entry in QUESTION_ENTRIES.values():

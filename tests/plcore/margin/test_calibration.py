@@ -210,7 +210,7 @@ def test_weights_of_candidates_are_masses():
     assert (model.transduction_ == y).mean() > (even.transduction_ == y).mean()
 
 
-def test_pull_is_no_negative_number():
+def test_pull_is_not_negative_number():
     X, candidates, _ = large_sets()
     with pytest.raises(ValueError, match="class_mass"):
         PLSVC(class_mass=-1.0).fit(X, candidates)

@@ -391,7 +391,7 @@ def test_capacities_of_m3pl_count_rows_that_have_weight(data):
 
 
 @pytest.mark.parametrize(("classes", "taken"), [(100, "cp"), (101, "mm")])
-def test_lm_plane_leaves_papers_solver_where_classes_are_many(classes, taken):
+def test_lm_plane_leaves_papers_solver_if_classes_are_many(classes, taken):
     rng = np.random.default_rng(0)
     y = np.arange(2 * classes) % classes
     X = rng.normal(size=(classes, 8))[y] + 0.1 * rng.normal(size=(2 * classes, 8))

@@ -331,7 +331,7 @@ class TestManyClasses:
 
     @pytest.mark.parametrize("mu", [3.0, 0.1, 0.01])
     @pytest.mark.parametrize("all_others", [False, True])
-    def test_values_and_gradients_are_those_of_double_precision(self, many, mu, all_others):
+    def test_values_and_gradients_match_double_precision(self, many, mu, all_others):
         W = np.random.default_rng(1).normal(size=(80, 12))
         single, double = (self.problem(*many, tol, all_others) for tol in (1e-3, 0.0))
         found, exact = (problem.smooth(W, mu) for problem in (single, double))
@@ -352,7 +352,7 @@ class TestManyClasses:
         np.testing.assert_array_equal(single.labels(W), double.labels(W))
         np.testing.assert_array_equal(single.candidate_losses(W), double.candidate_losses(W))
 
-    def test_not_where_more_is_asked_for(self, many):
+    def test_not_if_more_is_asked_for(self, many):
         """Small tolerances, little smoothing, few classes, sparse rows."""
         X, candidates = many
         W = np.random.default_rng(1).normal(size=(80, 12))

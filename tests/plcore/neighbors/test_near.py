@@ -80,7 +80,7 @@ def test_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monk
 
 
 @pytest.mark.parametrize("m", [3, 64, 65, 200, 700])
-def test_label_sets_and_scores_of_sets_are_those_of_masks(m, in_form):
+def test_label_sets_and_scores_of_sets_match_masks(m, in_form):
     neighbors, weights, sets = graph_of(np.random.default_rng(m), 60, m, 5)
     graph = neighbors, weights, sets
     for function in (winners, necessary_labels, lambda *g: possible_labels(*g, max_nodes=20)):

@@ -91,7 +91,7 @@ def test_even_weights_change_nothing_bit_for_bit(k, m):
         assert_same(model, again, new)
 
 
-def test_votes_are_those_of_plain_loop():
+def test_votes_match_plain_loop():
     rng = np.random.default_rng(3)
     X, sets = rng.normal(size=(60, 4)), some_sets(rng, 60, 5)
     rows, weights = rng.random(60) * 4, rng.random((60, 5))
@@ -116,7 +116,7 @@ def test_votes_are_those_of_plain_loop():
         )
 
 
-def test_a_whole_weight_is_so_many_votes():
+def test_a_whole_weight_is_n_votes():
     """Exactly: three rows of weight 1 tie with one of weight 3, and the tie goes to the first class."""
     X = np.zeros((4, 1))
     sets = np.array([[0, 1], [0, 1], [0, 1], [1, 0]], dtype=bool)
@@ -201,7 +201,7 @@ def test_update_equals_refit(case):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
-def test_votes_next_to_others_are_those_of_table_of_their_own(seed, m, mapped):
+def test_votes_next_to_others_match_table_of_their_own(seed, m, mapped):
     """For rows whose candidates are kept once, also with lists in files; the copy follows no one."""
     rng = np.random.default_rng(seed)
     n, k = 12, 4

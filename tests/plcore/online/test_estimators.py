@@ -50,7 +50,7 @@ def test_partial_labels_are_disambiguated(learner, data):
         assert not hasattr(model, name)  # they would be those of an older model
 
 
-def test_mean_of_iterates_is_better_where_rows_have_many_candidates(data):
+def test_mean_of_iterates_is_better_if_rows_have_many_candidates(data):
     X, _, y = data
     candidates = contaminate(y, "size", r=5, random_state=0)
     last = PLPerceptron("average").fit(X, candidates).score(X, y)
@@ -153,7 +153,7 @@ class TestBadInput:
     @learners
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
     @pytest.mark.parametrize("row", [0, 40])
-    def test_row_that_cannot_be_learnt(self, learner, kind, row, data):
+    def test_row_that_cannot_be_learned(self, learner, kind, row, data):
         X, candidates, _ = data
         model = clone(learner).partial_fit(kind(X[:30]), candidates[:30])
         before = model.get_state()
@@ -212,7 +212,7 @@ class TestBadInput:
                 learn(X, candidates)
 
     @learners
-    def test_what_was_learnt_is_not_there_before(self, learner, data):
+    def test_what_was_learned_is_not_there_before(self, learner, data):
         model = clone(learner)
         for name in ("coef_", "intercept_", "rounds_", "updates_", "mistakes_", "classes_"):
             assert not hasattr(model, name)

@@ -70,7 +70,7 @@ def test_other_estimators_on_labels(data):
     assert progressive_validation(SGDClassifier(random_state=0), X, y).truth_error is None
 
 
-def test_it_can_go_on_with_estimator_itself(data):
+def test_it_can_continue_with_estimator_itself(data):
     X, candidates, _ = data
     model = PLPerceptron().partial_fit(X[:100], candidates[:100])
     other = PLPerceptron().partial_fit(X[:100], candidates[:100])

@@ -83,7 +83,7 @@ def test_equals_plain_version(learner, seed, d, m, scale, fit_intercept, average
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("thin", [False, True])
-def test_chunks_change_nothing_to_last_bit(learner, average, thin):
+def test_chunks_change_nothing_bit_for_bit(learner, average, thin):
     X, candidates = stream(3, n=200)
     X = sparse.csr_matrix(X) if thin else X
     whole = fresh(learner, average=average).partial_fit(X, candidates)
@@ -304,7 +304,7 @@ def test_weight_is_longer_step_and_not_a_second_round():
     assert twice.coef_.ravel().tolist() == [2.0, -2.0]
 
 
-def test_wrong_weights_are_refused_and_nothing_is_learnt():
+def test_wrong_weights_are_refused_and_nothing_is_learned():
     X, candidates = stream(24)
     model = PLPegasos().partial_fit(X, candidates)
     before = model.get_state()
@@ -362,7 +362,7 @@ class TestAuto:
         )
         np.testing.assert_array_equal(small.coef_, 1024 * large.coef_)
 
-    def test_features_of_any_size_are_learnt(self):
+    def test_features_of_any_size_are_learned(self):
         X, candidates = stream(27)
         for size in (1e-200, 1e-30, 1e30, 1e48):
             for learner in (PLPegasos(), PLPerceptron(eta0="auto")):

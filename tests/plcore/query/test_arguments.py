@@ -111,7 +111,7 @@ def test_many_classes_beyond_one_machine_word():
     assert effect_scores(neighbors, weights, sets, rule="pl")[2] == 0
 
 
-def test_undecided_searches_are_said_and_count_as_possible():
+def test_undecided_searches_are_reported_and_count_as_possible():
     rng = np.random.default_rng(0)
     n = 26
     sets = np.zeros((n, 12), dtype=bool)

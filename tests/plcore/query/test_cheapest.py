@@ -113,7 +113,7 @@ def test_no_candidate_gains_more_than_likeliest(row, criterion):
 
 
 @given(rows(least=2), st.sampled_from(CRITERIA))
-def test_best_of_all_parts_is_among_groups_where_all_have_name(row, criterion):
+def test_best_of_all_parts_is_among_groups_if_all_have_name(row, criterion):
     """Brute force over every question in yes or no that there is."""
     p, _ = row
     inside = np.flatnonzero(p)
@@ -157,7 +157,7 @@ def test_what_there_is_to_ask():
     assert cheapest_question(alone).form == "which"
 
 
-def test_yes_or_no_is_asked_where_model_is_sure_and_which_if_it_is_torn():
+def test_yes_or_no_is_asked_if_model_is_sure_and_which_if_it_is_torn():
     own = np.ones(5, dtype=bool)
     sure = row_questions(own, [0.9, 0.04, 0.03, 0.02, 0.01], prior_seconds)
     torn = row_questions(own, [0.24, 0.2, 0.2, 0.18, 0.18], prior_seconds)

@@ -108,7 +108,7 @@ def test_label_no_one_can_have_tells_nothing() -> None:
     assert len(most_telling(moments, 0, 2, 2)) == 0
 
 
-def test_large_offset_is_no_spread() -> None:
+def test_large_offset_is_not_spread() -> None:
     X = np.full((6, 1), 1e9) + np.array([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]])
     plain = np.abs(X[:3].mean() - X[3:].mean()) / np.sqrt((X[:3].var() + X[3:].var()) / 2)
     assert telling_scores(label_moments(X, exact([0] * 3 + [1] * 3, 2)), 0, 1)[0] == pytest.approx(plain)
@@ -161,7 +161,7 @@ def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
     st.sampled_from([0.6, 0.75, 0.9, 1.0]),
     st.integers(1, 4),
 )
-def test_rows_are_those_of_definition(seed: int, n: int, m: int, at_least: float, fewest: int) -> None:
+def test_rows_match_definition(seed: int, n: int, m: int, at_least: float, fewest: int) -> None:
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(m, 0.2), size=n).round(1)  # rounded: ties are common
     found = sure_rows(shares, at_least=at_least, fewest=fewest)
@@ -221,7 +221,7 @@ def test_what_is_sure_is_seldom_right_less_often_than_it_must_be(k: int, told_by
     assert too_few <= DOUBT * runs
 
 
-def test_as_few_as_can_tell_do_where_all_are_right() -> None:
+def test_as_few_as_can_tell_do_if_all_are_right() -> None:
     assert sure_from(np.full(KNOWN, 0.8), np.ones(KNOWN, dtype=bool)) == 0.8
     assert AT_LEAST**KNOWN <= DOUBT < AT_LEAST ** (KNOWN - 1)
 
@@ -235,7 +235,7 @@ def test_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) 
     assert nearest_rows(sparse.csr_matrix(X), sparse.csr_matrix(X[:1]), most).tolist() == wanted
 
 
-def test_cosine_similarities_are_those_of_each_row_alone() -> None:
+def test_cosine_similarities_match_each_row_alone() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8_200, 3)).astype(np.float32)
     X[5] = 0

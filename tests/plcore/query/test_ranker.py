@@ -296,7 +296,7 @@ def test_wrong_input_is_refused():
 
 @pytest.mark.parametrize("rule", ["mw", "apl"])
 @pytest.mark.parametrize("seed", range(4))
-def test_ranker_begun_where_updates_have_come_to_is_updated_one(rule, seed):
+def test_ranker_begun_if_updates_have_come_to_is_updated_one(rule, seed):
     rng = np.random.default_rng(seed)
     first = some_sets(rng, 12, 3, 0.6)
     neighbors = np.array([[row, *rng.permutation(np.delete(np.arange(12), row))[:2]] for row in range(12)])
@@ -331,7 +331,7 @@ def candidates(n_classes: int) -> np.ndarray:
 @pytest.mark.parametrize("n_classes", [2, 8, 11, 70, 130])
 @pytest.mark.parametrize("search", ["exact", "approximate"])
 @pytest.mark.parametrize("weights", ["linear", "uniform"])
-def test_scores_and_order_are_those_of_ranker_to_last_bit(
+def test_scores_and_order_match_ranker_bit_for_bit(
     tmp_path: Path, n_classes: int, search: str, weights: str
 ) -> None:
     sets = candidates(n_classes)

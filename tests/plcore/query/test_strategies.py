@@ -217,7 +217,7 @@ def test_farthest_first_by_definition(seed):
 
 @pytest.mark.parametrize("d", [3, 20])  # kd-tree, blocks
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_distances_after_updates_are_those_of_fresh_fit_bit_for_bit(d, form):
+def test_distances_after_updates_match_fresh_fit_bit_for_bit(d, form):
     rng = np.random.default_rng(d)
     X = form(rng.normal(size=(120, d)) * (rng.random((120, d)) < 0.7))
     sets = some_sets(rng, 120, 3, 0.4)
@@ -436,7 +436,7 @@ def even(sets):
 
 
 @given(SEEDS, st.integers(1, 12))
-def test_gains_are_those_of_plain_twin(seed, k):
+def test_gains_match_plain_twin(seed, k):
     X, sets = drawn(seed)
     found = MaxHerding(n_neighbors=k).fit(X, sets)
     expected = plain_gains(X, sets, even(sets), k)
@@ -538,7 +538,7 @@ def test_it_uses_what_model_is_unsure_of():
     assert strategy.next(1)[0] >= 5
 
 
-def test_it_ends_after_two_answers_class_or_where_little_is_left_to_cover():
+def test_it_ends_after_two_answers_class_or_if_little_is_left_to_cover():
     X, sets = drawn(3, n=60, m=3)
     sets[:] = True
     strategy = MaxHerding(n_neighbors=8).fit(X, sets)

@@ -239,7 +239,7 @@ def test_noise_search_finds_best_likelihood_of_grid(shape):
     assert evidence(2.0, fixed.prior) >= best - 1e-6
 
 
-def test_ridge_has_floor_where_likelihood_wants_none():
+def test_ridge_has_floor_if_likelihood_wants_none():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(10, 400))
     found = find_noise(linear(X), X, X @ rng.normal(size=(400, 3)), 0.5, None, None, rng)

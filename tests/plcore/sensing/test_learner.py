@@ -105,7 +105,7 @@ def test_a_whole_row_at_once(missing):
         once.answer_row(0, [1, 0])
 
 
-def test_marginalised_holes_answer_moves_fit_where_full_one_goes():
+def test_marginalised_holes_answer_moves_fit_if_full_one_goes():
     """Most of the change of a refit that knows the answer is there at once, though other rows are not redone."""
     X, Y, cells = table(n=120, d=8, missing=0.4, seed=4)
     model = BMLCSClassifier(max_iter=30, **FIXED)
@@ -210,7 +210,7 @@ def test_before_anything_is_known():
     "case", ["some known", "rows without any", "nothing known", "more features than rows"]
 )
 @pytest.mark.parametrize("missing", ["block", "zero"])
-def test_means_alone_are_those_of_a_whole_fit(case, missing):
+def test_means_alone_match_a_whole_fit(case, missing):
     X, _, cells = table(d=60) if case == "more features than rows" else table()
     if case == "rows without any":
         cells[::3] = -1

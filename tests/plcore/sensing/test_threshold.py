@@ -69,7 +69,7 @@ class TestBestThreshold:
         assert best_threshold(np.zeros(0), np.zeros(0, bool)) == EVEN
 
     @given(st.integers(0, 10**6), st.floats(1e-300, 1e300))
-    def test_neighbouring_numbers_are_told_apart(self, seed, least):
+    def test_neighbouring_numbers_are_distinguished(self, seed, least):
         above = np.nextafter(least, np.inf)
         t = best_threshold(np.array([above, least]), np.array([True, False]))
         assert least <= t < above

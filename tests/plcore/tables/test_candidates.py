@@ -110,7 +110,7 @@ def test_names_with_colons_keep_them() -> None:
     assert sets(listed(["a:b:0.5|a:c:1", "a:b:1"], "weighted"))[0] == {"a:b": 0.5, "a:c": 1.0}
 
 
-def test_equal_labels_of_row_add_up_where_they_weigh() -> None:
+def test_equal_labels_of_row_add_up_if_they_weigh() -> None:
     assert sets(listed(["a:1|b:1|a:1", "b:1"], "weighted"))[0] == {"a": 2.0, "b": 1.0}
     assert listed(["a|b|a", "b"], "list").candidate_weights is None
 
@@ -239,7 +239,7 @@ def test_truth_is_spelled_like_labels() -> None:
         table({"c": ["1|2", "2"], "t": ["3", ""]}, Roles(candidates="c", truth="t", numbers=W))
 
 
-def test_what_is_ignored_is_no_label() -> None:
+def test_what_is_ignored_is_not_label() -> None:
     assert listed(["a|nan", "b|a"], "list", ignored=("nan",)).classes == ("a", "b")
     assert listed(['["a", "b"]', '["b", "NA"]'], "json", ignored=("NA",)).classes == ("a", "b")
     with pytest.raises(TableError, match="the row has no candidate label"):
@@ -316,7 +316,7 @@ def test_percentages_and_decimal_commas() -> None:
     ]
 
 
-def test_comma_that_may_stand_between_thousands_is_no_weight() -> None:
+def test_comma_that_may_stand_between_thousands_is_not_weight() -> None:
     with pytest.raises(TableError, match=r"Write 1234 or 1\.234, whichever it is"):
         listed(["a:1,234|b:2,345"], "weighted")
 

@@ -77,7 +77,7 @@ def test_features_leave_out_facts_of_worker() -> None:
     assert (roles.text, roles.numbers) == ("text", ())
 
 
-def test_text_is_learnt_from_next_to_numbers() -> None:
+def test_text_is_learned_from_next_to_numbers() -> None:
     cells = read_cells(b"text,w,labels\nred bird,1,a|b\nblue bird,2,a\nred fish,5,b\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     assert table.roles.numbers == ("w",)
@@ -312,7 +312,7 @@ def test_detection_tables_are_joined_by_name() -> None:
     assert any("No detection in 'c.BirdNET.results.csv'" in note for note in reading.notes)
 
 
-def test_sentence_says_what_is_read_asked_and_learnt() -> None:
+def test_sentence_says_what_is_read_asked_and_learned() -> None:
     reading, table = read("llm_shortlist.jsonl")
     said = describe(table, reading.format)
     assert said.read_as.startswith("JSON Lines: 40 rows, ")
@@ -357,7 +357,7 @@ def test_own_columns_do_not_hide_list_of_files() -> None:
     assert suggest_roles(read_cells(f"id,FILES,sentiment,text\n{rows}".encode())).candidates is None
 
 
-def test_one_of_several_voters_is_no_list() -> None:
+def test_one_of_several_voters_is_not_list() -> None:
     votes = ("other; misc", "ship")
     rows = [{"text": f"words of the row {k}", "Ada": votes[k % 2], "Ben": votes[k % 3 % 2]} for k in range(9)]
     frame = pd.DataFrame(rows, dtype="str")

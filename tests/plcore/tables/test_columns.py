@@ -104,7 +104,7 @@ def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
         found[0] = 1
 
 
-def test_nameless_file_is_in_folder_and_leaves_nothing(tmp_path: Path) -> None:
+def test_nameless_file_is_in_folder_and_leaves_no_trace(tmp_path: Path) -> None:
     with columns.nameless_file(tmp_path) as file:
         file.write(b"abc")
         held = columns.mapped_file(file)

@@ -362,7 +362,7 @@ def test_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_pat
 
 
 @pytest.mark.parametrize("width", [2, 384, 1280])
-def test_stored_vectors_point_where_exact_ones_do(width: int) -> None:
+def test_stored_vectors_point_if_exact_ones_do(width: int) -> None:
     exact = np.random.default_rng(0).normal(size=(50, width)) * np.geomspace(1e-3, 1e4, 50)[:, None]
     found = directions_of(exact.astype(np.float32)).astype(np.float64)
     cosine = (found * exact).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(exact, axis=1)

@@ -533,7 +533,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
-def test_column_next_to_text_is_learnt_from_if_it_describes_item(column: str) -> None:
+def test_column_next_to_text_is_learned_from_if_it_describes_item(column: str) -> None:
     values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
     cells = [values[k % len(values)] for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))

@@ -120,7 +120,7 @@ def read(path: Path, folder: Path, block: int = 40) -> PartedTable:
 
 
 @pytest.mark.parametrize("form", ["arrays", "npz", "columns", "vectors"])
-def test_rows_and_candidates_are_those_of_table(tmp_path: Path, form: str) -> None:
+def test_rows_and_candidates_match_table(tmp_path: Path, form: str) -> None:
     X, sets = rows_and_sets(130)
     if form == "arrays":
         path = write_arrays(tmp_path / "t", X, sets, NAMES)

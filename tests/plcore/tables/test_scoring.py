@@ -65,7 +65,7 @@ def test_every_candidate_has_weight_however_small_or_large_scores(score: float, 
         assert weights[1].argmax() == 1
 
 
-def test_classes_that_became_one_share_its_score_where_they_are_candidates() -> None:
+def test_classes_that_became_one_share_its_score_if_they_are_candidates() -> None:
     columns = {"bird": [0, 1, 2], "later": []}
     found = with_scores(table(), {0: {"bird": 0.6, "later": 0.1}}, columns, "net")
     np.testing.assert_array_equal(found.grown.table.candidate_weights[0], [0.3, 0, 0.3])

@@ -103,7 +103,7 @@ def test_how_often_each_candidate_was_named_is_its_weight() -> None:
 
 
 @pytest.mark.parametrize("votes", [b"a,b,c,1\na,,b,2\n", b"a,a,a,1\nb,c,,2\nb,,,3\n"])
-def test_votes_that_are_even_within_each_row_are_no_weights(votes: bytes) -> None:
+def test_votes_that_are_even_within_each_row_are_not_weights(votes: bytes) -> None:
     assert LabelTable.read_csv(b"x,y,z,w\n" + votes, VOTERS).candidate_weights is None
 
 
@@ -240,7 +240,7 @@ def test_decimal_commas_are_read(between: str, tmp_path) -> None:
         np.testing.assert_array_equal(again.numbers, table.numbers)
 
 
-def test_decimal_commas_and_points_in_one_column_are_said() -> None:
+def test_decimal_commas_and_points_in_one_column_are_reported() -> None:
     (problem,) = refused(b"c;w\na|b;1,5\nb;2,5\nb;1.5\na;3\n", WIDTHS).problems
     assert (problem.row, problem.fix) == (3, "Write it with a decimal comma: 1,5.")
     (problem,) = refused(b"c;w\na|b;1.5\nb;2.5\nb;1,5\na;3\n", WIDTHS).problems

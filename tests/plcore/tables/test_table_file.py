@@ -159,7 +159,7 @@ def test_file_of_before_there_were_weights_still_reads(tmp_path: Path) -> None:
     assert_same(old, replace(table, candidate_weights=None))
 
 
-def test_failed_write_leaves_nothing_behind(
+def test_failed_write_leaves_no_trace(
     table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -171,7 +171,7 @@ def test_failed_write_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
+def test_what_is_not_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()

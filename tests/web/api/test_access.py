@@ -250,7 +250,7 @@ def test_every_call_is_reported_whole(document: dict[str, Any]) -> None:
     assert "HTTPValidationError" not in document["components"]["schemas"]
 
 
-def test_page_says_the_same_by_itself(document: dict[str, Any]) -> None:
+def test_page_says_the_same_automatically(document: dict[str, Any]) -> None:
     page = page_of(document)
     for method, path, call in calls_of(document):
         assert f"{method} /api/v1{path}" in page
@@ -262,7 +262,7 @@ def test_page_says_the_same_by_itself(document: dict[str, Any]) -> None:
     assert page.count("<h1>") == 1
 
 
-def test_what_is_in_document_is_no_markup(document: dict[str, Any]) -> None:
+def test_what_is_in_document_is_not_markup(document: dict[str, Any]) -> None:
     odd = json.loads(json.dumps(document).replace('"Winnow"', '"<b>Winnow</b>"'))
     assert "<b>" not in page_of(odd)
 

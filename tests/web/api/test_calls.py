@@ -61,7 +61,7 @@ def test_body_that_says_nothing_stores_nothing(api: TestClient, seat: Seat, body
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_form_of_another_site_is_no_body(api: TestClient, seat: Seat) -> None:
+def test_form_of_another_site_is_not_body(api: TestClient, seat: Seat) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         refused = api.post(
             f"/projects/{seat.project_id}/answers",
@@ -239,7 +239,7 @@ def test_what_is_at_no_call_is_problem_too(server: TestClient, api: TestClient) 
         (TableError("No row is new."), 422, "No row is new."),
     ],
 )
-def test_what_fails_is_said_in_words(
+def test_what_fails_is_reported(
     api: TestClient, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, words: str
 ) -> None:
     def fail(*_: Any) -> None:
@@ -296,7 +296,7 @@ def answered(seat: Seat, times: int = 8) -> None:
             loop.submit_answer(seat, question.token, "is", question.choices[:1])
 
 
-def test_projects_are_those_of_list(api: TestClient, seat: Seat) -> None:
+def test_projects_match_list(api: TestClient, seat: Seat) -> None:
     (listed,) = api.get("/projects").json()["projects"]
     assert listed == api.get(at(seat)).json()
     summary = managing.get_project(seat)
@@ -319,7 +319,7 @@ def test_rows_are_read_in_parts_as_they_stood_in_file(api: TestClient, seat: Sea
     assert api.get(at(seat, "/rows?start=99999")).json()["rows"] == []
 
 
-def test_figures_are_those_of_progress(api: TestClient, seat: Seat) -> None:
+def test_figures_match_progress(api: TestClient, seat: Seat) -> None:
     answered(seat)
     seat.settle()
     found, view = api.get(at(seat, "/figures")).json(), progress.read_progress(seat)
@@ -331,7 +331,7 @@ def test_figures_are_those_of_progress(api: TestClient, seat: Seat) -> None:
     assert measure["low"] <= measure["value"] <= measure["high"]
 
 
-def test_log_is_pulled_from_where_one_was(api: TestClient, seat: Seat) -> None:
+def test_log_is_pulled_from_if_one_was(api: TestClient, seat: Seat) -> None:
     answered(seat)
     stored, found, since = log(seat.home, seat.project_id or 0), [], 0
     while True:
@@ -347,7 +347,7 @@ def test_log_is_pulled_from_where_one_was(api: TestClient, seat: Seat) -> None:
     assert api.get(at(seat, "/log"), params={"since": since}).json() == {"entries": [], "last": since}
 
 
-def test_predictions_are_what_export_says(api: TestClient, seat: Seat) -> None:
+def test_predictions_match_export(api: TestClient, seat: Seat) -> None:
     answered(seat)
     seat.settle()
     found = api.get(at(seat, "/predictions?count=1000")).json()
@@ -370,7 +370,7 @@ def test_predictions_are_what_export_says(api: TestClient, seat: Seat) -> None:
 
 
 @pytest.mark.parametrize("file", ["csv", "parquet", "log", "sealed-log"])
-def test_file_is_what_page_gives(api: TestClient, seat: Seat, file: str) -> None:
+def test_file_matches_page(api: TestClient, seat: Seat, file: str) -> None:
     answered(seat)
     given = api.get(at(seat, "/export"), params={"file": file})
     assert given.status_code == 200, given.text
@@ -395,7 +395,7 @@ def test_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat)
     assert "A file is one of csv" in refused.json()["detail"]
 
 
-def test_file_is_closed_where_its_reader_goes(seat: Seat) -> None:
+def test_file_is_closed_if_its_reader_goes(seat: Seat) -> None:
     written = for_programs.file_of(seat, reading.files.ExportChoice())
     pieces = reading._pieces(written.content)
     next(pieces)

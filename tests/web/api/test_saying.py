@@ -106,7 +106,9 @@ def test_another_answer_to_the_same_question_is_refused(api: TestClient, seat: S
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_stored_as_another_kind_is_told_apart_too(server: TestClient, home: Home, kind: str) -> None:
+def test_what_is_stored_as_another_kind_is_distinguished_too(
+    server: TestClient, home: Home, kind: str
+) -> None:
     owner = team.ensure_owner(home).id
     more = {} if kind == "one_label" else {"question": "instance"}
     seat = Seat(home, owner, KINDS[kind](home, owner, **more))
@@ -205,7 +207,7 @@ def test_someone_else_s_question_is_not_answered(server: TestClient, api: TestCl
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_store_that_fails_is_said_and_may_be_tried_again(
+def test_store_that_fails_is_reported_and_may_be_tried_again(
     api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -220,7 +222,7 @@ def test_store_that_fails_is_said_and_may_be_tried_again(
     assert send(api, seat, said).status_code == 200
 
 
-def test_if_nothing_is_left_there_is_no_question(api: TestClient, seat: Seat) -> None:
+def test_if_nothing_is_left_there_is_not_question(api: TestClient, seat: Seat) -> None:
     for _ in range(200):
         question = ask(api, seat)
         if question is None:

@@ -62,7 +62,7 @@ def test_rows_of_numbers_are_compared_by_their_numbers(home: Home, owner: int) -
     assert len(far) >= 4
 
 
-def test_no_room_for_their_features_is_said_in_words(
+def test_no_room_for_their_features_is_reported(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))

@@ -210,7 +210,7 @@ def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int)
         loop.ask_next(Seat(home, owner, project), chosen)
 
 
-def test_when_all_open_rows_are_before_others_there_is_no_question(
+def test_when_all_open_rows_are_before_others_there_is_not_question(
     home: Home, owner: int, project: int
 ) -> None:
     ada = annotator(home, owner, "Ada")
@@ -240,7 +240,7 @@ def test_disabled_person_and_missing_project_are_refused(home: Home, owner: int,
 
 
 @on_sqlite
-def test_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
+def test_full_disk_is_reported_and_loses_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None

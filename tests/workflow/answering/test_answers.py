@@ -94,7 +94,7 @@ def test_press_is_read_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
-def test_what_is_no_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
+def test_what_is_not_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
     with pytest.raises(AnswerError) as refused:
         Press.read(said)
     words = str(refused.value)
@@ -188,7 +188,7 @@ labels = st.lists(st.text(max_size=4), max_size=3).map(tuple)
         batch=st.none() | st.text(min_size=1, max_size=4),
     )
 )
-def test_it_comes_back_as_it_was(asked: AskedAs) -> None:
+def test_it_round_trips(asked: AskedAs) -> None:
     assert AskedAs.from_json(json.loads(json.dumps(asked.to_json()))) == asked
 
 
@@ -242,7 +242,7 @@ def test_only_rows_with_label_are_reserved_and_never_more_than_can_be_looked_at(
     assert kept.rows == batch.rows
 
 
-def test_where_kind_confirms_nothing_together_it_is_said(home: Home, owner: int) -> None:
+def test_if_kind_confirms_nothing_together_it_is_reported(home: Home, owner: int) -> None:
     vectors = vector_world.vector_project(home, owner, "vectors")
     with (
         Seat(home, owner, vectors).turn() as turn,

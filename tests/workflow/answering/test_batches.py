@@ -226,7 +226,7 @@ def test_with_every_row_excluded_nothing_is_stored(seat: Seat) -> None:
         batches.confirm_batch(seat, batch.token)
 
 
-def test_all_rows_or_none_where_machine_stops_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_rows_or_none_if_machine_stops_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = shown(seat)
     write, calls = batches._write, 0
 
@@ -311,7 +311,7 @@ def test_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more(sea
     assert batches.confirm_batch(seat, less.token).rows == len(batch.tiles) - 1
 
 
-def test_where_several_answer_each_confirms_for_themselves(home: Home, owner: int) -> None:
+def test_if_several_answer_each_confirms_for_themselves(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     ada, ben = others_of(seat, ["Ada", "Ben"])
     mine = shown(seat)
@@ -332,7 +332,7 @@ def test_where_several_answer_each_confirms_for_themselves(home: Home, owner: in
             assert not learner.pool.is_open(row)
 
 
-def test_no_one_confirms_row_twice_where_several_answer(home: Home, owner: int) -> None:
+def test_no_one_confirms_row_twice_if_several_answer(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     batch = shown(seat)
     batches.confirm_batch(seat, batch.token)
@@ -367,14 +367,14 @@ def test_batch_counts_as_one_look_at_most(seat: Seat) -> None:
     assert goals.day(seat, None).minutes <= goals.LONGEST / 60
 
 
-def test_rows_are_reserved_for_as_long_as_so_many_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_reserved_for_as_long_as_n_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OwnLog, "pace", 10.0)
     batch = shown(seat)
     kept = stored(seat)
     assert kept.reserved_until - kept.shown_at == timedelta(seconds=30 * len(batch.tiles))
 
 
-def test_no_showing_has_name_of_one_in_log_where_table_was_rebuilt(seat: Seat) -> None:
+def test_no_showing_has_name_of_one_in_log_if_table_was_rebuilt(seat: Seat) -> None:
     batch = shown(seat, 4)
     first = batches.confirm_batch(seat, batch.token)
     with seat.home.database.write() as session:

@@ -69,7 +69,7 @@ def test_the_same_after_restart(home: Home, owner: int, project: int) -> None:
         again.close()
 
 
-def test_where_truth_was_ruled_out_it_says_none_and_then_what_it_is(
+def test_if_truth_was_ruled_out_it_says_none_and_then_what_it_is(
     home: Home, owner: int, project: int
 ) -> None:
     truth = small_frame().truth

@@ -360,7 +360,7 @@ def test_pause_is_of_question_on_screen(seat: Seat) -> None:
     assert open_now(seat) == first, "a second press changes nothing"
 
 
-def test_to_go_on_without_pause_changes_no_question(seat: Seat) -> None:
+def test_to_continue_without_pause_changes_no_question(seat: Seat) -> None:
     question = loop.next_question(seat)
     before = open_now(seat)
     loop.go_on(seat)
@@ -380,7 +380,7 @@ def test_note_keeps_its_lines_and_loses_blanks_around_it() -> None:
     assert checked_note("x" * NOTE_LENGTH) == "x" * NOTE_LENGTH
 
 
-def test_too_long_is_said_with_both_lengths() -> None:
+def test_too_long_is_reported_with_both_lengths() -> None:
     with pytest.raises(AnswerError, match=r"at most 2,000 characters; this one has 2,001\. Fix: shorten it"):
         checked_note("x" * (NOTE_LENGTH + 1))
     with pytest.raises(AnswerError, match="at most 3 characters; this one has 4"):

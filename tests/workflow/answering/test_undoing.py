@@ -141,7 +141,7 @@ def test_whichever_of_its_two_entries_is_named_press_is_withdrawn_whole(
     assert left(home, owner, project, question.view.row) == ("dog",)
 
 
-def test_redo_is_refused_where_row_is_another_now(home: Home, owner: int, project: int) -> None:
+def test_redo_is_refused_if_row_is_another_now(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     other = ask(home, owner, project)
@@ -282,7 +282,7 @@ def test_redo_after_rename_says_the_same_under_new_name(
     assert left(home, owner, project, question.view.row) == ("emu",)
 
 
-def test_redo_is_not_offered_where_class_was_merged_since(home: Home, owner: int, project: int) -> None:
+def test_redo_is_not_offered_if_class_was_merged_since(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     undoing.undo(Seat(home, owner, project))

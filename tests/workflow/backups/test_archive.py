@@ -176,7 +176,7 @@ def test_there_are_twenty() -> None:
     assert len(DAMAGES) >= 20
 
 
-def test_of_member_both_hashes_are_said(whole: bytes, tmp_path: Path) -> None:
+def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "backup.zip"
     path.write_bytes(whole.replace(b"picture", b"pictura"))
     with pytest.raises(DamagedError) as refused:
@@ -186,7 +186,7 @@ def test_of_member_both_hashes_are_said(whole: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"id,candidates\n", b"\x00" * 5000])
-def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+def test_what_is_not_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
     with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
@@ -347,7 +347,7 @@ def test_without_one_nothing_happens(home: Home, backup: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["damaged", "gone", "in use"])
-def test_what_cannot_be_done_is_said_and_changes_nothing(
+def test_what_cannot_be_done_is_reported_and_changes_nothing(
     home: Home, owner: int, project: int, backup: str, how: str
 ) -> None:
     answer_next(home, owner, project)
@@ -373,7 +373,7 @@ def test_note_that_cannot_be_read_is_none(home: Home) -> None:
         assert staging.carry_out(home.settings) is None
 
 
-def test_what_was_begun_and_not_ended_is_said_and_not_repeated(
+def test_what_was_begun_and_not_ended_is_reported_and_not_repeated(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Winnow was killed: how far it came no one knows, and people may have answered since."""
@@ -408,7 +408,7 @@ def in_use_by_another(folder: Path) -> None:
     raise running.InUseError(str(folder))
 
 
-def test_fault_of_winnow_s_is_said_and_not_met_again(
+def test_fault_of_winnow_s_is_reported_and_not_met_again(
     home: Home, project: int, backup: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.close()
@@ -448,7 +448,7 @@ def test_start_next_to_it_is_refused_until_it_is_done(
     assert staging.carry_out(home.settings) is None
 
 
-def test_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_lock_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     (tmp_path / running.RESTORING).mkdir()
     with pytest.raises(SettingsError, match="restore-lock in it cannot be written: Is a directory"):

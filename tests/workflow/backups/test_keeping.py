@@ -106,7 +106,7 @@ def test_what_is_asked_for_twice_is_done_once(daily: Settings) -> None:
     assert keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
 
 
-def test_what_is_damaged_or_late_is_said(daily: Settings) -> None:
+def test_what_is_damaged_or_late_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None, "the first is being made"
     lay(daily.backups_dir, NOW - 2 * DAY)
     assert keeping.why_worried(daily, NOW) is None
@@ -170,7 +170,7 @@ def test_one_that_is_dated_in_times_to_come_keeps_no_other_from_being_made(daily
     assert not keeping.is_due(daily, NOW + timedelta(hours=24))
 
 
-def test_one_that_is_dated_in_times_to_come_is_no_reason_to_remove_another(tmp_path: Path) -> None:
+def test_one_that_is_dated_in_times_to_come_is_not_reason_to_remove_another(tmp_path: Path) -> None:
     (ahead,) = lay(tmp_path, NOW + 900 * DAY)
     made = [lay(tmp_path, NOW + number * DAY)[0] for number in range(3)]
     assert keeping.remove_old(tmp_path, 2, now=NOW + 2 * DAY) == [made[0]]
@@ -373,7 +373,7 @@ def test_two_workers_make_one(backup_worker_daily: Home) -> None:
     assert len(made_in(backup_worker_daily)) == 1
 
 
-def test_what_killed_worker_began_is_begun_again(backup_worker_daily: Home) -> None:
+def test_what_killed_worker_began_starts_again(backup_worker_daily: Home) -> None:
     keeping.note_work(backup_worker_daily.backups_dir, keeping.running(None))
     (backup_worker_daily.backups_dir / ".backup-old").mkdir()
     BackupWorker(
@@ -446,7 +446,7 @@ def test_learning_that_is_stopped_stops_backup(
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_odd_fault_is_noted_and_learning_goes_on(
+def test_odd_fault_is_noted_and_learning_continues(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     looks: list[object] = []

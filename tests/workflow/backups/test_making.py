@@ -35,7 +35,7 @@ def test_it_says_what_is_in_it(home: Home, owner: int, tmp_path: Path) -> None:
     assert told[-1][0] == told[-1][1]
 
 
-def test_what_lies_half_written_next_to_tables_is_no_part_of_it(
+def test_what_lies_half_written_next_to_tables_is_not_part_of_it(
     home: Home, owner: int, tmp_path: Path
 ) -> None:
     three_projects(home, owner)
@@ -48,7 +48,7 @@ def test_what_lies_half_written_next_to_tables_is_no_part_of_it(
 
 
 @pytest.mark.parametrize("stray", ["tables/old copy.parquet", "media/ab/.DS_Store", "media/ab/Thumbs.db"])
-def test_what_others_have_left_next_to_tables_is_no_part_of_it(
+def test_what_others_have_left_next_to_tables_is_not_part_of_it(
     home: Home, owner: int, tmp_path: Path, stray: str
 ) -> None:
     three_projects(home, owner)
@@ -84,7 +84,7 @@ def nothing_but(folder: Path, *names: str) -> bool:
     return sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
-def test_full_disk_leaves_nothing(home: Home, project: int, tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(home: Home, project: int, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
     with (
@@ -97,7 +97,7 @@ def test_full_disk_leaves_nothing(home: Home, project: int, tmp_path: Path) -> N
     assert nothing_but(folder, "b.zip")
 
 
-def test_disk_that_fills_in_middle_leaves_nothing(
+def test_disk_that_fills_in_middle_leaves_no_trace(
     home: Home, owner: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     three_projects(home, owner)
@@ -138,7 +138,7 @@ def test_disk_that_writes_other_bytes_is_found_out(
 
 
 @on_sqlite
-def test_of_damaged_database_there_is_no_backup_but_sentence(
+def test_of_damaged_database_there_is_not_backup_but_sentence(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     for _ in range(5):

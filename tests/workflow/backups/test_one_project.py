@@ -237,7 +237,7 @@ def test_who_was_excluded_stays_excluded(home: Home, owner: int, tmp_path: Path,
     assert said["labels"] == [str(log[0]["person_id"])] == ["3"]
 
 
-def test_who_is_no_owner_any_more_once_it_was_checked_is_reported_so(
+def test_who_is_not_owner_any_more_once_it_was_checked_is_reported_so(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It can take minutes. Nothing is stored."""

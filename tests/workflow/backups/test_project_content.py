@@ -172,7 +172,7 @@ def refused(path: Path, folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_does_not_fit_is_said(file: Path, tmp_path: Path, name: str) -> None:
+def test_what_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
     said = refused(forged(file, tmp_path, change), tmp_path / "job")
     assert "birds.zip" in said
@@ -214,7 +214,7 @@ def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Ch
 
 
 @pytest.mark.slow
-def test_counts_are_those_of_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_counts_match_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     extract_all(file, check_archive(file), tmp_path / "here")
     there, rows, named = read_content("birds.zip", tmp_path / "here")
     assert (len(rows["entries"]), named) == (1, {1: "owner", 2: "Ada"})
@@ -251,7 +251,7 @@ def test_file_from_before_later_columns_is_taken(file: Path, elsewhere: Seat, tm
         (OperationalError("", {}, Exception("database or disk is full")), NotSaved),
     ],
 )
-def test_what_check_has_missed_is_said_in_words(
+def test_what_check_has_missed_is_reported(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: type[Exception]
 ) -> None:
     def fails(*_: object) -> int:
@@ -418,7 +418,7 @@ def no_table(_table: Path, target: Path) -> None:
     target.write_bytes(b"PAR1" * 100)
 
 
-def test_table_that_is_none_is_said(project_check_file: Path, tmp_path: Path) -> None:
+def test_table_that_is_none_is_reported(project_check_file: Path, tmp_path: Path) -> None:
     found = project_check_look(with_table(project_check_file, tmp_path, no_table), tmp_path / "job")
     assert "a table of Winnow's" in found["damaged"][2]
 

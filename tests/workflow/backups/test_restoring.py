@@ -303,7 +303,7 @@ def test_full_disk_leaves_what_was_there(home: Home, owner: int, project: int, b
     assert not [path.name for path in home.settings.home.iterdir() if path.name.startswith(".")]
 
 
-def test_disk_without_room_is_said_before(
+def test_disk_without_room_is_reported_before(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
@@ -364,7 +364,7 @@ def test_what_others_have_put_in_comes_back_if_it_does_no_harm(
     reopened(tmp_path / "new").close()
 
 
-def test_passwords_go_on_to_work(home: Home, owner: int, tmp_path: Path) -> None:
+def test_passwords_continue_to_work(home: Home, owner: int, tmp_path: Path) -> None:
     passwords.set_password(Seat(home, owner), "a long password indeed")
     making.make(home, tmp_path / "b.zip")
     restore(settings_of(tmp_path / "new"), tmp_path / "b.zip")

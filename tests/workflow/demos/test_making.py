@@ -105,7 +105,7 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_put_away_is_rebuilt(home: Home, owner: int) -> None:
+def test_what_was_unloaded_is_rebuilt(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
     first = making.ask(seat, small)
     assert first.wait(PATIENCE)
@@ -117,7 +117,7 @@ def test_what_was_put_away_is_rebuilt(home: Home, owner: int) -> None:
 
 
 @pytest.mark.slow
-def test_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> None:
+def test_file_that_cannot_be_read_is_not_project(home: Home, owner: int) -> None:
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
         making.make(seat, broken)
@@ -167,7 +167,7 @@ def test_votes_say_who_guesses(owner_seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_where_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
+def test_if_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     assert making.find(seat, demos.REMARKS) is None
     mine = small_project(home, owner, demos.REMARKS.name)
@@ -175,7 +175,7 @@ def test_where_project_has_its_name_that_one_is_opened(home: Home, owner: int) -
 
 
 @pytest.mark.slow
-def test_digits_come_back_as_they_were_made_first(home: Home, owner: int) -> None:
+def test_digits_round_trip_made_first(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
     assert managing.get_project(seat.at(project)).n_rows == 1_797
@@ -265,7 +265,7 @@ def test_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(calls.SPECIES)))
-def test_each_species_sounds_where_its_words_say(number: int) -> None:
+def test_each_species_sounds_if_its_words_say(number: int) -> None:
     """The loudest pitch of a phrase, at its begin and at its end."""
     phrase = calls.SPECIES[number].sing(np.random.default_rng(0))
     assert np.abs(phrase).max() <= 1

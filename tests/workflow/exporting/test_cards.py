@@ -167,7 +167,7 @@ def test_what_people_wrote_is_kept_as_it_is(home: Home, owner: int, project: int
     )
 
 
-def test_change_of_classes_is_no_answer(home: Home, owner: int, project: int) -> None:
+def test_change_of_classes_is_not_answer(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     classes.change_classes(seat, 0, "add", ["elk"])
     classes.take_back(seat, classes.classes_view(seat).version)

@@ -152,7 +152,7 @@ def test_only_owners_give_labels_away(ada: Seat) -> None:
         files_in(ada)
 
 
-def test_writing_that_is_stopped_leaves_nothing(seat: Seat) -> None:
+def test_writing_that_is_stopped_leaves_no_trace(seat: Seat) -> None:
     class StopError(Exception):
         pass
 
@@ -181,7 +181,7 @@ def test_hugging_face_reads_folder_by_its_card(
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_project_gives_out_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
+def test_project_exports_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
     files = files_of(kind)
     assert list(files) == [*kind.FORMATS, *kind.GIVEN_BACK, "dataset", *LOG_FORMATS]
     assert next(iter(files)) == ExportChoice().file == "csv"
@@ -290,7 +290,7 @@ def test_question_is_the_one_that_page_shows(world: KindWorld, seat: Seat) -> No
     assert for_programs.question_for(seat) == told
 
 
-def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
+def test_figures_match_progress(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     seat.settle()  # no model comes between two looks
     told, view = for_programs.figures_of(seat), progress.read_progress(seat)
@@ -298,7 +298,7 @@ def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
     assert len(told["curve"]) == len(view.curve.answers)
 
 
-def test_log_goes_on_from_if_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_log_continues_from_if_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for who in (seat, ada, seat):
         world.answer(who)
     with seat.home.database.read() as session:
@@ -338,7 +338,7 @@ def test_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
     assert list(seat.home.exports_dir.iterdir()) == []
 
 
-def test_file_that_cannot_be_written_is_said_in_words(
+def test_file_that_cannot_be_written_is_reported(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:

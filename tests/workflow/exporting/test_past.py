@@ -289,7 +289,7 @@ def test_moment_has_settings_at_that_time(home: Home, owner: int, project: int) 
     assert found(seat, 1).settings["n_neighbors"] == 4, "right after the entry"
 
 
-def test_log_tells_model_where_settings_at_that_time_were_not_noted(home: Home, owner: int) -> None:
+def test_log_tells_model_if_settings_at_that_time_were_not_noted(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)

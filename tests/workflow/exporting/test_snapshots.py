@@ -70,7 +70,7 @@ def test_snapshot_has_settings_of_its_moment(home: Home, owner: int, project: in
     assert check_snapshot(seat, "nine").holds
 
 
-def test_what_was_changed_outside_is_said(home: Home, owner: int, project: int) -> None:
+def test_what_was_changed_outside_is_reported(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     for name in ("labels", "log", "gone"):

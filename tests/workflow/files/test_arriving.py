@@ -97,7 +97,7 @@ def test_empty_file_is_one(store: Arrivals, folder: Path) -> None:
     assert send(store, folder, ADA, b"").path.read_bytes() == b""
 
 
-def test_what_breaks_off_leaves_nothing(store: Arrivals, folder: Path) -> None:
+def test_what_breaks_off_leaves_no_trace(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "birds.csv", 10, ROOM)
     coming.write(b"first half")
     assert len(lying(folder)) == 1
@@ -192,7 +192,7 @@ def test_database_keeps_room_on_disk(store: Arrivals, folder: Path, monkeypatch:
     store.begin(folder, ADA, "a", 9, ROOM).end()
 
 
-def test_disk_that_cannot_be_written_is_said(store: Arrivals, tmp_path: Path) -> None:
+def test_disk_that_cannot_be_written_is_reported(store: Arrivals, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NoRoom, match="cannot be written"):
         store.begin(tmp_path / "file" / "uploads", ADA, "a", 1, ROOM)
@@ -203,7 +203,7 @@ def test_disk_that_cannot_be_written_is_said(store: Arrivals, tmp_path: Path) ->
     coming.end()
 
 
-def test_disk_that_is_full_at_end_is_said(store: Arrivals, folder: Path) -> None:
+def test_disk_that_is_full_at_end_is_reported(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "a", 1, ROOM)
     coming.write(b"x")
     full: Any = open("/dev/full", "wb")  # noqa: PTH123, SIM115
@@ -378,7 +378,7 @@ def there_is_no_time(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])
-def test_what_is_begun_is_called_as_what_is_removed(
+def test_what_starts_is_called_as_what_is_removed(
     what: str, home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill at the moment at which it gets its name."""

@@ -121,7 +121,7 @@ def test_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> Non
         assert people.find(session, ada) is not None
 
 
-def test_files_of_project_in_bin_are_not_given_out(home: Home, owner: int, birds: int) -> None:
+def test_files_of_project_in_bin_are_not_exported(home: Home, owner: int, birds: int) -> None:
     from datetime import UTC, datetime
 
     with home.database.write() as session:
@@ -437,7 +437,7 @@ def test_every_file_that_table_names_is_kept_and_twice_is_harmless(tmp_path: Pat
     assert not list(folder.glob(".new-*"))
 
 
-def test_where_one_cannot_be_read_none_has_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_one_cannot_be_read_none_has_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
     real = KeptFiles.open

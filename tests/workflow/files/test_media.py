@@ -106,7 +106,7 @@ def test_the_same_picture_has_the_same_key_and_others_have_others() -> None:
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-def test_tone_stands_where_its_frequency_is(spectrograms_seat: Seat, scale: str) -> None:
+def test_tone_stands_if_its_frequency_is(spectrograms_seat: Seat, scale: str) -> None:
     drawn = spectrograms.draw(spectrograms_seat, NAME, Asked(4, 6, scale))
     grey, edges = grey_of(drawn), drawn.edges
     assert grey.shape == (HEIGHT, WIDTH)
@@ -179,7 +179,7 @@ def test_whoever_may_not_have_file_gets_no_picture_kept_or_not(
 @pytest.mark.parametrize(
     "data", [WAV, WAV[:30], b"RIFF\xff\xff\xff\xffWAVEfmt \xff\xff\xff\x7f" + bytes(40), tone(1)[:44]]
 )
-def test_what_cannot_be_decoded_is_said_and_not_kept(
+def test_what_cannot_be_decoded_is_reported_and_not_kept(
     home: Home, owner: int, spectrograms_seat: Seat, data: bytes
 ) -> None:
     path = home.media_dir / NAME[:2] / NAME
@@ -189,7 +189,7 @@ def test_what_cannot_be_decoded_is_said_and_not_kept(
     assert not cached(home)
 
 
-def test_picture_is_no_recording(home: Home, owner: int) -> None:
+def test_picture_is_not_recording(home: Home, owner: int) -> None:
     table = table_of(
         make_zip({"t.csv": b"candidates,image\na|b,x.png\nb|a,x.png\na,x.png\n", "x.png": picture(3)})
     )
@@ -198,7 +198,7 @@ def test_picture_is_no_recording(home: Home, owner: int) -> None:
         spectrograms.draw(Seat(home, owner), kept(picture(3)), Asked())
 
 
-def test_segment_beyond_recording_is_said(spectrograms_seat: Seat) -> None:
+def test_segment_beyond_recording_is_reported(spectrograms_seat: Seat) -> None:
     with pytest.raises(NotDrawnError, match="ends at 10 s"):
         spectrograms.draw(spectrograms_seat, NAME, Asked(11, 12))
     assert spectrograms.draw(spectrograms_seat, NAME, Asked(9, 12)).edges.t1 == 10
@@ -251,9 +251,7 @@ def test_damaged_picture_is_redrawn(spectrograms_seat: Seat) -> None:
         assert spectrograms.draw(spectrograms_seat, NAME, Asked()) == drawn
 
 
-def test_full_disk_keeps_no_one_from_looking(
-    spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_does_not_stop_looking(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -307,7 +305,7 @@ def test_it_is_made_once_and_kept_next_to_no_other_file(
     assert thumbnail_of(home, image) == thumbnail(LARGE)
 
 
-def test_one_that_was_taken_away_is_rebuilt(home: Home, image: Path) -> None:
+def test_one_that_was_removed_is_rebuilt(home: Home, image: Path) -> None:
     first = thumbnail_of(home, image)
     thumbnails_kept(home)[0].unlink()
     assert thumbnail_of(home, image) == first

@@ -143,7 +143,7 @@ def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_so_many_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
+def test_n_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
     held = [Held() for _ in range(AT_ONCE)]
     for number, one in enumerate(held):
         files.begin(tmp_path, OWNER, f"{number}.csv", one.taken())
@@ -191,7 +191,7 @@ def test_a_second_of_the_same_name_takes_place_of_first(files: PreparedFiles, tm
     assert [path.name for path in tmp_path.iterdir()] == [third]
 
 
-def test_full_disk_is_said_and_leaves_nothing(
+def test_full_disk_is_reported_and_leaves_no_trace(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with full_disk():
@@ -209,7 +209,7 @@ def test_full_disk_is_said_and_leaves_nothing(
     assert files.of(OWNER) == ()
 
 
-def test_what_writer_refuses_is_said(
+def test_what_writer_refuses_is_reported(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def write(_file: BinaryIO, _tell: Tell) -> None:
@@ -316,7 +316,7 @@ def test_what_ends_early_leaves_what_was_there(tmp_path: Path, why: type[BaseExc
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     with (
         full_disk(),
         pytest.raises(OSError, match="File too large"),
@@ -326,7 +326,7 @@ def test_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "nowhere" / "out.csv"):
         pytest.fail("there is nothing to write into")
 

@@ -56,7 +56,7 @@ def test_folder_goes_with_who_made_it() -> None:
     assert not path.exists()
 
 
-def test_process_that_ends_leaves_nothing(place: Path) -> None:
+def test_process_that_ends_leaves_no_trace(place: Path) -> None:
     with another(place) as (_, path):
         assert path.is_dir()
     assert not path.exists()

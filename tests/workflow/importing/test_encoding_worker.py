@@ -90,7 +90,7 @@ def test_what_was_asked_for_is_stored_once_in_name_of_who_asked(seat: Seat, work
     assert len(stored(seat)) == 1
 
 
-def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
+def test_what_people_do_meanwhile_stays_and_is_learned_from_both(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert seat.project_id is not None
@@ -120,7 +120,7 @@ def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorke
     assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
-def test_how_far_it_is_is_reported_and_training_goes_on_meanwhile(
+def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = small_project(seat.home, seat.person_id, "other", model="plsvc", strategy="margin", train_every=1)
@@ -274,7 +274,7 @@ def test_without_onnx_runtime_it_says_what_to_install(
     assert "Fix: pip install 'plcore[onnx]'" in failed
 
 
-def test_failure_says_why_and_the_others_go_on(
+def test_failure_says_why_and_the_others_continue(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker
 ) -> None:
     encoder(home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
@@ -324,7 +324,7 @@ def test_nothing_is_stored_in_name_of_who_may_not(home: Home, owner: int, worker
     assert stored(seat) == []
 
 
-def test_project_that_is_put_away_waits(seat: Seat, worker: EncodingWorker) -> None:
+def test_project_that_is_unloaded_waits(seat: Seat, worker: EncodingWorker) -> None:
     managing.archive_project(seat)
     assert not anything_to_do(seat.home)
     worker.look()
@@ -713,7 +713,7 @@ def test_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
 # What is stored by encoder and content
 
 
-def test_worker_goes_on_after_last_batch_of_one_that_was_killed(
+def test_worker_continues_after_last_batch_of_one_that_was_killed(
     seat: Seat, worker: EncodingWorker, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):

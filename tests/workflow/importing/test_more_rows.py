@@ -191,7 +191,7 @@ def test_class_that_added_rows_may_have_is_not_withdrawn(more_rows_seat: Seat) -
         classes.change_classes(more_rows_seat, view.version, "rows", ["60"])
 
 
-def test_trained_model_goes_on_and_its_curve_stays(home: Home, owner: int) -> None:
+def test_trained_model_continues_and_its_curve_stays(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="plsvc", strategy="margin", control_share=0.2, test_share=0.25)
     seat = Seat(home, owner, project)
     worker = training.Worker(home, "one")

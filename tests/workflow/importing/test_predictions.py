@@ -119,7 +119,7 @@ def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
     verify_project(there)
 
 
-def test_what_came_between_is_said_and_nothing_is_stored(
+def test_what_came_between_is_reported_and_nothing_is_stored(
     there: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stale(*_: object) -> None:
@@ -149,7 +149,7 @@ def test_classes_use_every_name_they_ever_had(there: Seat) -> None:
     verify_project(there)
 
 
-def test_answers_go_on_and_are_kept(there: Seat) -> None:
+def test_answers_continue_and_are_kept(there: Seat) -> None:
     shown = loop.next_question(there)
     loop.submit_answer(there, shown.token, "is", ["bee"])
     add_predictions(there, SENT, "net", "k1")
@@ -308,13 +308,13 @@ def test_who_shares_no_row_agrees_with_no_one() -> None:
     assert all(math.isnan(one.agreement) and one.warning == "" for one in found.voters)
 
 
-def test_single_voter_and_no_one_are_no_crowd() -> None:
+def test_single_voter_and_no_one_are_not_crowd() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b"], "Bob": ["", ""], "w": ["1", "2"]}, dtype="str")
     assert reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",)))) is None
     assert reliability(LabelTable.from_cells(cells, Roles(candidates="Ann", numbers=("w",)))) is None
 
 
-def test_of_very_many_votes_rows_are_drawn_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_votes_rows_are_drawn_and_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "MOST_VOTES", 300)
     found = reliability(table(seed=1))
     assert found is not None

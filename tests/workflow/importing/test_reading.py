@@ -86,7 +86,7 @@ def test_what_is_on_disk_goes_with_upload() -> None:
     assert len(cells) == len(cells.drop_duplicates()), "cells may outlive their file's name"
 
 
-def test_refused_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_file_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(TableError, match="empty"):
         read_upload(b"")
@@ -95,7 +95,7 @@ def test_refused_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("where", ["folder", "process"])
-def test_full_disk_is_said_in_words(number: int, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(number: int, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_given: object, **_how: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -182,7 +182,7 @@ def test_files_come_out_of_zip_in_that_process_and_are_kept_as_long_as_table() -
     assert not folder.exists()
 
 
-def test_files_of_folder_stay_where_they_are(tmp_path: Path) -> None:
+def test_files_of_folder_stay_if_they_are(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,labels,p\n1,a|b,x.png\n2,b,x.png\n")
     (tmp_path / "x.png").write_bytes(picture())
     upload = read_paths(tmp_path)
@@ -319,7 +319,7 @@ def test_source_may_be_column_of_images_recordings_or_captions() -> None:
     assert adjusted(own, {"source": ""}, CELLS) == guess
 
 
-def test_candidates_that_are_named_are_no_label_vectors() -> None:
+def test_candidates_that_are_named_are_not_label_vectors() -> None:
     found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
     assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
     votes = Roles(annotators=("c", "i"), numbers=("x",))
@@ -424,7 +424,7 @@ def test_there_are_no_other_roles() -> None:
     st.sets(st.sampled_from("abcdef")),
     st.integers(0, 6),
 )
-def test_what_is_left_of_pairs_are_those_of_which_nothing_was_taken(
+def test_what_is_left_of_pairs_match_which_nothing_was_taken(
     columns: list[str], taken: set[str], n: int
 ) -> None:
     labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]

@@ -284,7 +284,7 @@ def test_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(ho
         job.result()
 
 
-def test_what_system_refuses_is_no_file_that_has_gone(home: Home, owner: int) -> None:
+def test_what_system_refuses_is_not_file_that_has_gone(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
 
     def read(_: jobs.Job[Upload]) -> Upload:
@@ -296,7 +296,7 @@ def test_what_system_refuses_is_no_file_that_has_gone(home: Home, owner: int) ->
         job.result()
 
 
-def test_file_that_is_taken_away_while_it_waits_gives_up_its_place(
+def test_file_that_is_removed_while_it_waits_gives_up_its_place(
     home: Home, owner: int, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
@@ -342,7 +342,7 @@ def children() -> list[int]:
     return [int(number) for path in tasks for number in path.read_text().split()]
 
 
-def test_process_that_is_killed_is_said_in_words_and_begun_again(home: Home, owner: int) -> None:
+def test_process_that_is_killed_is_reported_and_begun_again(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()

@@ -57,7 +57,7 @@ def test_project_is_of_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
         assert kinds.version_key(project, 0)
 
 
-def test_kind_of_later_version_is_said(seat: Seat) -> None:
+def test_kind_of_later_version_is_reported(seat: Seat) -> None:
     later = replace(project_of(seat), settings={"kind": "ranks", "seed": 0})
     with pytest.raises(LookupError, match=r"is of a kind that this version .* does not know: 'ranks'"):
         kinds.kind_of(later)
@@ -87,7 +87,7 @@ def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat
     assert settings.beginning(settings, 1) == settings, "nothing has changed"
 
 
-def test_stop_rules_are_those_of_kind_until_someone_sets_some(world: KindWorld, seat: Seat) -> None:
+def test_stop_rules_match_kind_until_someone_sets_some(world: KindWorld, seat: Seat) -> None:
     assert kinds.stop_rules(project_of(seat)) == kinds.KINDS[world.kind].DEFAULT_RULES
     progress.change_stop_rules(seat, StopRules(budget=3))
     assert kinds.stop_rules(project_of(seat)) == StopRules(budget=3)

@@ -141,7 +141,7 @@ def test_so_it_is_where_several_answer_and_for_other_models(
     assert len(seen) == 20
 
 
-def test_project_that_was_put_away_comes_back_from_it(home: Home, owner: int, project: int) -> None:
+def test_project_that_was_unloaded_comes_back_from_it(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     before = standing(home, owner, project)
     assert home.shelf.slot(project).put_away()

@@ -70,7 +70,7 @@ def test_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
         other.close()
 
 
-def test_no_entry_is_written_where_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
+def test_no_entry_is_written_if_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     with pytest.raises(RuntimeError, match="need not last"), seat.turn(lasting=False) as turn:
@@ -100,7 +100,7 @@ def test_what_was_written_in_turn_that_failed_is_unknown_to_learner(
         assert learner.seq == 1
 
 
-def test_log_that_became_shorter_is_learnt_again(home: Home, owner: int, project: int) -> None:
+def test_log_that_became_shorter_is_learned_again(home: Home, owner: int, project: int) -> None:
     """As after a database server has taken over that was behind."""
     for _ in range(4):
         answer_next(home, owner, project)
@@ -162,7 +162,7 @@ def height_of(home: Home, project: int) -> int:
 
 
 @on_postgres
-def test_news_are_taken_in_before_anyone_asks(home: Home, other: Home, owner: int, project: int) -> None:
+def test_news_are_applied_before_anyone_asks(home: Home, other: Home, owner: int, project: int) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
     follower = Follower(other)
     answer(there)
@@ -273,7 +273,7 @@ def test_entry_tells_what_changed_and_when(home: Home, owner: int, project: int)
     assert (second.answers, second.before, second.model, second.automatic) == (2, "clpl", "clpl", False)
 
 
-def test_other_settings_are_no_line_of_log(home: Home, owner: int, project: int) -> None:
+def test_other_settings_are_not_line_of_log(home: Home, owner: int, project: int) -> None:
     assert change(home, owner, project, strategy="random", C=2.0) is None
     with home.database.read() as session:
         assert projects.get(session, project).settings["strategy"] == "random"

@@ -512,7 +512,7 @@ def test_figure_is_last_point() -> None:
 # Votes
 
 
-def test_votes_of_one_place_are_told_apart_by_their_person() -> None:
+def test_votes_of_one_place_are_distinguished_by_their_person() -> None:
     one = Vote(3, None, 1, frozenset({"ant"}), frozenset({"ant", "bee"}), None, check=False, known=None)
     assert one != one._replace(person_id=2)
     assert one.names <= one.choices

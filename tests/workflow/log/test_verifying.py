@@ -165,7 +165,7 @@ def test_log_whose_table_has_grown_holds_and_has_seals_it_had(
     assert verify_file(tmp_path / "now.jsonl").head == found.head
 
 
-def test_log_of_data_set_without_names_is_beginning_however_log_goes_on(
+def test_log_of_data_set_without_names_is_beginning_however_log_continues(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat = Seat(home, owner, project)
@@ -293,7 +293,7 @@ def test_another_person_in_file_is_found(home: Home, owner: int, told: Seat, tmp
     assert "'Ada'" in fault(told, path)
 
 
-def test_file_that_was_changed_is_no_beginning(told: Seat, tmp_path: Path) -> None:
+def test_file_that_was_changed_is_not_beginning(told: Seat, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     lines = write(told, path)
     path.write_bytes(b"".join(lines).replace(b'"bee"', b'"cat"', 1))
@@ -385,7 +385,7 @@ def test_verified_of_one_entry() -> None:
     assert str(verifying.Verified("x: the chain", 1, "ab")) == "x: the chain holds: 1 entry, head ab"
 
 
-def test_class_without_its_sets_is_no_class_that_came_with_rows(told: Seat) -> None:
+def test_class_without_its_sets_is_not_class_that_came_with_rows(told: Seat) -> None:
     classes.change_classes(told, 0, "add", ["gnu"])
     verify_project(told)
     meddle(told, "UPDATE entries SET before = '[]', after = '[]' WHERE kind = 'class'")

@@ -149,7 +149,7 @@ def test_model_that_there_is_not_is_refused(choosing_seat: Seat) -> None:
     assert count_entries(choosing_seat.home) == 0
 
 
-def test_one_comparison_at_a_time_and_none_to_cancel_is_no_fault(choosing_seat: Seat) -> None:
+def test_one_comparison_at_a_time_and_none_to_cancel_is_not_fault(choosing_seat: Seat) -> None:
     choosing.cancel(choosing_seat)
     choosing.compare_now(choosing_seat)
     choosing.compare_now(choosing_seat)
@@ -197,7 +197,7 @@ def test_what_cannot_be_compared_says_why(
 # The models of a project as pages show them
 
 
-def test_before_first_comparison_there_are_no_figures(home: Home, owner: int) -> None:
+def test_before_first_comparison_there_are_not_figures(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
     view = showing.models_view(seat)
     assert [line.name for line in view.lines] == list(MODEL_ENTRIES)
@@ -360,7 +360,7 @@ def test_old_and_later_versions_are_cleaned_away_with_their_state(
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 
-def test_what_newest_version_shares_stays_where_clock_was_put_back(
+def test_what_newest_version_shares_stays_if_clock_was_put_back(
     tmp_path: Path, versions: list[Version]
 ) -> None:
     for version in versions:

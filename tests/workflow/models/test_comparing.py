@@ -399,7 +399,7 @@ def test_database_that_is_away_fails_no_comparison(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_how_far_it_is_is_reported_and_training_goes_on_meanwhile(
+def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)
@@ -422,7 +422,7 @@ def test_how_far_it_is_is_reported_and_training_goes_on_meanwhile(
     assert showing.running_now(Seat(home, owner, project)) is None
 
 
-def test_failure_says_why_and_the_others_go_on(
+def test_failure_says_why_and_the_others_continue(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="automatic")
@@ -499,9 +499,7 @@ def test_killed_worker_frees_its_comparison_and_two_let_it_rest(
     assert training.training_state(Seat(home, owner, project)).fault is None, "training is not touched by it"
 
 
-def test_settings_stored_before_are_those_of_chosen_model(
-    home: Home, owner: int, worker: ComparingWorker
-) -> None:
+def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worker: ComparingWorker) -> None:
     project = small_project(home, owner)
     with home.database.write() as session:
         stored = dict(projects.get(session, project).settings)

@@ -38,7 +38,7 @@ def folder_of(tmp_path: Path, name: str) -> Path:
     return folder
 
 
-def test_first_rows_are_those_of_ranker(tmp_path: Path) -> None:
+def test_first_rows_match_ranker(tmp_path: Path) -> None:
     X, sets = rows_and_sets(400)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [150, 300])
     ranking = rank_files(

@@ -116,7 +116,7 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
     return [one.project_id for one in training.due(home) if worker.train(one) is not None]
 
 
-def test_training_that_kills_its_workers_rests_and_the_others_go_on(
+def test_training_that_kills_its_workers_rests_and_the_others_continue(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
@@ -164,7 +164,7 @@ def test_after_rest_it_is_tried_once_more(
     assert (last.ended, last.deaths) == (True, 0)
 
 
-def test_worker_that_ends_in_order_is_no_death(
+def test_worker_that_ends_in_order_is_not_death(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told_to_end(self: object, progress: Callable[[int, float], None]) -> None:

@@ -49,7 +49,7 @@ def test_look_at_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker
     assert not np.array_equal(now.places, before.places)
 
 
-def test_it_is_begun_next_to_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_it_starts_next_to_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     worker.look()
     assert worker._laying is not None
     worker._laying.join()
@@ -66,7 +66,7 @@ def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -
     assert not anything_to_do(seat.home)
 
 
-def test_what_fails_is_said_and_left(
+def test_what_fails_is_reported_and_left(
     seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:

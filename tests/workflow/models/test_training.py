@@ -58,7 +58,7 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
     return [version.number for version in versions if version is not None]
 
 
-def test_first_version_is_due_at_once_and_next_after_so_many_answers(
+def test_first_version_is_due_at_once_and_next_after_n_answers(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     assert train_due(home, worker) == [0]
@@ -73,7 +73,7 @@ def test_first_version_is_due_at_once_and_next_after_so_many_answers(
         assert [point.model_version for point in learner.curve] == [0, 3]
 
 
-def test_one_answer_is_learnt_after_a_while(
+def test_one_answer_is_learned_after_a_while(
     home: Home, owner: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(
@@ -305,7 +305,7 @@ def test_files_of_models_long_left_are_removed(
 
 
 @on_sqlite
-def test_store_that_fails_is_said_once_and_waited_for(
+def test_store_that_fails_is_reported_once_and_waited_for(
     home: Home,
     owner: int,
     worker: training.Worker,
@@ -436,7 +436,7 @@ def tried(error: BaseException | None) -> list[str]:
     return faults
 
 
-def test_what_is_done_or_cancelled_is_no_fault() -> None:
+def test_what_is_done_or_cancelled_is_not_fault() -> None:
     assert tried(None) == []
     assert tried(WorkCancelled()) == []
 
@@ -472,7 +472,7 @@ def test_runs_are_in_data_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "blocks").glob("part-*.npy"))
 
 
-def test_what_cannot_be_replayed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_replayed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
     monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)

@@ -223,7 +223,7 @@ def press(seat: Seat, which: int = 0) -> None:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
 
 
-def test_classes_and_rows_are_as_they_were_where_someone_is_excluded(home: Home, chief: Seat) -> None:
+def test_classes_and_rows_are_as_they_were_if_someone_is_excluded(home: Home, chief: Seat) -> None:
     here = chief.at(small_project(home, chief.person_id))
     eve = annotator(home, chief.person_id, "Eve")
     press(Seat(home, eve, here.project_id))

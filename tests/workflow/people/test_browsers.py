@@ -297,7 +297,7 @@ def test_no_one_becomes_owner_by_choosing_name(home: Home, chief: Seat) -> None:
     assert by_openid(home, email="boss@example.org") == chief.person_id
 
 
-def test_where_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
+def test_if_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
     home = open_with(WINNOW_NEW_PEOPLE="annotators")
     owner = Seat(home, team.ensure_owner(home).id)
     eve = by_openid(home, email="eve@example.org")
@@ -423,7 +423,7 @@ def test_of_many_at_once_no_more_are_let_through() -> None:
     assert sum(allowed) == attempts.PER_NAME.amount
 
 
-def test_strangers_cause_only_so_many_lines() -> None:
+def test_strangers_cause_only_n_lines() -> None:
     tried = Attempts()
     one = sum(tried.may_note("192.0.2.1") for _ in range(1000))
     assert one == attempts.NOTED_PER_ADDRESS.amount

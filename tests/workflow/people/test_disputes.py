@@ -315,7 +315,7 @@ def test_notes_are_read_in_order_they_were_written(dispute: tuple[Seat, Seat, Se
         ("bad", (), ()),
     ],
 )
-def test_reviewer_s_correction_is_verdict_where_people_answer_for_themselves(
+def test_reviewer_s_correction_is_verdict_if_people_answer_for_themselves(
     dispute: tuple[Seat, Seat, Seat, int], kind: str, labels: tuple[str, ...], stored: tuple[str, ...]
 ) -> None:
     seat, _, _, row = dispute
@@ -363,7 +363,7 @@ def test_export_says_what_everyone_said_and_who_settled_it(
 YES_NO = frozenset({"yes", "no"})
 
 
-def test_figures_are_those_of_library() -> None:
+def test_figures_match_library() -> None:
     votes = crowd()
     triples = [(one.row, one.person_id, one.names) for one in votes]
     found = agreement_of(said(votes))
@@ -388,7 +388,7 @@ def test_who_is_excluded_does_not_count() -> None:
     assert [(one.one, one.other) for one in without.pairs] == [(ADA, BEN)]
 
 
-def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_no_figure() -> None:
+def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_not_figure() -> None:
     votes = [one._replace(check=one.row < LEAST_ROWS - 1) for one in crowd()]
     found = agreement_of(said(votes))
     assert found.checks.alpha.n_rows == LEAST_ROWS - 1

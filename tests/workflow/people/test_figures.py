@@ -339,7 +339,7 @@ def test_without_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> Non
     assert not today.paused
 
 
-def test_a_day_begins_at_midnight_where_person_is(here: Seat) -> None:
+def test_a_day_begins_at_midnight_if_person_is(here: Seat) -> None:
     midnight = NOON.replace(hour=0)
     answer_at(here, midnight - timedelta(minutes=90), midnight - timedelta(minutes=30), midnight)
     counted = {

@@ -214,7 +214,7 @@ def test_weaker_hashes_are_renewed_at_next_sign_in(home: Home, bob: Seat) -> Non
     assert extract_parameters(stored(bob) or "").memory_cost == RFC_9106_LOW_MEMORY.memory_cost
 
 
-def test_full_disk_is_said_and_no_one_is_signed_in(home: Home, bob: Seat) -> None:
+def test_full_disk_is_reported_and_no_one_is_signed_in(home: Home, bob: Seat) -> None:
     with unwritable(home):
         with pytest.raises(NotSaved):
             passwords.sign_in_by_password(home, "Bob", GOOD)
@@ -305,7 +305,7 @@ def test_days_are_some(chief: Seat, days: int) -> None:
         tokens.make_token(chief, "survey", days)
 
 
-def test_there_are_so_many_and_no_more(chief: Seat) -> None:
+def test_there_are_n_and_no_more(chief: Seat) -> None:
     for number in range(MOST):
         tokens.make_token(chief, f"survey {number}")
     with pytest.raises(TokenError, match="20 tokens already"):

@@ -70,7 +70,7 @@ def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged
     )
 
 
-def test_no_one_is_kept_out_where_owner_wants_no_qualification(
+def test_no_one_is_kept_out_if_owner_wants_no_qualification(
     qualifying_seat: Seat, qualifying_ada: Seat
 ) -> None:
     assert qualification.now(qualifying_ada) is None
@@ -161,7 +161,7 @@ def test_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None
     assert then.number == 2
 
 
-def test_choices_are_those_of_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_choices_match_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 1))
     known = truth(qualifying_seat)
     qualification.begin(qualifying_ada)
@@ -203,7 +203,7 @@ def test_without_rows_no_one_is_kept_out(qualifying_seat: Seat, qualifying_ada: 
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_who_has_answered_before_goes_on(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_who_has_answered_before_continues(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     question = loop.next_question(qualifying_ada)
     loop.submit_answer(qualifying_ada, question.token, "is", question.choices[:1])
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
@@ -301,7 +301,7 @@ def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, mark
     assert qualification.overview(seat).rule is None
 
 
-def test_owner_sees_who_stands_where_and_lets_people_in(
+def test_owner_sees_who_stands_if_and_lets_people_in(
     world: KindWorld, seat: Seat, ada: Seat, marked: int
 ) -> None:
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
@@ -405,7 +405,7 @@ def test_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int,
     assert [row for row, *_ in shown(seat)] == [saved.row]
 
 
-def test_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) -> None:
+def test_row_that_waits_for_more_people_is_not_example(home: Home, owner: int) -> None:
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
     question = loop.next_question(seat)

@@ -530,7 +530,7 @@ def test_links_with_name_of_machine_itself_are_for_no_one_else(host: str) -> Non
         assert fix in why
 
 
-def test_where_server_has_name_it_is_said_which_to_use() -> None:
+def test_if_server_has_name_it_is_said_which_to_use() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
     why = why_out_of_reach(there, "127.0.0.1") or ""
     assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why

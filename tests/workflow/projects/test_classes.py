@@ -108,7 +108,7 @@ def test_latest_change_is_withdrawn_by_new_entry(home: Home, owner: int, project
         ("add", []),
     ],
 )
-def test_what_cannot_be_leaves_nothing(
+def test_what_cannot_be_leaves_no_trace(
     home: Home, owner: int, project: int, kind: str, names: list[str]
 ) -> None:
     with pytest.raises(ClassError):
@@ -131,7 +131,7 @@ def test_only_owner_may(home: Home, owner: int, project: int) -> None:
     assert class_entries(home, project) == []
 
 
-def test_open_questions_are_closed_where_change_is_withdrawn(home: Home, owner: int, project: int) -> None:
+def test_open_questions_are_closed_if_change_is_withdrawn(home: Home, owner: int, project: int) -> None:
     """Only then may a name on a screen have meant more than it does now."""
     assert loop.next_question(Seat(home, owner, project)) is not None
     classes.change_classes(Seat(home, owner, project), 0, "merge", ["ant", "bee"])

@@ -63,7 +63,7 @@ def test_of_points_for_one_number_of_answers_latest_stands() -> None:
     assert standing_points([]) == []
 
 
-def test_only_so_many_answers_back_and_point_before_them() -> None:
+def test_only_n_answers_back_and_point_before_them() -> None:
     assert [one.answers for one in standing_points(curve(0, 3, 6, 9, 12), latest=5)] == [6, 9, 12]
     assert [one.answers for one in standing_points(curve(0, 3), latest=100)] == [0, 3]
     assert standing_points(curve(5, 7), 1, lambda point: point.place) == curve(5, 7)
@@ -184,7 +184,7 @@ def test_numbers_are_such_as_json_has(value: float | None, stored: float | None)
     json.dumps(number(value), allow_nan=False)
 
 
-def test_it_comes_back_as_it_was_written() -> None:
+def test_it_round_trips_written() -> None:
     assert Glance.from_json(json.loads(json.dumps(vars(HERE)))) == HERE
 
 

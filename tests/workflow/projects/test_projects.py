@@ -41,7 +41,7 @@ def test_project_has_immutable_table_named_by_its_content(home: Home, owner: int
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81])
-def test_bad_name_leaves_nothing_behind(home: Home, owner: int, name: str) -> None:
+def test_bad_name_leaves_no_trace(home: Home, owner: int, name: str) -> None:
     with pytest.raises(managing.ProjectNameError):
         small_project(home, owner, name)
     assert managing.list_projects(Seat(home, owner)) == []
@@ -102,7 +102,7 @@ def test_curve_has_point_per_answer_with_interval(home: Home, owner: int) -> Non
     assert progress.watched(Seat(home, owner, project))[0] == 4
 
 
-def test_without_truth_there_is_no_accuracy(home: Home, owner: int) -> None:
+def test_without_truth_there_is_not_accuracy(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(
         small_frame().drop(columns="truth"), Roles(candidates="candidates", id="id", numbers=("x", "y"))
     )
@@ -227,13 +227,13 @@ def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place_and_fix(text: str, said: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place_and_fix(text: str, said: str) -> None:
     (found,) = problems(text)
     assert found.startswith(said)
     assert " Fix: " in found
 
 
-def test_everything_wrong_is_said_at_once_up_to_limit() -> None:
+def test_everything_wrong_is_reported_at_once_up_to_limit() -> None:
     assert len(problems("class,group\nrok,jay\n,\n")) == 4
     assert len(problems("class,group\n" + "rok,Corvus\n" * 80)) == 50
 

@@ -235,7 +235,7 @@ def test_few_rows_are_all_drawn_and_of_many_seeded_sample(monkeypatch: pytest.Mo
     np.testing.assert_array_equal(drawn, rows_on_map(60))
 
 
-def test_no_room_for_features_is_no_fault_of_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_for_features_is_not_fault_of_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker tries it again then (`workflow.models.training`)."""
     table = LabelTable.from_frame(small_frame(), ROLES)
     no_room_for_arrays(monkeypatch)

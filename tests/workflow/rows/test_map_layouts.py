@@ -87,7 +87,7 @@ def test_damaged_wish_is_wished_again(home: Home, wished: Wish, damage: str) -> 
     assert instance_map.wishes(home) == [wished]
 
 
-def test_disk_that_cannot_be_written_keeps_no_one_from_map(home: Home) -> None:
+def test_disk_that_cannot_be_written_does_not_stop_map(home: Home) -> None:
     home.cache_dir.mkdir(exist_ok=True)
     (home.cache_dir / "maps").write_text("in the way")
     assert instance_map.wish(home, 1, "abc") == Wish(1, "abc")

@@ -130,7 +130,7 @@ def test_words_without_vector_are_refused(home: Home, owner: int) -> None:
         list_nearest(seat, "never seen")
 
 
-def test_broken_encoder_is_said_with_its_name(home: Home, owner: int) -> None:
+def test_broken_encoder_is_reported_with_its_name(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     (home.encoders_dir / "topics" / "model.onnx").write_bytes(b"no model")
     with pytest.raises(NoMeaningError, match=r"topics: model.onnx cannot be opened.* Fix:"):

@@ -70,7 +70,7 @@ def test_cells_stand_as_file_had_them_and_blanks_are_nothing() -> None:
     assert "secret" not in str(asdict(first))
 
 
-def test_caption_is_next_to_row_and_is_no_feature() -> None:
+def test_caption_is_next_to_row_and_is_not_feature() -> None:
     cells = pd.DataFrame(
         {"c": ["a|b", "b"], "place": [" North gate ", ""], "day": ["2 Oct", "3 Oct"], "n": ["1", "2"]},
         dtype="str",
@@ -120,7 +120,7 @@ def test_files_of_zip_are_shown_by_their_address() -> None:
     assert shown.image == f"files/{table.media.images[0]}"
 
 
-def test_where_any_row_may_be_heard_all_say_so() -> None:
+def test_if_any_row_may_be_heard_all_say_so() -> None:
     cells = read_cells(b"candidates,n,song\na|b,1,\nb,2,\n")
     for audio in (None, "song"):
         table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("n",), audio=audio))
@@ -305,7 +305,7 @@ def test_rows_excluded_and_skipped_say_nothing_and_undo_withdraws(home: Home, ow
     assert (view.total.seen.looked_at, view.total.seen.right) == (1, 0)
 
 
-def test_blind_checks_stand_for_all_and_are_never_chosen(home: Home, owner: int) -> None:
+def test_blind_checks_represent_all_and_are_never_chosen(home: Home, owner: int) -> None:
     project = detections(home, owner, control_share=0.5)
     seat = Seat(home, owner, project)
     with seat.learner() as opened:
@@ -398,15 +398,13 @@ def weights_table(*cells: str, **more: object) -> LabelTable:
         (("a:1200|b:1", "b:1"), {"a": "1,200 of 1,201 votes", "b": "1 of 1,201 votes"}),
     ],
 )
-def test_weights_are_votes_where_all_of_table_are_whole(
-    cells: tuple[str, ...], wanted: dict[str, str]
-) -> None:
+def test_weights_are_votes_if_all_of_table_are_whole(cells: tuple[str, ...], wanted: dict[str, str]) -> None:
     made = weights_table(*cells)
     assert weight_words(made, 0) == wanted
     assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
 
 
-def test_what_model_gave_later_is_no_vote_and_nothing_is_0() -> None:
+def test_what_model_gave_later_is_not_vote_and_nothing_is_0() -> None:
     scored = with_scores(
         weights_table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net"
     )
@@ -421,7 +419,7 @@ def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() ->
     assert votes_in(made, 0) == 0
 
 
-def test_weights_are_counted_as_they_are_said() -> None:
+def test_weights_are_counted_as_they_are_reported() -> None:
     votes, scores, alike = (
         weights_table("a:3|b:2", "b:1"),
         weights_table("a:0.75|b:0.25", "b:1"),

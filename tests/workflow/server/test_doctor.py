@@ -60,7 +60,7 @@ def test_winnow_in_use_is_well(home: Home, owner: int) -> None:
     assert "no Winnow has it open" in found(home.settings)["data folder"].says
 
 
-def test_it_leaves_nothing_behind(home: Home, project: int) -> None:
+def test_it_leaves_no_trace(home: Home, project: int) -> None:
     before = sorted(
         path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3")
     )
@@ -116,7 +116,7 @@ def test_damaged_database_is_answered_with_latest_backup(home: Home, project: in
 
 
 @on_sqlite
-def test_tables_of_other_versions_are_told_apart(home: Home, project: int, tmp_path: Path) -> None:
+def test_tables_of_other_versions_are_distinguished(home: Home, project: int, tmp_path: Path) -> None:
     home.close()
     path = home.settings.home / "winnow.sqlite3"
     with closing(sqlite3.connect(path)) as there:
@@ -135,7 +135,7 @@ def test_tables_of_other_versions_are_told_apart(home: Home, project: int, tmp_p
 
 
 @on_sqlite
-def test_database_whose_log_is_not_append_only_is_said(home: Home, project: int) -> None:
+def test_database_whose_log_is_not_append_only_is_reported(home: Home, project: int) -> None:
     home.close()
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:
         there.execute("DROP TRIGGER entries_no_delete")
@@ -165,7 +165,7 @@ def test_files_that_are_not_winnow_s_are_named(home: Home, project: int) -> None
     assert said.endswith("Not Winnow's, and in no backup: media/ab/.DS_Store, and 1 more.")
 
 
-def test_folder_that_others_can_read_or_no_one_can_write_is_said(
+def test_folder_that_others_can_read_or_no_one_can_write_is_reported(
     home: Home, project: int, tmp_path: Path
 ) -> None:
     home.settings.home.chmod(0o755)
@@ -174,13 +174,13 @@ def test_folder_that_others_can_read_or_no_one_can_write_is_said(
     assert "is no folder" in ill(settings_of(tmp_path / "file"))["data folder"]
 
 
-def test_backups_that_fail_are_said(home: Home, project: int) -> None:
+def test_backups_that_fail_are_reported(home: Home, project: int) -> None:
     failed = BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
     assert "The disk is full." in ill(home.settings)["backups"]
 
 
-def test_disk_without_room_and_slow_one_are_said(
+def test_disk_without_room_and_slow_one_are_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "LEAST_FREE", 10**18)
@@ -189,7 +189,7 @@ def test_disk_without_room_and_slow_one_are_said(
     assert ill(home.settings).keys() == {"disk", "commit", "writing"}
 
 
-def test_disk_that_cannot_be_written_is_said(
+def test_disk_that_cannot_be_written_is_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> list[float]:
@@ -221,7 +221,7 @@ def test_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> No
 
 
 @on_postgres
-def test_postgresql_that_power_cut_would_damage_is_said(
+def test_postgresql_that_power_cut_would_damage_is_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("fsync", "full_page_writes"):

@@ -66,7 +66,7 @@ def test_bytes_are_on_disk_before_name_and_name_before_it_is_used(
 
 
 @pytest.mark.parametrize("step", ["migrate", "close"])
-def test_one_that_is_cut_short_leaves_nothing_and_next_begins_again(
+def test_one_that_is_cut_short_leaves_no_trace_and_next_begins_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "a.sqlite3"
@@ -85,7 +85,7 @@ def test_one_that_is_cut_short_leaves_nothing_and_next_begins_again(
     assert names(tmp_path) == ["a.sqlite3"]
 
 
-def test_what_power_cut_has_left_of_one_is_no_database(tmp_path: Path) -> None:
+def test_what_power_cut_has_left_of_one_is_not_database(tmp_path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         (tmp_path / f".winnow.sqlite3{store.BEGUN}{ending}").write_bytes(b"\0" * 5000)
     (tmp_path / "tables").mkdir()
@@ -141,14 +141,14 @@ def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     assert path.read_bytes() == b"whatever"
 
 
-def test_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         with filled(folder), pytest.raises(OperationalError, match="full"):
             store.begin(folder / "a.sqlite3")
         assert names(folder) == []
 
 
-def test_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.begin(tmp_path / "nowhere" / "a.sqlite3")
 
@@ -203,7 +203,7 @@ def test_without_copy_nothing_is_changed(older: Path) -> None:
     open_home(settings_of(older)).close()
 
 
-def test_full_disk_is_said_as_such(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -230,7 +230,7 @@ def test_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
         assert there.execute("SELECT version_num FROM alembic_version").fetchone() == (LATER,)
 
 
-def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_by_itself(older: Path) -> None:
+def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_automatically(older: Path) -> None:
     with closing(sqlite3.connect(older / DATABASE)) as there:
         there.executescript(
             "CREATE INDEX mine ON entries (at); CREATE TABLE _litestream_seq (x); CREATE VIEW evil AS SELECT 1"

@@ -90,7 +90,7 @@ def test_what_others_could_read_is_closed_to_them_at_start(tmp_path: Path) -> No
     assert database.stat().st_mode & 0o777 == 0o600
 
 
-def test_full_disk_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_not_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = open_home(settings(tmp_path))
     try:
         frame = pd.DataFrame({"c": ["a|b", "b"], "w": ["1", "2"]})
@@ -153,7 +153,7 @@ def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pyte
     assert mode(tmp_path) == 0o700
 
 
-def test_what_cannot_be_changed_is_said(
+def test_what_cannot_be_changed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(_path: Path, _mode: int) -> None:
@@ -323,7 +323,7 @@ def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
 # else
 
 
-def test_step_is_spoken_of_where_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     @numba.njit
     def double(number: int) -> int:
         return 2 * number

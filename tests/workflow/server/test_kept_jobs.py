@@ -169,7 +169,7 @@ def test_no_one_has_or_ends_job_of_someone_else(jobs: KeptJobs, work: Work) -> N
     assert (mine.result(), their_job.result()) == ("of Ann", "of Bob")
 
 
-def test_what_went_wrong_is_raised_for_every_page_and_is_begun_again(jobs: KeptJobs, work: Work) -> None:
+def test_what_went_wrong_is_raised_for_every_page_and_starts_again(jobs: KeptJobs, work: Work) -> None:
     job = begun(jobs, work)
     work.words.put(KeyError("lost"))
     assert job.wait(PATIENCE)

@@ -103,7 +103,7 @@ def test_learner_in_place_of_another_ends_its_training_and_looks_at_once() -> No
 
 
 @pytest.mark.slow
-def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() -> None:
+def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_continues() -> None:
     slot, made = filled(Shelf(), 1)
     for _ in range(3):
         slot.renew(Learner())  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ def learners(shelf: Shelf, *numbers: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_unused_longest_are_unloaded_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(140)
     memory_of(shelf, monkeypatch)
     for number in (1, 2, 3, 4):
@@ -182,7 +182,7 @@ def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_no_one_is_put_away_under_someone_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_one_is_unloaded_under_someone_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     slot.past.learner = Learner()  # type: ignore[assignment]
@@ -222,7 +222,7 @@ def test_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_what_stays_is_not_said_to_be_put_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stays_is_not_said_to_be_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, given_back = Shelf(1), []
     slot, made = filled(shelf, 1)
     made.busy = True
@@ -252,7 +252,7 @@ def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS, ids=lambda one: one.name)
-def test_project_that_was_put_away_goes_on_if_it_stood(world: KindWorld, home: Home, owner: int) -> None:
+def test_project_that_was_unloaded_continues_if_it_stood(world: KindWorld, home: Home, owner: int) -> None:
     first, second = (world.make(Seat(home, owner), name) for name in ("first", "second"))
     seat = Seat(home, owner, first)
     question = loop.next_question(seat)
@@ -372,7 +372,7 @@ def _raised(act: Callable[[], object]) -> BaseException | None:
 
 
 @pytest.mark.parametrize("given", [False, True])
-def test_who_is_interrupted_while_waiting_keeps_no_one_from_it(
+def test_who_is_interrupted_while_waiting_does_not_stop_it(
     given: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock, make, waits = FairLock(), threading.Lock, list[str]()

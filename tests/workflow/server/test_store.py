@@ -53,7 +53,7 @@ def refused(folder: Path, words: str, **environment: str) -> None:
     }
 
 
-def test_tables_without_their_database_are_no_first_start(used: Path) -> None:
+def test_tables_without_their_database_are_not_first_start(used: Path) -> None:
     (used / "winnow.sqlite3").rename(used / "kept")
     refused(used, "no database at .*winnow.sqlite3, but .* holds 1 table of projects")
     (used / "kept").rename(used / "winnow.sqlite3")
@@ -62,7 +62,7 @@ def test_tables_without_their_database_are_no_first_start(used: Path) -> None:
     home.close()
 
 
-def test_database_without_projects_next_to_tables_is_no_first_start(used: Path) -> None:
+def test_database_without_projects_next_to_tables_is_not_first_start(used: Path) -> None:
     (used / "winnow.sqlite3").unlink()
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("CREATE TABLE something (x)")
@@ -70,7 +70,7 @@ def test_database_without_projects_next_to_tables_is_no_first_start(used: Path) 
 
 
 @pytest.mark.parametrize("with_tables", [True, False])
-def test_database_of_no_bytes_is_no_first_start(used: Path, with_tables: bool) -> None:
+def test_database_of_no_bytes_is_not_first_start(used: Path, with_tables: bool) -> None:
     if not with_tables:
         for path in (used / "tables").iterdir():
             path.unlink()
@@ -78,14 +78,14 @@ def test_database_of_no_bytes_is_no_first_start(used: Path, with_tables: bool) -
     refused(used, r"winnow.sqlite3 is empty \(0 bytes\)")
 
 
-def test_database_that_is_none_is_said(used: Path) -> None:
+def test_database_that_is_none_is_reported(used: Path) -> None:
     path = used / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     refused(used, "winnow.sqlite3 is damaged, or no database")
 
 
 @pytest.mark.postgres
-def test_empty_postgres_next_to_tables_is_no_first_start(used: Path, postgres_url: str) -> None:
+def test_empty_postgres_next_to_tables_is_not_first_start(used: Path, postgres_url: str) -> None:
     refused(used, "no database at postgresql.*holds 1 table", WINNOW_DATABASE_URL=postgres_url)
     there = Settings.from_environment({"WINNOW_HOME": str(used), "WINNOW_DATABASE_URL": postgres_url})
     open_home(there, accept=True).close()
@@ -94,7 +94,7 @@ def test_empty_postgres_next_to_tables_is_no_first_start(used: Path, postgres_ur
 
 
 @pytest.mark.postgres
-def test_older_postgres_is_said(tmp_path: Path, postgres_url: str) -> None:
+def test_older_postgres_is_reported(tmp_path: Path, postgres_url: str) -> None:
     there = Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": postgres_url})
     home = open_home(there)
     first = home.database.identity()
@@ -197,14 +197,14 @@ def test_database_that_was_there_and_has_no_tables_next_to_it_is_missed_too(tmp_
 
 
 @pytest.mark.parametrize("words", [b"", b"{}", b"[1]", b"\xff", b'{"id": "a", "height": "many"}'])
-def test_note_that_says_nothing_is_said(used: Path, words: bytes) -> None:
+def test_note_that_says_nothing_is_reported(used: Path, words: bytes) -> None:
     (used / store.NOTE).write_bytes(words)
     refused(used, f"{store.NOTE} does not say which database was seen last .*winnow accept-store")
     open_home(settings(used), accept=True).close()
     assert json.loads((used / store.NOTE).read_bytes())["height"] > 0
 
 
-def test_newer_winnows_tables_are_said(used: Path) -> None:
+def test_newer_winnows_tables_are_reported(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
         other.commit()
@@ -252,7 +252,7 @@ def test_a_whole_database_is_not_excluded(used: Path) -> None:
     assert answers(used) == 1
 
 
-def test_disk_that_is_read_only_is_said(tmp_path: Path) -> None:
+def test_disk_that_is_read_only_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         open_home(settings(folder)).close()
         for home in (folder, folder / "new"):
@@ -263,7 +263,7 @@ def test_disk_that_is_read_only_is_said(tmp_path: Path) -> None:
                 open_home(settings(home))
 
 
-def test_disk_that_is_full_at_first_start_is_said(tmp_path: Path) -> None:
+def test_disk_that_is_full_at_first_start_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         (folder / "tables").mkdir()
         with (

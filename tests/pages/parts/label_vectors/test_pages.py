@@ -89,7 +89,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     assert (controls["95%, from"] < controls["to"]).all()
 
 
-def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
     answer_truly(home, owner, project)
     home.shelf.settle(project)
@@ -182,7 +182,7 @@ def test_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open
     assert "No open row matches" in words(test)
 
 
-def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> None:
+def test_home_counts_cells_and_continues(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     answer_truly(home, owner, project)
     test = show(owner)
@@ -255,7 +255,7 @@ def test_import_guesses_label_vectors_and_makes_project(home: Home, owner: int, 
         ]
 
 
-def test_import_guesses_candidates_where_they_are(owner: int, show: Open) -> None:
+def test_import_guesses_candidates_if_they_are(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode())
     assert test.radio[0].value == "candidates"
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n"
@@ -301,7 +301,7 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
         ({"x": "oops"}, "Row 3 (line 4), column 'x'"),
     ],
 )
-def test_bad_cell_is_shown_with_its_place_and_leaves_nothing(
+def test_bad_cell_is_shown_with_its_place_and_leaves_no_trace(
     home: Home, owner: int, show: Open, changes: dict[str, str], said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(**changes))

@@ -167,7 +167,7 @@ class Later(Inline):
             yield from super().map(*told)
 
 
-def test_worker_of_other_code_that_came_later_leaves_nothing(some_rows: Any, tmp_path: Path) -> None:
+def test_worker_of_other_code_that_came_later_leaves_no_trace(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(
         BlockError, match=r"a worker has other versions than whoever asked: later, there \w{12} 3\."
     ):
@@ -198,7 +198,7 @@ class Unseen(Inline):
             path.rename(self._aside.parent / path.name)
 
 
-def test_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_no_budget_used_up(
+def test_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_not_budget_used_up(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unseen = Unseen(tmp_path)

@@ -141,7 +141,7 @@ def test_so_it_is_where_answers_are_excluded(name, seed, at, more, n):
 @pytest.mark.parametrize("name", ["label by label", "rows", "everybody checks"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 10))
 @settings(max_examples=3)
-def test_models_are_those_of_who_lived_through_it(name, seed, at, more):
+def test_models_match_who_lived_through_it(name, seed, at, more):
     """A fit that is due again after the checkpoint is that of its moment, and the answers since are learnt after it."""
     whole, again, twice = go_on(name, seed, at, more, fitted=True)
     for learner in (whole, again, twice):

@@ -86,7 +86,7 @@ class TestThreshold:
             assert (threshold == 0.5) is (kept < FEWEST_YES)
         assert calibrate(cells, values, []).threshold == 0.5
 
-    def test_where_all_is_yes_cut_is_below_everything(self):
+    def test_if_all_is_yes_cut_is_below_everything(self):
         random = np.random.default_rng(0)
         cells = np.ones((60, 3), dtype=np.int8)
         values = random.normal(size=cells.shape)
@@ -94,7 +94,7 @@ class TestThreshold:
         assert found.threshold == 0.0
         assert (found.proba(values, np.ones(60, dtype=bool)) > found.threshold).all()
 
-    def test_figures_are_cut_where_predictions_are(self):
+    def test_figures_are_cut_if_predictions_are(self):
         truth = np.array([[1, 0, 0], [0, 1, 1]], dtype=np.int8)
         proba = np.array([[0.4, 0.35, 0.1], [0.2, 0.31, 0.3]])
         for threshold in (0.3, 0.33, 0.5):

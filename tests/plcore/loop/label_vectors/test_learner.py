@@ -153,7 +153,7 @@ def test_fit_is_of_its_moment():
     assert [point.seq for point in learner.curve] == [0, 3]
 
 
-def test_shares_of_rows_are_those_of_its_questions():
+def test_shares_of_rows_match_its_questions():
     table, _ = vectors()
     options = LabelVectorSettings()
     assert LabelVectorLearner(table, options).shares_of(np.array([0])) is None, "before the first model"

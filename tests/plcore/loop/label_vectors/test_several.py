@@ -59,7 +59,7 @@ def test_rules(fold: str, answers: list[str], left: str) -> None:
     assert tell(pool_of(["...."], overlap=3, fold=fold), *answers) == left
 
 
-def test_what_file_knew_is_corrected_by_most_and_stays_where_they_are_tied() -> None:
+def test_what_file_knew_is_corrected_by_most_and_stays_if_they_are_tied() -> None:
     pool = pool_of(["1..."], overlap=2, fold="majority")
     assert tell(pool, "ann no a") == "0..."
     assert tell(pool, "bob yes a") == "1..."
@@ -92,7 +92,7 @@ def test_each_label_waits_for_as_many_as_are_asked() -> None:
     assert pool.places_left(Place(0, "b")) == 0, "a reviewer has settled it"
 
 
-def test_a_whole_row_is_begun_by_one_and_finished_by_last() -> None:
+def test_a_whole_row_starts_by_one_and_finished_by_last() -> None:
     pool = pool_of(["....", "...."], overlap=2, question="instance")
     assert pool.places_left(Place(0)) == 2
     tell(pool, "ann yes a", "ann no bcd")
@@ -385,9 +385,7 @@ def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_after_any_entries_they_are_what_counting_again_gives(
-    seed: int, options: LabelVectorSettings
-) -> None:
+def test_after_any_entries_they_match_counting_again(seed: int, options: LabelVectorSettings) -> None:
     rng = np.random.default_rng(seed)
     table, _ = vectors(n=10, L=4, seed=seed)
     pool = LabelVectorPool(table, options)

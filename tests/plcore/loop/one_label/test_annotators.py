@@ -151,7 +151,7 @@ def test_votes_that_speak_for_truth_make_more_rows_right(model):
 @pytest.mark.parametrize(
     "model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"]
 )
-def test_models_are_reported_votes_where_their_entry_says_so(model):
+def test_models_are_reported_votes_if_their_entry_says_so(model):
     table, _ = voted(60)
     settings = LearnerSettings(model=model, **OPTIONS)
     told, even = (Trainer(OneLabelPool(one, settings)).train().scores for one in (table, listed(table)))

@@ -61,7 +61,7 @@ def test_answer_that_is_withdrawn_does_not_count():
     assert len(check_scores(learner.pool, learner.shares_of)) == 2
 
 
-def test_rows_that_strategy_chose_are_no_checks():
+def test_rows_that_strategy_chose_are_not_checks():
     learner, _ = made()
     row = next(row for row in learner.pool.train if learner.pool.sizes[row] >= 2)
     answer(learner, row, "none")
@@ -121,7 +121,7 @@ def test_shortlists_from_checks_of_project_hold_truth_of_its_other_rows():
     assert lists.sum() < sets.sum()
 
 
-def test_rows_at_risk_where_checks_show_that_truths_lie_outside():
+def test_rows_at_risk_if_checks_show_that_truths_lie_outside():
     learner, y = made()
     answer_checks(learner, y, FEWEST_CHECKS - 1, outside=4)
     assert learner.disambiguate().outside is None  # too few to tell
@@ -144,7 +144,7 @@ def test_without_truths_outside_no_row_is_at_risk():
     assert learner.disambiguate().outside is None
 
 
-def test_model_that_has_learnt_rows_own_candidates_tells_no_risk():
+def test_model_that_has_learned_rows_own_candidates_tells_no_risk():
     learner, y = made(LearnerSettings(model="perceptron-average", control_share=0.3))
     answer_checks(learner, y, 25, outside=5)
     assert learner.disambiguate().outside is None

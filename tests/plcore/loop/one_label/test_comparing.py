@@ -43,7 +43,7 @@ def test_training_rows_that_are_not_bad_items_are_held_out_in_turn():
     assert (truth == -1).all(), "hidden truth stays hidden"
 
 
-def test_answers_to_blind_checks_are_compared_with_and_never_learnt():
+def test_answers_to_blind_checks_are_compared_with_and_never_learned():
     pool, checked, y = checked_pool(FEWEST_CHECKS)
     rows, candidates, truth = compared_rows(pool)
     known = truth >= 0

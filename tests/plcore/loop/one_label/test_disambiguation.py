@@ -47,7 +47,7 @@ def learner_of(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_pieces_are_those_of_the_whole_and_stay_as_they_were(model):
+def test_pieces_match_the_whole_and_stay_as_they_were(model):
     learner, y = learner_of(model)
     whole = learner.disambiguate()
     taken, begun = learner.take_labels(), learner.take_labels()

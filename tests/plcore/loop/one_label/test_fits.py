@@ -238,7 +238,7 @@ def follow(learner, version, effects=True):
     return update
 
 
-def test_shares_are_those_of_estimator_s_update(world_of_first_update):
+def test_shares_match_estimator_s_update(world_of_first_update):
     learner, version, estimator, y = world_of_first_update
     pool = learner.pool
     rows = answer(learner, y, 7)

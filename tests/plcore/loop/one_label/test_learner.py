@@ -127,7 +127,7 @@ def test_given_truth_trains():
         given.apply(Entry(1, "bad", held, "ann"))
 
 
-def test_weights_are_those_of_settings():
+def test_weights_match_settings():
     table, y = blobs()
     linear, uniform = (
         ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))

@@ -127,7 +127,7 @@ def test_trained_label_is_inside_candidates():
     assert (result.labels == y).mean() > 0.85
 
 
-def test_margin_asks_where_best_two_are_nearest():
+def test_margin_asks_if_best_two_are_nearest():
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
@@ -171,7 +171,7 @@ def test_softmax_inside_stays_inside():
     assert shares[3].tolist() == [0, 0, 0]
 
 
-def test_margins_without_shares_are_those_of_shares():
+def test_margins_without_shares_match_shares():
     random = np.random.default_rng(0)
     scores, sets = random.normal(size=(500, 6)) * 3, random.random((500, 6)) < 0.5
     scores[random.random(scores.shape) < 0.2] = -np.inf  # classes that the model has never met
@@ -544,7 +544,7 @@ def test_key_of_model_names_what_was_drawn():
 
 
 @pytest.mark.parametrize("model", ["plknn", "perceptron-average", "kernelridge"])
-def test_shares_of_many_rows_are_those_of_their_questions(model: str) -> None:
+def test_shares_of_many_rows_match_their_questions(model: str) -> None:
     table, y = blobs()
     learner, _ = run(table, y, n=8, model=model, control_share=0.2)
     rows = np.flatnonzero(learner.pool.asked.waiting() & ~learner.test_rows)

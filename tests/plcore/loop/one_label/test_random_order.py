@@ -142,7 +142,7 @@ def test_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str)
     assert runs.measure().given == 2
 
 
-def test_what_is_missing_is_said() -> None:
+def test_what_is_missing_is_reported() -> None:
     with pytest.raises(CannotEstimateError, match="first answers"):
         project(SETTINGS, 0)[0].measure()
     no_truth = dataclasses.replace(SETTINGS, test_share=0.0)
@@ -160,7 +160,7 @@ def test_what_is_missing_is_said() -> None:
         project(several, 10)[0].how()
 
 
-def test_truth_that_was_given_is_no_truth_to_replay() -> None:
+def test_truth_that_was_given_is_not_truth_to_replay() -> None:
     given = dataclasses.replace(SETTINGS, truth_role="given")
     runs, _, _ = project(given, 5, truth=0.5)
     with pytest.raises(CannotEstimateError, match="no blind checks"):

@@ -201,7 +201,7 @@ def kept(pool):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
 @settings(max_examples=12)
-def test_after_any_entries_they_are_what_counting_again_gives(name, seed, truth):
+def test_after_any_entries_they_match_counting_again(name, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, **OPTIONS[name]))
     rng, taken = np.random.default_rng(seed), []

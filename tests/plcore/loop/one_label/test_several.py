@@ -115,7 +115,7 @@ def test_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
     assert places_left(learner, 0) == 1
 
 
-def test_until_so_many_agree() -> None:
+def test_until_n_agree() -> None:
     learner = learner_of(["abc"], overlap=4, agree=2, fold="majority")
     assert places_left(learner, 0) == 2  # more could not be needed now
     tell(learner, "ann is ant", "bob is bee")

@@ -47,7 +47,7 @@ def updated(learner: ActiveLearner, version: Any) -> np.ndarray:
     return update.scores
 
 
-def test_sources_that_sets_do_not_come_from_are_not_used_and_change_nothing_to_last_bit() -> None:
+def test_sources_that_sets_do_not_come_from_are_not_used_and_change_nothing_bit_for_bit() -> None:
     table, _ = blobs(n=120, truth="none")
     plain = Trainer(OneLabelPool(table, SETTINGS)).train()
     named = FakeTable(table.X, table.candidates, sources=np.arange(120) // 3)
@@ -85,7 +85,7 @@ def test_held_out_rows_stay_in_their_source_without_teaching_anything() -> None:
     np.testing.assert_array_equal(np.bincount(model.rounds_.sources.of), sizes[sizes > 1])
 
 
-def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_said() -> None:
+def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_reported() -> None:
     table, y = pictures()
     wrong = (y + 1) % 6
     sets = np.array(table.candidates)

@@ -130,7 +130,7 @@ def test_classes_that_change_map_sets_as_they_map_matrix():
 
 
 @pytest.mark.parametrize("model", ["plsvc", "kernelridge"])
-def test_models_that_score_every_class_are_refused_where_these_are_too_many(model, monkeypatch):
+def test_models_that_score_every_class_are_refused_if_these_are_too_many(model, monkeypatch):
     monkeypatch.setattr("plcore.loop.one_label.training.MOST_CELLS", 60 * 5 - 1)
     table, _ = blobs(60, m=5)
     settings = LearnerSettings(model=model)

@@ -352,7 +352,7 @@ def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["exact", "approximate"])
-def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapped, monkeypatch):
+def test_all_rows_at_once_find_what_each_finds_automatically(how, kind, stored, mapped, monkeypatch):
     """In batches, cell by cell, on rows in a file: the same bits, also of rows that are left out of the search."""
     X = data(kind, np.random.default_rng(4), 150)
     X[20:90] = X[:3].repeat([40, 20, 10], axis=0)
@@ -398,7 +398,7 @@ def test_approximate_search_of_few_or_equal_rows(n, stored):
             np.testing.assert_array_equal(part, right)
 
 
-def test_cells_are_taken_only_where_they_are_cheaper_search(monkeypatch):
+def test_cells_are_taken_only_if_they_are_cheaper_search(monkeypatch):
     monkeypatch.setattr(search, "QUICK_WORK", 0)
     X = clusters(500)
     quick = CellSearch(search.ready(X), np.arange(500), 5)
@@ -461,7 +461,7 @@ def test_each_cell_is_offered_once_to_all_that_look_into_it_in_their_order(n_cel
     assert len(found.pairs) == len(wanted)
 
 
-def test_room_for_products_is_taken_once_and_grows_where_block_is_larger():
+def test_room_for_products_is_taken_once_and_grows_if_block_is_larger():
     rng = np.random.default_rng(0)
     X = rng.random((300, 5))
     search = BlockSearch(X, np.arange(300))

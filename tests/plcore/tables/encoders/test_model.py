@@ -151,7 +151,7 @@ def test_model_that_is_link_out_of_its_folder_is_refused(tmp_path: Path) -> None
         OnnxModel(folder)
 
 
-def test_what_to_install_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_install_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EncoderError, match=r"pip install 'plcore\[onnx\]'"):
         model(tmp_path, mean_color())

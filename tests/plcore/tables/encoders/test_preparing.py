@@ -90,7 +90,7 @@ def test_what_shows_through_is_white() -> None:
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_colors_stand_where_model_has_them(tmp_path: Path, last: bool) -> None:
+def test_colors_stand_if_model_has_them(tmp_path: Path, last: bool) -> None:
     points = np.random.default_rng(1).random((4, 4, 3))
     about = replace(IMAGE, size=(4, 4))
     ((name, given),) = prepared(tmp_path, about, mean_color(last=last), [points, points]).items()

@@ -154,7 +154,7 @@ def test_categories_without_any_value_are_left_out() -> None:
     assert data.features().fit(data).transform(data).shape == (2, 1)
 
 
-def test_text_is_learnt_from_next_to_numbers() -> None:
+def test_text_is_learned_from_next_to_numbers() -> None:
     words = ["red bird", "blue bird", "red red", ""]
     with_numbers = table({"w": ["1", "2", "3", "4"]}, text=words)
     names = with_numbers.features().fit(with_numbers).feature_names_

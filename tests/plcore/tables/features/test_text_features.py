@@ -115,7 +115,7 @@ def test_of_very_long_texts_some_words_choose_n_grams(monkeypatch: pytest.Monkey
     np.testing.assert_allclose(found, [1, 0, 1])
 
 
-def test_where_each_part_of_word_stands() -> None:
+def test_if_each_part_of_word_stands() -> None:
     made = TextFeatures().fit(["bird", "birch"])
     found = {(start, end): made.names_[column] for start, end, column in made.columns_of("bird")}
     assert found[1, 3] == "“ir”"

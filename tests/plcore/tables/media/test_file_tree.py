@@ -151,7 +151,7 @@ def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
 
 
 @pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
-def test_what_is_not_there_is_said(path: str) -> None:
+def test_what_is_not_there_is_reported(path: str) -> None:
     with pytest.raises(MediaError, match="holds no file named"):
         files("a.wav").find(path)
 
@@ -208,7 +208,7 @@ def test_folder_is_read_as_zip_of_it(folder: Path) -> None:
     np.testing.assert_array_equal(one.media.looks, other.media.looks)
 
 
-def test_files_are_opened_where_they_lie(folder: Path) -> None:
+def test_files_are_opened_if_they_lie(folder: Path) -> None:
     tree = Folder(folder)
     assert tree.table_names == ("t.csv",)
     assert tree.table("t.csv") == CSV

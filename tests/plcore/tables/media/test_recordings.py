@@ -63,7 +63,7 @@ def test_each_segment_is_described_and_many_share_one_file(tmp_path: Path) -> No
     np.testing.assert_array_equal(features.transform(back), sounds.astype(float))
 
 
-def test_what_is_heard_is_learnt_from_by_default_and_zip_of_clips_is_enough() -> None:
+def test_what_is_heard_is_learned_from_by_default_and_zip_of_clips_is_enough() -> None:
     data = make_zip(
         {"t.csv": b"file,candidates\nlow.wav,wren|robin\nhigh.wav,robin\n", "low.wav": LOW, "high.wav": HIGH}
     )
@@ -76,7 +76,7 @@ def test_what_is_heard_is_learnt_from_by_default_and_zip_of_clips_is_enough() ->
     assert not np.allclose(*table.media.sounds)
 
 
-def test_next_to_embedding_sound_is_not_learnt_from() -> None:
+def test_next_to_embedding_sound_is_not_learned_from() -> None:
     cells = pd.DataFrame(
         {"file": ["a.wav"] * 2, "candidates": ["a|b", "b"], "embedding": ["[1, 2]"] * 2}, dtype="str"
     )

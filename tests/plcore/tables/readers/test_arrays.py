@@ -357,7 +357,7 @@ def test_every_type_of_numbers_as_scipy_writes_it(kind: str) -> None:
     any_arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 3)), elements=st.floats(-1e9, 1e9)),
     st.data(),
 )
-def test_any_arrays_come_back(numbers: np.ndarray, data: st.DataObject) -> None:
+def test_any_arrays_round_trip(numbers: np.ndarray, data: st.DataObject) -> None:
     n_rows, m = len(numbers), data.draw(st.integers(1, 4))
     sets = data.draw(any_arrays(bool, (n_rows, m)))
     truth = data.draw(any_arrays(np.int64, n_rows, elements=st.integers(-1, m - 1)))

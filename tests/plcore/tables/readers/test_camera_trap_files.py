@@ -112,7 +112,7 @@ def test_megadetector_checked_image_is_true() -> None:
     assert reading.cells["truth"].tolist() == ["fox", ""]
 
 
-def test_megadetector_several_checked_classes_are_no_single_truth() -> None:
+def test_megadetector_several_checked_classes_are_not_single_truth() -> None:
     boxes = [{"category": number, "conf": 1.0, "bbox": [0, 0, 1, 1]} for number in "12"]
     species = {"1": "hare", "2": "fox"}
     reading = read_table(
@@ -233,7 +233,7 @@ def test_timelapse_without_species_is_refused() -> None:
         shaped(read_table(data, "ImageData.csv"))
 
 
-def test_timelapse_other_questions_are_no_species() -> None:
+def test_timelapse_other_questions_are_not_species() -> None:
     data = f"{FIXED},Sex,Species\nr,a.jpg,x,2024-05-01,false,male,fox\nr,b.jpg,x,2024-05-01,false,,hare\n"
     assert label_columns(read_cells(data.encode())) == ["Species"]
 

@@ -50,7 +50,7 @@ def test_rows_without_labels_may_be_anything_that_is_not_ruled_out() -> None:
     assert noted(reading, "3 rows have no label named", "The first is row 2")
 
 
-def test_labels_of_weight_nought_are_no_candidates() -> None:
+def test_labels_of_weight_nought_are_not_candidates() -> None:
     reading = rows_reading([weighed(a=0.0, b=0.5), weighed(a=0.0)], "f")
     assert candidates(reading) == [{"b": 0.5}, ["b"]]
     assert noted(reading, "2 labels with the weight 0 are no candidate")
@@ -82,7 +82,7 @@ def test_columns_of_source_never_hide_candidates() -> None:
     assert reading.cells.iloc[0].tolist() == ["x", "y", "z", "t", '{"a": 1}', '{"a": ["s"]}']
 
 
-def test_ids_are_used_where_they_are_ids() -> None:
+def test_ids_are_used_if_they_are_ids() -> None:
     good = rows_reading([named("a", n=1), named("b", n=2)], "f", row_id="n")
     again = rows_reading([named("a", n=1), named("b", n=1)], "f", row_id="n")
     gone = rows_reading([named("a", n=1), named("b")], "f", row_id="n")
@@ -145,7 +145,7 @@ def test_half_characters_are_refused() -> None:
 
 
 @given(st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_size=1, max_size=4))
-def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> None:
+def test_any_weights_round_trip(sets: list[dict[str, float]]) -> None:
     rows = [Row({"n": n}, dict(one)) for n, one in enumerate(sets)]
     reading = rows_reading(rows, "f")
     assert candidates(reading) == sets
@@ -153,5 +153,5 @@ def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> Non
 
 
 @given(st.lists(st.lists(LABELS, min_size=1, max_size=4, unique=True), min_size=1, max_size=4))
-def test_any_sets_come_back_as_they_were(sets: list[list[str]]) -> None:
+def test_any_sets_round_trip(sets: list[list[str]]) -> None:
     assert candidates(rows_reading([named(*one) for one in sets], "f")) == sets

@@ -158,7 +158,7 @@ def test_json_min_task_without_annotation_is_open() -> None:
     assert candidates(read_case("ls_min.json")) == [{"pos", "neg"}, {"pos", "neg"}]
 
 
-def test_csv_labels_are_those_of_question() -> None:
+def test_csv_labels_match_question() -> None:
     reading = read_case("label_studio.csv")
     assert table_of(reading).classes == ("Neg", "Pos")
     roles = reading.suggest_roles()
@@ -282,7 +282,7 @@ def test_cluster_matches_weigh_by_nearness() -> None:
     assert back["MANUAL ID"].tolist() == ["robin", "wren"]
 
 
-def test_turk_comments_are_no_question() -> None:
+def test_turk_comments_are_not_question() -> None:
     assert voters(read_case("mturk_comment.csv")) == [{"cat": ["W1"], "dog": ["W2"]}]
     with pytest.raises(
         TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"

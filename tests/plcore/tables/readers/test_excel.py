@@ -178,7 +178,7 @@ def test_names_of_two_lines_tell_columns_apart() -> None:
         ([["a", "a"], [1, 2]], "columns 1 and 2 of the header have the same name"),
     ],
 )
-def test_what_is_no_table_is_refused(rows: list[list[Any]], words: str) -> None:
+def test_what_is_not_table_is_refused(rows: list[list[Any]], words: str) -> None:
     assert words in refused(workbook({"B": rows}))
 
 
@@ -190,7 +190,7 @@ CELL = st.one_of(
 
 
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
-def test_any_cells_come_back(rows: list[tuple[Any, Any]]) -> None:
+def test_any_cells_round_trip(rows: list[tuple[Any, Any]]) -> None:
     data = workbook({"B": [["key", "a", "b"], *([k, *row] for k, row in enumerate(rows))]}, _as_text)
     cells = read_table(data).cells
     for place, name in enumerate("ab"):

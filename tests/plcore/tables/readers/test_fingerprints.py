@@ -114,7 +114,7 @@ def test_no_table_format_fires_on_records(name: str) -> None:
     assert [tool.name for tool in TOOL_TABLES if tool.fits(cells)] == own.get(name, [])
 
 
-def test_coco_is_no_megadetector_file() -> None:
+def test_coco_is_not_megadetector_file() -> None:
     coco = {
         "images": [{"id": 1, "file_name": "a.jpg"}],
         "annotations": [{"id": 1}],

@@ -243,7 +243,7 @@ def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
         (pa.table([["x"], ["y"]], names=["a", "a"]), "same name"),
     ],
 )
-def test_what_is_no_table_is_refused(table: pa.Table, words: str) -> None:
+def test_what_is_not_table_is_refused(table: pa.Table, words: str) -> None:
     assert words in refused(parquet(table))
 
 

@@ -95,7 +95,7 @@ def test_images_next_to_table_of_any_format() -> None:
     assert reading.files.look_at("image", "a.png")[0].endswith(".png")
 
 
-def test_drawings_are_refused_where_cell_names_them() -> None:
+def test_drawings_are_refused_if_cell_names_them() -> None:
     csv = b"candidates,image\nwren|robin,a.svg\nrobin,pictures/B.svg\nwren,\n"
     words = refused(make_zip({"birds.csv": csv, "a.svg": b"<svg/>", "pictures/B.svg": b"<svg/>"}))
     assert "Row 1 (line 2), column 'image': SVG images are not taken: they can carry programs." in words
@@ -132,7 +132,7 @@ def test_drawings_are_refused_where_cell_names_them() -> None:
         (b"PK\x03\x04", "The zip cannot be read"),
     ],
 )
-def test_what_is_no_table_is_refused_in_words(data: bytes, words: str) -> None:
+def test_what_is_not_table_is_refused_in_words(data: bytes, words: str) -> None:
     assert words in refused(data)
 
 
@@ -159,7 +159,7 @@ def test_encoding_that_is_not_certainty_is_reported() -> None:
     assert lines.notes == reading.notes
 
 
-def test_roles_are_guessed_where_format_says_nothing() -> None:
+def test_roles_are_guessed_if_format_says_nothing() -> None:
     reading = read_table(CSV)
     assert reading == TableReading(reading.cells, "CSV")
     assert reading.suggest_roles().candidates == "candidates"
@@ -271,6 +271,6 @@ def test_tables_of_several_layouts_are_refused() -> None:
         read_table(make_zip(files))
 
 
-def test_text_without_tabs_is_no_table_of_zip() -> None:
+def test_text_without_tabs_is_not_table_of_zip() -> None:
     with pytest.raises(TableError, match="no table"):
         read_table(make_zip({"readme.txt": b"plain, words\n1, 2\n"}))

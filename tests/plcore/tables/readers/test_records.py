@@ -175,7 +175,7 @@ FLAT = st.lists(
 
 
 @given(FLAT, st.booleans(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
-def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
+def test_any_values_round_trip(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
     lists_alone = len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
     assume(not (as_lines and lists_alone))  # one object of lists is a table with a list for each column
     written = "\n".join(map(json.dumps, rows)) if as_lines else json.dumps(rows, ensure_ascii=False)

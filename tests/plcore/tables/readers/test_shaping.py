@@ -56,7 +56,7 @@ def test_what_names_no_rows_cannot_be_joined() -> None:
         joined(read_table(b"labels,w\na|b,1\nb,2\n"), read_table(ROWS))
 
 
-def test_what_lacks_rows_is_told_apart_from_what_describes_them() -> None:
+def test_what_lacks_rows_is_distinguished_from_what_describes_them() -> None:
     model = b'{"id": "t1", "candidates": [{"label": "wren", "p": 0.7}]}\n'
     assert all(lacks_rows(read_table(data)) for data in (VOTES, model, b"id,labels\nt1,a|b\nt2,b\n"))
     assert not any(lacks_rows(read_table(data)) for data in (ROWS, b"id,labels,grams\nt1,a|b,2\nt2,b,3\n"))

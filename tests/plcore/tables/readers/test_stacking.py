@@ -62,7 +62,7 @@ def test_batches_of_votes_are_one_table_of_votes() -> None:
 
 
 @pytest.mark.parametrize("same", [["id"], []])
-def test_files_with_the_same_rows_are_no_parts(same: list[str]) -> None:
+def test_files_with_the_same_rows_are_not_parts(same: list[str]) -> None:
     head = [*same, "text", "labels"]
     with pytest.raises(TableError, match=r"2 tables with the same columns.*They share 10 (ids|rows)"):
         read_table(make_zip({"ann.csv": csv(0, 10, head), "bob.csv": csv(0, 10, head)}))

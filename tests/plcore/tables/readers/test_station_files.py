@@ -37,7 +37,7 @@ def test_birdnet_pi_confidence_of_zero_is_verdict_of_person() -> None:
 PI = "Date,Time,Sci_Name,Com_Name,Confidence,Lat,Lon,Cutoff,Week,Sens,Overlap\n"
 
 
-def test_birdnet_pi_two_corrected_names_of_one_time_are_no_single_truth() -> None:
+def test_birdnet_pi_two_corrected_names_of_one_time_are_not_single_truth() -> None:
     line = "2024-05-01,06:00:00,{},{},0,1,2,0.7,18,1,0\n"
     reading = read(PI + line.format("P m", "Tit") + line.format("P a", "Coal Tit"))
     assert weights(reading) == [{"Tit": 1, "Coal Tit": 1}]

@@ -36,7 +36,7 @@ def repaired(line: str, header: str = HEADER) -> list[str]:
         ("0,3,P m,tit, m,0.5,x, y.wav", ["0", "3", "P m", "tit, m", "0.5", "x, y.wav"]),
     ],
 )
-def test_commas_go_where_numbers_leave_room(line: str, cells: list[str]) -> None:
+def test_commas_go_if_numbers_leave_room(line: str, cells: list[str]) -> None:
     assert repaired(line) == cells
 
 
@@ -88,6 +88,6 @@ WORDS = TEXT.filter(lambda text: not any(part.strip(" .").isdigit() for part in 
 
 
 @given(WORDS, WORDS)
-def test_any_words_come_back(common: str, path: str) -> None:
+def test_any_words_round_trip(common: str, path: str) -> None:
     """As long as no part of them is a number: then only one place is left for the score."""
     assert repaired(f"0.0,3.0,P m,{common},0.5,{path}")[3:] == [common, "0.5", path]

@@ -126,7 +126,7 @@ def test_file_without_frames_has_no_frames() -> None:
 
 
 @pytest.mark.parametrize("item", ["picture", "detection", "frame"])
-def test_file_without_verdicts_comes_back_as_it_was(item: str) -> None:
+def test_file_without_verdicts_round_trips(item: str) -> None:
     reading = by(item)
     assert NATURE_FORMATS["megadetector"].fits(table_of(reading).cells)
     back = json.loads(written(write_megadetector, decided(reading, {})))

@@ -126,7 +126,7 @@ def test_annotators_of_any_name_share_their_labels() -> None:
     assert (asked.annotators, asked.categories) == ((), ("smokes", "drinks", "runs"))
 
 
-def test_what_was_measured_in_words_is_no_vote() -> None:
+def test_what_was_measured_in_words_is_not_vote() -> None:
     roles = guess(
         "size,price,weight,label\n" + 3 * "low,high,medium,cat\nhigh,low,low,dog\nmedium,medium,high,cat\n"
     )
@@ -145,7 +145,7 @@ def test_numbers_about_annotators_are_not_votes() -> None:
     assert alone.annotators == ()
 
 
-def test_binary_features_stay_features_where_candidates_are_given() -> None:
+def test_binary_features_stay_features_if_candidates_are_given() -> None:
     roles = guess("candidates,f1,f2\na|b,0,1\nb,1,1\n")
     assert roles == Roles(candidates="candidates", numbers=("f1", "f2"))
 
@@ -226,7 +226,7 @@ def test_roles_can_be_changed_one_at_a_time() -> None:
     assert LabelTable.read_csv(b"candidates,w\na|b,1\nb,2\n", roles).numbers.shape == (2, 0)
 
 
-def test_who_voted_is_written_only_if_it_is_said() -> None:
+def test_who_voted_is_written_only_if_it_is_reported() -> None:
     """So that tables stored before there were such roles keep their bytes."""
     assert not {"voters", "vote_weights"} & set(Roles(candidates="c").to_json())
     assert Roles(candidates="c", voters="s").to_json()["voters"] == "s"

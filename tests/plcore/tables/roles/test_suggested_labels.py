@@ -117,14 +117,14 @@ def test_probabilities_named_like_true_labels() -> None:
     assert guess(csv).truth == "truth"
 
 
-def test_measurements_are_no_scores_of_labels() -> None:
+def test_measurements_are_not_scores_of_labels() -> None:
     for head in ("score_math,score_physics", "p_value,p_h"):
         assert guess(f"candidates,{head}\na|b,12,0.1\nb,14,7.2\n").score_columns == ()
         assert guess(f"{head}\n12,0.1\n14,7.2\n").score_columns == ()
     assert guess("is_a,is_b\n1,0\n0,1\n").score_columns == ()
 
 
-def test_what_programs_write_for_nothing_is_no_label() -> None:
+def test_what_programs_write_for_nothing_is_not_label() -> None:
     csv = "annotator_1,annotator_2,w\nwren,nan,1\nrobin,wren,2\nNone,wren,3\n"
     assert guess(csv).ignored == ("nan", "None")
     assert read(csv).classes == ("robin", "wren")
@@ -157,7 +157,7 @@ def test_measurements_with_such_names_are_none_next_to_true_label() -> None:
     assert (named.score_columns, named.truth) == (("p_cat", "p_dog"), "label")
 
 
-def test_what_stands_for_nothing_is_no_list() -> None:
+def test_what_stands_for_nothing_is_not_list() -> None:
     roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
     assert roles.candidates is None
 
@@ -179,7 +179,7 @@ def test_names_with_seldom_separator_stay_whole(cells: list[str]) -> None:
     assert set(read(csv).classes) == set(cells)
 
 
-def test_seldom_separators_between_numbers_are_taken_where_numbers_stand_alone() -> None:
+def test_seldom_separators_between_numbers_are_taken_if_numbers_stand_alone() -> None:
     csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
     assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
 
@@ -208,7 +208,7 @@ def test_decimal_comma_does_not_separate_labels() -> None:
         ["Genesis 1:1|Genesis 1:2", "Genesis 1:1", "Genesis 1:2"],
     ],
 )
-def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
+def test_times_codes_and_verses_are_not_weights(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).form == "list"
     assert set(read(csv).classes) == {part for cell in cells for part in cell.split("|")}
@@ -269,7 +269,7 @@ SCORED = {
 
 
 @pytest.mark.parametrize("names", [list(SCORED)[k : k + 2] for k in range(0, len(SCORED), 2)], ids=str)
-def test_scores_of_classes_next_to_candidates_are_no_features(names: list[str]) -> None:
+def test_scores_of_classes_next_to_candidates_are_not_features(names: list[str]) -> None:
     rows = [
         {"text": f"a pet seen at {k}", "labels": ("cat|dog", "cat", "dog")[k % 3], "wing_mm": k * k % 13}
         | {name: SCORED[name].format(k * 7 % 10) for name in names}

@@ -27,7 +27,7 @@ def test_lists_inside_call_are_read(cell: str) -> None:
 @pytest.mark.parametrize(
     "cell", ["set()", "set(cat)", "len(['cat'])", "set(['cat'], 2)", "set(['cat']", "set([)"]
 )
-def test_other_calls_are_no_lists(cell: str) -> None:
+def test_other_calls_are_not_lists(cell: str) -> None:
     assert read_cell(cell) is None
 
 

@@ -178,12 +178,12 @@ def test_byte_order_mark_within_file_is_text() -> None:
     assert read_cells(b"\xef\xbb\xbfa,b\n\xef\xbb\xbf1,2\n").to_dict("list") == {"a": ["\ufeff1"], "b": ["2"]}
 
 
-def test_quotes_are_written_only_where_needed() -> None:
+def test_quotes_are_written_only_if_needed() -> None:
     frame = pd.DataFrame({"id": ["a", 'b"'], "x": ["1", "2,5"], "y": ["", " "]})
     assert to_csv_bytes(frame) == b'id,x,y\na,1,\n"b""","2,5", \n'
 
 
-def test_pipe_is_delimiter_where_header_has_no_other() -> None:
+def test_pipe_is_delimiter_if_header_has_no_other() -> None:
     cells = read_cells(b"id|text|label\n1|a, b|x\n2|c, d|y\n")
     assert cells.to_dict("list") == {"id": ["1", "2"], "text": ["a, b", "c, d"], "label": ["x", "y"]}
 
@@ -234,7 +234,7 @@ def test_decimal_commas_do_not_hide_semicolon() -> None:
     assert cells.to_numpy().tolist() == [["1,5", "2,5"], ["3,5", "4,5"]]
 
 
-def test_lines_are_those_of_file() -> None:
+def test_lines_match_file() -> None:
     cells = read_cells(b'\r\na,b\r\n\r\n"x\ny",1\r\n\r\n5" z,2\r\nlast,3')
     assert cells.index.tolist() == [4, 7, 8]
 
@@ -301,7 +301,7 @@ def test_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> None:
     assert found == [list(row) for row in rows]
 
 
-def test_quotes_stand_only_where_they_are_needed() -> None:
+def test_quotes_stand_only_if_they_are_needed() -> None:
     assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
     assert csv_header(["a|b", "c"]) == b"a|b,c\n", "next to commas a bar is taken for no delimiter"
     assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
@@ -319,7 +319,7 @@ def test_pieces_and_the_whole_are_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     "number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2]
 )
-def test_long_ids_keep_their_digits_where_program_made_them_floats(number: int) -> None:
+def test_long_ids_keep_their_digits_if_program_made_them_floats(number: int) -> None:
     """As workbooks do with all numbers, and pandas as soon as another cell of the column is empty."""
     text = [str(number), ""]
     assert numbers_as_text(np.array([number, np.nan])).to_pylist() == text

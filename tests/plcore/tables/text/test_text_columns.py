@@ -65,7 +65,7 @@ def test_empty_cell_is_found_in_whichever_piece_it_is(pieces: list[list[str]], s
 
 
 @given(st.lists(st.lists(st.text(max_size=3), max_size=6), max_size=4), st.integers(0, 2))
-def test_cells_that_surely_differ_are_no_two_the_same(pieces: list[list[str]], start: int) -> None:
+def test_cells_that_surely_differ_are_not_two_the_same(pieces: list[list[str]], start: int) -> None:
     column = pa.chunked_array(pieces, TEXT).slice(start)
     cells = column.to_pylist()
     assert surely_differ(column.chunks, len(column)) == ("" not in cells and len(set(cells)) == len(cells))
@@ -79,7 +79,7 @@ def test_cells_are_hashed_to_their_last_byte_and_across_pieces(monkeypatch: pyte
     assert not surely_differ([*halves, pa.array([cells[7]], TEXT)], 201)
 
 
-def test_of_long_cells_nothing_is_said() -> None:
+def test_of_long_cells_nothing_is_reported() -> None:
     assert not surely_differ([pa.array(["a" * 101, "b"], TEXT)], 2)
     assert surely_differ([pa.array(["a" * 100, "b"], TEXT)], 2)
 

@@ -84,7 +84,7 @@ def test_answer_that_decided_is_reported(table: Disambiguated) -> None:
     assert read(replace(table, model_version="v7"))["winnow_model_version"].tolist() == versions
 
 
-def test_columns_are_in_their_order_and_only_where_they_are_needed() -> None:
+def test_columns_are_in_their_order_and_only_if_they_are_needed() -> None:
     table = small_table()
     header = read(table).columns.tolist()
     only_some = SOMETIMES - {"winnow_id", "winnow_weights"}
@@ -106,7 +106,7 @@ def test_columns_are_in_their_order_and_only_where_they_are_needed() -> None:
     ]  # fmt: skip
 
 
-def test_file_that_joined_labels_by_another_mark_is_no_own_table() -> None:
+def test_file_that_joined_labels_by_another_mark_is_not_own_table() -> None:
     """Earlier releases did so with labels that hold a bar: split at bars they would be other labels."""
     cells = frame(
         {"text": "x", "winnow_candidates_before": "a|b;c", "winnow_candidates": "a|b", "winnow_label": "a|b",

@@ -65,7 +65,7 @@ def test_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, d
     assert back == [answer for answer in table.answers if answer["row"] in rows]
 
 
-def test_all_rows_in_their_order_are_no_second_copy() -> None:
+def test_all_rows_in_their_order_are_not_second_copy() -> None:
     table = small_table()
     assert table.chosen(np.arange(3)) is table
     assert table.chosen(np.array([2, 1, 0])) is not table

@@ -127,14 +127,14 @@ def test_of_several_answers_of_person_latest_is_observation() -> None:
     assert (one["observationType"], one["observationComments"]) == ("animal", "Eurasian Blackbird")
 
 
-def test_class_that_is_merely_left_over_is_no_occurrence() -> None:
+def test_class_that_is_merely_left_over_is_not_occurrence() -> None:
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
     assert occurrences(table) == []
     assert written(write_ebird, table) == b""
 
 
-def test_what_birdnet_hears_besides_animals_is_no_species() -> None:
+def test_what_birdnet_hears_besides_animals_is_not_species() -> None:
     """It writes `Engine` as the scientific name, too."""
     data = BIRDNET.replace(b"Periparus ater,Coal tit", b"Human vocal,Human vocal").replace(
         b"Turdus merula,Eurasian Blackbird", b"Engine,Engine"
@@ -146,7 +146,7 @@ def test_what_birdnet_hears_besides_animals_is_no_species() -> None:
     assert written(write_ebird, table) == b""
 
 
-def test_open_answers_are_no_observations() -> None:
+def test_open_answers_are_not_observations() -> None:
     table = answered(answers={0: ("Coal tit", "Great tit"), 1: "skip", 2: "bad"})
     assert observations(table) == occurrences(table) == []
 
@@ -226,7 +226,7 @@ def test_as_many_as_people_answered(said: dict[int, str]) -> None:
 
 
 @pytest.mark.parametrize(("columns", "count"), [(CAMTRAP_DP, 28), (DARWIN_CORE, 14), (EBIRD, 19)])
-def test_columns_are_those_of_standards(columns: tuple[str, ...], count: int) -> None:
+def test_columns_match_standards(columns: tuple[str, ...], count: int) -> None:
     """The 28 fields of observations-table-schema.json 1.0, and eBird's 19 columns."""
     assert len(set(columns)) == len(columns) == count
 

@@ -84,7 +84,7 @@ def test_datasets_gives_back_any_labels_and_cells(
 
 
 @given(decided())
-def test_what_was_added_is_no_feature_and_no_truth(table: Disambiguated) -> None:
+def test_what_was_added_is_not_feature_and_no_truth(table: Disambiguated) -> None:
     reading = read_table(written(write_parquet, table), "any.parquet")
     roles = reading.suggest_roles()
     added = [name for name in reading.cells if name.startswith("winnow_") or name in ("label", "label_name")]
@@ -108,7 +108,7 @@ def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
         assert row["winnow_confidence"] == (None if np.isnan(probability) else probability)
 
 
-def test_columns_of_the_same_names_give_way_and_ids_are_added_where_they_are_missing() -> None:
+def test_columns_of_the_same_names_give_way_and_ids_are_added_if_they_are_missing() -> None:
     table = small_table()
     again = replace(table, cells=table.cells[["text"]].assign(label="x", weights="y"), weights=None)
     reading = read_table(written(write_parquet, again), "again.parquet")

@@ -257,7 +257,7 @@ def test_cells_are_in_place_of_their_columns() -> None:
     assert wide.shape == (3, 4 + 3 * 2)
 
 
-def test_where_labels_came_as_lists_lists_stay() -> None:
+def test_if_labels_came_as_lists_lists_stay() -> None:
     table = replace(small_vectors(), replaced=())
     wide = table.wide()
     assert wide.columns[:6].tolist() == ["name", "sea", "text", "sand", "before_sea", "before_sand"]
@@ -284,7 +284,7 @@ def test_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObje
     assert found.lists() == [table.lists()[row] for row in rows]
 
 
-def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> None:
+def test_all_rows_are_not_copy_and_pieces_are_small_if_labels_are_many() -> None:
     table = small_vectors()
     assert table.chosen(np.arange(3)) is table
     (piece,) = table.pieces()

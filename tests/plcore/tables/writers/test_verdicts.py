@@ -45,7 +45,7 @@ def test_answer_decides_rows_it_speaks_of(
     assert states(answers) == wanted
 
 
-def test_guess_of_model_is_no_verdict() -> None:
+def test_guess_of_model_is_not_verdict() -> None:
     table = answered()
     table.candidates_after[:] = table.candidates_after.argmax(axis=1)[:, None] == np.arange(
         len(table.classes)

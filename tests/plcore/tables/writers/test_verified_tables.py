@@ -37,7 +37,7 @@ def test_table_comes_back_with_what_people_said() -> None:
 
 
 @pytest.mark.parametrize("data", [BIRDNET, RAVEN, KALEIDOSCOPE, R_FORM, AUDACITY])
-def test_every_layout_comes_back_whole(data: bytes) -> None:
+def test_every_layout_round_trips(data: bytes) -> None:
     back = read_cells(written(write_detections, answered(data)))
     if data is AUDACITY:
         assert back["Label"].tolist() == ["Parus major, Great Tit", "nocall"]
@@ -98,7 +98,7 @@ def test_of_chosen_rows_only_theirs_are_written() -> None:
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=4), st.data())
-def test_any_names_come_back(rows: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_any_names_round_trip(rows: list[tuple[str, str]], data: st.DataObject) -> None:
     always = {"Start (s)": "0", "End (s)": "3", "Scientific name": "", "Confidence": ".5"}
     table = frame(*({**always, "Common name": name, "File": f"x{path}"} for name, path in rows))
     file = to_csv_bytes(table)

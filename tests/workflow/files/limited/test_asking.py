@@ -118,7 +118,7 @@ def test_limit_that_is_passed_is_reported(bounds: Bounds, said: str, tmp_path: P
         (2_048_000, "a limit of 2,048,000 bytes for a file", "ulimit -f"),
     ],
 )
-def test_limit_that_winnow_was_started_with_is_no_fault_of_file(
+def test_limit_that_winnow_was_started_with_is_not_fault_of_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hard: int, said: str, fix: str
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _limit: (hard, hard))
@@ -165,7 +165,7 @@ def test_helper_that_ends_is_reported_and_begun_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_again(
+def test_helper_that_is_ending_and_not_yet_counted_as_ended_starts_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read(written(tmp_path, CSV), tmp_path)
@@ -271,7 +271,7 @@ def test_who_does_not_wait_any_more_has_job_ended(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_who_is_reported_while_it_goes_on_gets_the_same(
+def test_who_is_reported_while_it_continues_gets_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "EVERY", 1e-4)

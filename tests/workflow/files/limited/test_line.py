@@ -59,7 +59,7 @@ class Waiting:
         assert not self._thread.is_alive()
 
 
-def test_so_many_at_once_and_the_others_in_their_order() -> None:
+def test_n_at_once_and_the_others_in_their_order() -> None:
     where = Line(2)
     people = []
     for _ in range(5):

@@ -55,7 +55,7 @@ def one(home: Home, owner: int) -> int:
     return vector_project(home, owner, question="cell")
 
 
-def test_a_whole_row_is_no_and_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
+def test_a_whole_row_is_not_and_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     assert question.label is None
     row = question.view.row
@@ -218,7 +218,7 @@ def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
     assert kinds[:parts] == kinds[2 * parts :]
 
 
-def test_redo_is_refused_where_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
+def test_redo_is_refused_if_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
     asked = shown(home, owner, one)
     answer_truly(home, owner, one)
     undoing.undo(Seat(home, owner, one))
@@ -484,7 +484,7 @@ def test_closing_home_ends_fit_under_way(home: Home, owner: int, one: int) -> No
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
 
 
-def test_fit_that_fails_is_said_once_and_waits_for_news(
+def test_fit_that_fails_is_reported_once_and_waits_for_news(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []

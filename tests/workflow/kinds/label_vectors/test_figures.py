@@ -43,16 +43,14 @@ def figures_seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat
     return made
 
 
-def test_counts_by_log_are_those_of_pool(figures_seat: Seat) -> None:
+def test_counts_by_log_match_pool(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         project = stored.get(opened.session, opened.project_id)
         found = progress.count(opened.home, opened.session, project, opened.learner.settings, None)
         assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
 
 
-def test_queue_shows_so_many_and_looks_through_all(
-    figures_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
     with figures_seat.learner() as opened:
         view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
@@ -85,7 +83,7 @@ def test_wide_and_long_files_say_the_same(figures_seat: Seat) -> None:
         assert part["probability"].tolist() == wide[f"winnow_probability:{label}"].tolist()
 
 
-def test_figures_of_page_are_those_of_learner(figures_seat: Seat) -> None:
+def test_figures_of_page_match_learner(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         view = progress.read_progress(opened, progress.DEFAULT_RULES)
         learner = opened.learner
@@ -466,7 +464,7 @@ def glance_of(seat: Seat) -> Glance:
         return glance(opened.learner, stop_rules(opened.project))
 
 
-def test_it_is_what_progress_says(home: Home, owner: int) -> None:
+def test_it_matches_progress(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     answer_truly(home, owner, seat.project_id or 0)
     home.shelf.settle(seat.project_id or 0)

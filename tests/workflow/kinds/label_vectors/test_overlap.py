@@ -59,7 +59,7 @@ def cells(question: ShownVector) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_everyone_goes_on_until_nothing_is_left_and_log_holds(
+def test_everyone_continues_until_nothing_is_left_and_log_holds(
     home: Home, owner: int, people: list[int], question: str
 ) -> None:
     *seats, mine = shared(home, owner, people, question=question, overlap=2, fold="majority", agree=2)
@@ -185,7 +185,7 @@ def test_reviewer_settles_what_people_have_said(home: Home, owner: int, people: 
     verify_project(mine)
 
 
-def test_people_begin_to_answer_for_themselves_where_owner_says_so(
+def test_people_begin_to_answer_for_themselves_if_owner_says_so(
     home: Home, owner: int, people: list[int]
 ) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="cell")

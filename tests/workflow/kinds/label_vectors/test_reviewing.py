@@ -282,7 +282,7 @@ def test_pages_of_answers(home: Home, owner: int) -> None:
     assert reviewing.find(Seat(home, owner, project), Search(), 9).page == 1
 
 
-def test_what_counts_is_what_fold_says() -> None:
+def test_what_counts_matches_fold() -> None:
     random = np.random.default_rng(3)
     table = LabelTable.from_cells(vector_frame(), ROLES)
     for _ in range(60):
@@ -410,7 +410,7 @@ def test_label_becomes_not_known_again_and_is_asked_again(home: Home, owner: int
     assert cells(home, owner, one)[row, LABELS.index(labels[0])] == 0
 
 
-def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
+def test_what_was_said_in_the_same_go_is_reported_once_more(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 3)
     asked = loop.ask_next(Seat(home, owner, rows), row)
     known = {line.label for line in asked.lines if line.cell == 1}

@@ -275,7 +275,7 @@ def table(full: int = 12, n: int = 40) -> LabelTable:
 
 
 @pytest.mark.parametrize(("full", "checks"), [(0, 0.08), (12, 0.08), (80, 0.08), (90, 0.0), (120, 0.0)])
-def test_blind_checks_where_fewer_than_30_rows_are_held_out(full: int, checks: float) -> None:
+def test_blind_checks_if_fewer_than_30_rows_are_held_out(full: int, checks: float) -> None:
     settings = managing.default_settings(table(full, 120))
     assert settings.control_share == checks
     assert settings.test_share == 1 / 3
@@ -338,7 +338,7 @@ def test_they_are_stored_under_word_they_always_had() -> None:
 
 
 @pytest.mark.parametrize(("full", "share"), [(80, 0.08), (90, 0.0)])
-def test_blind_checks_where_too_few_rows_can_be_held_out(full: int, share: float) -> None:
+def test_blind_checks_if_too_few_rows_can_be_held_out(full: int, share: float) -> None:
     table = LabelTable.from_cells(vector_frame(120, full=full), ROLES)
     assert settings.default_settings(table, 0.08).control_share == share
 

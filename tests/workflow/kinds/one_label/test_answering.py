@@ -92,7 +92,7 @@ def test_candidate_found_by_search_is_plain_answer(home: Home, owner: int, answe
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
-def test_none_with_what_is_no_class_stores_nothing(
+def test_none_with_what_is_not_class_stores_nothing(
     home: Home, owner: int, answering_project: int, labels: list[str]
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -101,7 +101,7 @@ def test_none_with_what_is_no_class_stores_nothing(
     assert count_entries(home) == 0
 
 
-def test_none_where_every_class_is_candidate_is_refused(home: Home, owner: int) -> None:
+def test_none_if_every_class_is_candidate_is_refused(home: Home, owner: int) -> None:
     project = small_project(home, owner, strategy="mp")
     question = ask(home, owner, project)
     assert question.n_classes == len(question.choices)
@@ -414,7 +414,7 @@ def test_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable
 
 
 @pytest.mark.parametrize("weighed", [False, True])
-def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
+def test_if_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
     table = small_table(200)
     if weighed:
         rng = np.random.default_rng(0)
@@ -511,9 +511,7 @@ def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner:
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
 
 
-def test_at_most_so_many_marks_and_characters(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_most_n_marks_and_characters(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = text_project(home, owner)
     monkeypatch.setattr(showing, "MOST_MARKS", 1)
     monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)

@@ -39,7 +39,7 @@ from workflow.server.home import Home
 # Counting, the queue's file and the figures of one label, each by its own function
 
 
-def test_log_is_folded_once_where_classes_have_changed(home: Home, owner: int, project: int) -> None:
+def test_log_is_folded_once_if_classes_have_changed(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
 
@@ -62,7 +62,7 @@ def test_log_is_folded_once_where_classes_have_changed(home: Home, owner: int, p
     assert same is kept
 
 
-def test_queue_shows_so_many_and_looks_through_all(
+def test_queue_shows_n_and_looks_through_all(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
@@ -76,7 +76,7 @@ def test_queue_shows_so_many_and_looks_through_all(
     assert [line[3] for line in lines[1:4]] == ["|".join(one.candidates) for one in view.rows]
 
 
-def test_where_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
+def test_if_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
     held_out = Seat(home, owner, small_project(home, owner))
     checks = Seat(home, owner, small_project(home, owner, "checks", test_share=0.0, control_share=0.4))
     for seat, by_truth in ((held_out, True), (checks, False)):
@@ -127,7 +127,7 @@ def test_row_that_correction_opens_again_is_not_answered(home: Home, owner: int,
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_of_project_put_away_only_counts_are_kept(
+def test_of_project_unloaded_only_counts_are_kept(
     home: Home,
     owner: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -315,7 +315,7 @@ def test_only_owner_sets_rules(home: Home, owner: int, project: int) -> None:
         projects_progress.change_stop_rules(Seat(home, owner, 99), StopRules())
 
 
-def test_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project: int) -> None:
+def test_budget_is_reached_and_asking_continues(home: Home, owner: int, project: int) -> None:
     projects_progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
     )

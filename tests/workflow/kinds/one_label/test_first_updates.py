@@ -107,7 +107,7 @@ def test_export_has_what_first_update_made_of_answers(
     assert not np.array_equal(after.confidence, before.confidence)
 
 
-def test_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, first_updates_project: int) -> None:
+def test_withdrawn_answer_leaves_no_trace(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     one = shares(home, owner, first_updates_project)
     answer_next(home, owner, first_updates_project)

@@ -126,7 +126,7 @@ def test_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: py
 
 
 @pytest.mark.usefixtures("at_once")
-def test_yes_or_no_where_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
+def test_yes_or_no_if_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
     choices = tuple(f"k{place}" for place in range(8))
     torn = {"choices": choices, "probabilities": (1 / 8,) * 8}
     sure = {"choices": choices, "probabilities": (0.02, 0.86, *(0.02,) * 6)}
@@ -281,7 +281,7 @@ def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
     assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
 
 
-def test_some_of_candidates_is_no_half_of_them(halves: Seat) -> None:
+def test_some_of_candidates_is_not_half_of_them(halves: Seat) -> None:
     """Who opens the list and marks some has said all they could, as ever."""
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
@@ -298,7 +298,7 @@ def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> No
         assert found.learner.seq == before
 
 
-def test_where_people_answer_for_themselves_no_group_is_asked_about(
+def test_if_people_answer_for_themselves_no_group_is_asked_about(
     home: Home, owner: int, halves: Seat
 ) -> None:
     annotator(home, owner, "Ada")
@@ -366,7 +366,7 @@ def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.Monkey
         assert 0.8 < seconds.expected(2, "is", 1) < 1.4
 
 
-def test_prices_are_learnt_again_after_twenty_five_entries(home: Home, owner: int) -> None:
+def test_prices_are_learned_again_after_twenty_five_entries(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     for wanted, more in ((0, 0), (0, 10), (26, 16)):
@@ -379,7 +379,7 @@ def test_prices_are_learnt_again_after_twenty_five_entries(home: Home, owner: in
     assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
 
 
-def test_what_was_learnt_from_many_answers_stands_until_there_are_a_tenth_more(
+def test_what_was_learned_from_many_answers_stands_until_there_are_a_tenth_more(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = yes_no_project(home, owner)

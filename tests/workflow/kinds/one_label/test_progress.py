@@ -194,7 +194,7 @@ def test_missing_project_is_refused(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])
-def test_truth_is_hidden_where_neither_model_nor_people_know_it(
+def test_truth_is_hidden_if_neither_model_nor_people_know_it(
     home: Home, owner: int, truth_role: str, hides: bool
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner, truth_role=truth_role))

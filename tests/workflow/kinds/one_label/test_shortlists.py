@@ -183,7 +183,7 @@ def test_threshold_is_rebuilt_with_every_version(home: Home, owner: int) -> None
     assert (view.in_force, view.outside[:2]) == (False, (8, 40))
 
 
-def test_model_that_has_learnt_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
+def test_model_that_has_learned_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     managing.change_learner(seat, model="perceptron-average")
     view = room.shortlists_of(seat)
@@ -243,7 +243,7 @@ def test_of_what_is_shown_in_full_a_third_are_checks(home: Home, owner: int, che
     assert checks / (checks + (1 - checks) * in_full) == pytest.approx(1 / 3)
 
 
-def test_where_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
+def test_if_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, control_share=0.4)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:30], truth)

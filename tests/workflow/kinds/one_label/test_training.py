@@ -179,7 +179,7 @@ def test_bad_item_has_no_candidates() -> None:
     assert pool.labels_at(bad) == ()
 
 
-def test_classes_are_those_of_changes() -> None:
+def test_classes_match_changes() -> None:
     first = small_table().classes[0]
     pool = make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", (first, "renamed"))])
     row = int(pool.candidates[:, 0].argmax())
@@ -258,7 +258,7 @@ def test_of_very_many_classes_some_rows_are_looked_at(
     np.testing.assert_array_equal(some.known, every.known)
 
 
-def test_nothing_is_said_before_there_is_model(home: Home, owner: int) -> None:
+def test_nothing_is_reported_before_there_is_model(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="plsvc"))
     with seat.learner() as opened:
         named = named_on_map(opened.learner, list(range(opened.learner.table.n_rows)))
@@ -338,7 +338,7 @@ def test_neighbours_of_another_table_are_found_again(home: Home, caplog: pytest.
     assert caplog.text == "", "and kept"
 
 
-def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
+def test_no_room_for_what_is_too_large_for_memory_is_reported(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table_hash = home.store_table(table())
@@ -501,9 +501,7 @@ def test_what_was_drawn_are_settings_there_are() -> None:
         (["ant", "bee", "cat"], 0, "automatic"),
     ],
 )
-def test_coverage_comes_first_where_table_tells_little(
-    candidates: list[str], known: int, proposed: str
-) -> None:
+def test_coverage_comes_first_if_table_tells_little(candidates: list[str], known: int, proposed: str) -> None:
     frame = small_frame()
     frame["candidates"] = [candidates[row % len(candidates)] for row in range(len(frame))]
     frame.loc[known:, "truth"] = ""

@@ -166,7 +166,7 @@ def test_what_file_says_for_label_is_next_to_it(home: Home, owner: int) -> None:
     }
 
 
-def test_where_all_labels_count_alike_nothing_is_next_to_them(home: Home, owner: int, project: int) -> None:
+def test_if_all_labels_count_alike_nothing_is_next_to_them(home: Home, owner: int, project: int) -> None:
     shown = loop.next_question(Seat(home, owner, project))
     assert {one.weight for one in shown.candidates} == {""}
 

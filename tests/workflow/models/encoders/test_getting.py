@@ -142,7 +142,7 @@ def test_offline_setting_is_respected(home: Home, hub: FakeHub, monkeypatch: pyt
     assert hub.asked == []
 
 
-def test_what_is_no_hub_is_named(home: Home, hub: FakeHub) -> None:
+def test_what_is_not_hub_is_named(home: Home, hub: FakeHub) -> None:
     """Such as a captive portal, which answers everything with a page of its own."""
     hub.status = 204
     assert "does not answer as a hub does" in refused(home)
@@ -178,7 +178,7 @@ def test_package_that_is_missing_is_named(
     assert "Fix: pip install 'plcore[onnx]'" in refused(home)
 
 
-def test_too_little_room_is_said_with_figures(
+def test_too_little_room_is_reported_with_figures(
     home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, known: Known
 ) -> None:
     class Usage(NamedTuple):

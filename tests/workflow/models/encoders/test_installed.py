@@ -204,7 +204,7 @@ def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> No
     assert not (home.encoders_dir / "words").exists()
 
 
-def test_what_killed_process_left_is_no_encoder_and_is_removed_after_a_day(home: Home) -> None:
+def test_what_killed_process_left_is_not_encoder_and_is_removed_after_a_day(home: Home) -> None:
     half = home.encoders_dir / f"{stored.NEW}abcdefgh"
     (half / "made").mkdir(parents=True)
     assert encoding.names(home) == ()

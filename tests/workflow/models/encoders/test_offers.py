@@ -73,7 +73,7 @@ def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
     assert offers.offers(seat)[0].state == "installed"
 
 
-def test_download_shows_how_far_it_is_and_cancel_leaves_nothing(
+def test_download_shows_how_far_it_is_and_cancel_leaves_no_trace(
     seat: Seat, hub: FakeHub, known: Known
 ) -> None:
     half = 10 * (1 << 16)

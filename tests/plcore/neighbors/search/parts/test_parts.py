@@ -102,7 +102,7 @@ def test_cells_that_are_all_looked_into_find_everything(
 
 
 @pytest.mark.parametrize("least", [0.9, 0.98])
-def test_recall_of_cells_is_what_it_says(tmp_path: Path, least: float) -> None:
+def test_recall_of_cells_matches_it(tmp_path: Path, least: float) -> None:
     rows, X = scaled(tmp_path, surface(2000), 500)
     found = find_parts(Inline(), rows, K, search="approximate", recall=least)
     mine = by_row(tmp_path, found.names)
@@ -127,7 +127,7 @@ def test_fewer_than_asked_for_are_refused_before_long_search(
     assert "recall" in begun
 
 
-def test_auto_is_exact_where_that_is_soon_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_exact_if_that_is_soon_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = scaled(tmp_path, surface(400), 150)
     assert find_parts(Inline(), rows, K).kind == "exact"
     monkeypatch.setattr(parts, "EXACT_WORK", 1.0)
@@ -135,7 +135,7 @@ def test_auto_is_exact_where_that_is_soon_done(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("n_nearest", [0, 400])
-def test_there_must_be_so_many_others(tmp_path: Path, n_nearest: int) -> None:
+def test_there_must_be_n_others(tmp_path: Path, n_nearest: int) -> None:
     rows, _ = scaled(tmp_path, surface(400), 150)
     with pytest.raises(ValueError, match=r"n_nearest must be in 1\.\.399"):
         find_parts(Inline(), rows, n_nearest)

@@ -67,7 +67,7 @@ def test_segments_are_pieces_of_the_whole(container: str, subtype: str, rate: in
 
 
 @pytest.mark.parametrize(("container", "subtype", "rate"), FORMATS)
-def test_facts_are_those_of_file(container: str, subtype: str, rate: int) -> None:
+def test_facts_match_file(container: str, subtype: str, rate: int) -> None:
     facts = sound_facts(written(noise(2, rate), rate, container, subtype))
     assert (facts.rate, facts.channels, facts.subtype) == (rate, 1, subtype)
     assert facts.format.upper() == container.removesuffix("EX")
@@ -149,7 +149,7 @@ def test_segment_that_is_none_is_refused_in_words(start: float | None, end: floa
     assert said in refusal(written(noise(2.5)), start, end)
 
 
-def test_what_cannot_be_decoded_is_said() -> None:
+def test_what_cannot_be_decoded_is_reported() -> None:
     m4a = io.BytesIO(struct.pack(">I", 24) + b"ftypM4A " + bytes(100))
     assert refusal(m4a) == "M4A is played, but neither drawn nor learnt from."
     assert "no bytes" in refusal(io.BytesIO())
@@ -171,7 +171,7 @@ def test_mislabelled_files_are_what_their_bytes_say(tmp_path: Path) -> None:
     assert sound_facts(path).format == "FLAC"
 
 
-def test_heads_out_of_bounds_are_said() -> None:
+def test_heads_out_of_bounds_are_reported() -> None:
     assert "40 points of sound a second" in refusal(raw_wav(rate=40))
     assert "2,000,000 points of sound a second" in refusal(raw_wav(rate=2_000_000))
     assert refusal(raw_wav(rate=0))

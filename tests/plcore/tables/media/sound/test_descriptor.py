@@ -54,7 +54,7 @@ def test_call_is_in_band_of_its_pitch(hertz: float) -> None:
     assert found[0, band_of(hertz)] > 3 * np.median(found[0])
 
 
-def test_where_in_segment_call_is_does_not_matter() -> None:
+def test_if_in_segment_call_is_does_not_matter() -> None:
     np.testing.assert_allclose(described(call(2000, 0.3)), described(call(2000, 1.5)), atol=0.01)
 
 

@@ -130,7 +130,7 @@ def test_recording_of_a_few_frames_has_picture() -> None:
         ({"highest": float("nan")}, "highest must be more than 0 Hz"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(wrong: dict, said: str) -> None:
+def test_what_cannot_be_drawn_is_reported(wrong: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spectrogram(written(noise(1)), **wrong)
 
@@ -152,7 +152,7 @@ def test_png_is_grey_and_has_points_of_picture() -> None:
 
 @pytest.mark.parametrize(("length", "hop"), [(64, 64), (64, 10), (256, 1), (1000, 333)])
 @pytest.mark.parametrize("count", [1, 50, 9000])
-def test_power_spectra_are_those_of_each_window_by_itself(length: int, hop: int, count: int) -> None:
+def test_power_spectra_match_each_window_automatically(length: int, hop: int, count: int) -> None:
     samples = noise(1.2)
     with Sound(written(samples, 8000, "WAV", "DOUBLE")) as sound:
         found = np.concatenate(list(power_spectra(sound, 100, 100 + count, length, hop)))

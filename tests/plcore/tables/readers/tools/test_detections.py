@@ -109,7 +109,7 @@ def test_of_one_species_twice_highest_score_counts() -> None:
     assert [kept["row"] for kept in originals(reading)[0]] == [1, 2, 3]
 
 
-def test_species_of_one_common_name_are_told_apart() -> None:
+def test_species_of_one_common_name_are_distinguished() -> None:
     reading = detections_reading(
         [
             heard(0, "tit", latin="Parus major"),

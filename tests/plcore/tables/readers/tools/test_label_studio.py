@@ -173,7 +173,7 @@ def test_addresses_are_text_and_nothing_is_fetched() -> None:
     assert reading.cells["task_id"].tolist() == ["own 0", "own 1"], "what the project said itself stays"
 
 
-def test_column_that_tells_label_is_no_feature() -> None:
+def test_column_that_tells_label_is_not_feature() -> None:
     reading = read(
         *(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6))
     )
@@ -301,7 +301,7 @@ def test_classes_are_leaves_by_their_last_part() -> None:
     assert tree.groups == {"Corvus": ("corax", "corone"), "Pica": ("pica",)}
 
 
-def test_parts_that_come_twice_are_told_apart_by_the_whole_path() -> None:
+def test_parts_that_come_twice_are_distinguished_by_the_whole_path() -> None:
     tree = taxonomy_of([("Online", "Free"), ("Offline", "Free"), ("Offline", "Paid")])
     assert tree.meaning[("Online", "Free")] == ("Online / Free",)
     assert tree.groups == {"Online": ("Online / Free",), "Offline": ("Offline / Free", "Paid")}

@@ -78,7 +78,7 @@ def test_rank_is_group_of_species_below_it() -> None:
     }
 
 
-def test_prediction_animal_stands_for_every_animal_but_people() -> None:
+def test_prediction_animal_represents_every_animal_but_people() -> None:
     """The detector was surer than the classifier: no matter who finds one of its animals finds it right."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
     found = said(
@@ -89,7 +89,7 @@ def test_prediction_animal_stands_for_every_animal_but_people() -> None:
     assert originals(reading)[0][0]["labels"] == ["grey wolf", "domestic cat"]
 
 
-def test_prediction_of_rank_stands_for_species_below_it() -> None:
+def test_prediction_of_rank_represents_species_below_it() -> None:
     kept = originals(read_table(FILE))
     assert sorted(kept[0][0]["labels"]) == ["coyote", "grey wolf"]
     assert kept[1][0]["labels"] == ["domestic cat"]
@@ -105,7 +105,7 @@ def test_prediction_that_no_class_is_below_is_class() -> None:
     assert set(reading.groups["carnivora"]) == {"domestic cat", "canis species"}
 
 
-def test_nothing_known_is_no_class() -> None:
+def test_nothing_known_is_not_class() -> None:
     reading = SPECIESNET.read([said("a", {CAT: 0.5}, prediction=UNKNOWN, prediction_score=0.5), RECORDS[1]])
     assert candidates(reading)[0] == {"domestic cat": 0.5, BLANK: 0.5}
     assert originals(reading)[0][0]["labels"] == []
@@ -158,7 +158,7 @@ def test_flat_table_reads_taxonomy() -> None:
     assert reading.groups == {"carnivora": ("european badger", "red fox")}
 
 
-def test_table_of_another_classifier_is_no_speciesnet_table() -> None:
+def test_table_of_another_classifier_is_not_speciesnet_table() -> None:
     reading = shaped(read_table(NAMED.replace("filepath", "image").encode(), "a.csv"))
     assert reading.format == "CSV"
     assert reading.suggest_roles().choices == ("prediction", "top2")

@@ -293,7 +293,7 @@ def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> No
         assert all(len(found) > 0 for found in candidates(reading))
 
 
-def test_votes_for_nothing_are_no_class() -> None:
+def test_votes_for_nothing_are_not_class() -> None:
     votes = frame(
         {"task": "t1", "worker": "ann", "label": "wren"},
         {"task": "t1", "worker": "bob", "label": "nan"},

@@ -369,7 +369,7 @@ def test_label_vectors_of_several_annotators_keep_what_all_say() -> None:
     assert noted(ensemble, "numbers are used")
 
 
-def test_label_vectors_of_one_annotator_are_no_votes_of_several() -> None:
+def test_label_vectors_of_one_annotator_are_not_votes_of_several() -> None:
     one = np.array([[1, 0, 1], [0, 1, NOT_ASKED], [0, 0, 1]])
     assert vectors_of(annotator_matrix(one[:, None], BY_LABEL)) == ["101", "01?", "001"]
     with pytest.raises(TableError, match=r"give labels_multiannotator as \(rows, annotators, labels\)"):
