@@ -191,7 +191,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
     told = any(files.values()) or any(value is not None for value in columns.values())
     if re.fullmatch("[0-9]+", what) and told:
         raise click.ClickException(
-            f"What the columns of project {what} are are fixed. Fix: remove the column and row options, or name a file."
+            f"The column roles of project {what} are fixed. Fix: remove the column and row options, or name a file."
         )
 
     def tell(done: int, total: int, model: str) -> None:

@@ -74,7 +74,7 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class Loss(StrEnum):
-    """What happened to the file, in words."""
+    """Event of the file, in words."""
 
     GONE = "deleted or moved away"
     OTHER = "replaced by another one, or by an older copy"
@@ -165,7 +165,7 @@ class OpenedFile:
             raise DatabaseReplacedError(self.path, loss, self._rescued)
 
     def loss(self) -> Loss | None:
-        """What has happened to the file; None if nothing has."""
+        """Event of the file; None if nothing has."""
         with (
             self._lock
         ):  # two that look at once would each take what the other has seen for what was there before

@@ -37,7 +37,7 @@ def _do(press: Press) -> None:
         st.session_state.pop(state.VERDICT, None)
         if undone is not None:
             st.session_state[state.DISPUTE] = page.project.id, undone.row
-            st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was taken back"
+            st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was withdrawn"
     elif (row := _looked_at()) is None:
         raise loop.StaleQuestion("You have no open dispute on screen.")
     elif press.kind == "discuss":
@@ -91,7 +91,8 @@ def settling() -> None:
 if not disputes.list_disputes(page.seat).by_row:
     st.info(
         "Disputes are listed in projects where a row has one right label, not in this one. Where several people answer "
-        "its labels, *Team* tells how far they agree on each label. On *Review* the history of a row has who said "
+        "its labels, *Team* shows the inter-annotator agreement on each label. On *Review* the history of "
+        "a row has who said "
         "what, and a correction there settles its labels."
     )
     st.stop()

@@ -197,7 +197,7 @@ FILE, ROWS, LEAST, AS_OF = (
 
 
 def least() -> float:
-    """The probability from which on the model is sure enough."""
+    """The probability above which the model is confident."""
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
 
 
@@ -215,8 +215,8 @@ def draw_history(*, is_open: bool = False) -> None:
             "As of",
             placeholder="Now. Or an entry of the log, such as 40, a moment, such as 2026-03-01 12:00, or a snapshot",
             help="Empty: the project as it is now. A number: as it was right after that entry of the log, 0 before the "
-            f"first. A date, or date and time ({zone}): as it was then. Classes, rows, settings and model are those of "
-            "then.",
+            f"first. A date, or date and time ({zone}): as it was then. Classes, rows, settings and model "
+            "are those of that time.",
             key=AS_OF,
         )
         draw_snapshots(page, AS_OF)

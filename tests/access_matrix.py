@@ -23,7 +23,8 @@ _BEGINNING = """# Who may do what
 
 Made by `make access` from the code and from what the tests try; do not edit it by hand.
 
-Every person who signs in is an *owner of this Winnow* or not. Whoever started it is one: every project is theirs, and
+Every person who signs in is an *owner of this Winnow* or not. The person who started it is one: every project is
+theirs, and
 they alone make projects, and links for people. Everyone else sees the projects that were shared with them, and has
 one role in each.
 
@@ -42,7 +43,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def _cells(right: Right) -> list[str]:
-    """What each role is answered at a project, then who is no member of it."""
+    """Replies to each role at a project, and to people who are not members."""
     return [*(YES if right in RIGHTS[role] else NO for role in ROLES), NOT_THERE]
 
 

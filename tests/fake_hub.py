@@ -11,7 +11,7 @@ from typing import Any
 
 
 class FakeHub:
-    """What it does with the files that it has.
+    """Number of requests for its files.
 
     files : content by path, `owner/name/revision/file`
     status : with which it answers everything, if it is not 200      after : value of Retry-After

@@ -153,7 +153,7 @@ class Server:
         self._watcher.communicate()
 
     def _filled_with(self, name: str) -> list[object]:
-        """What migrations put into tables."""
+        """Rows that migrations put into tables."""
         return [self._rows(name, table) for table in self._filled]
 
     def _rows(self, name: str, table: object) -> list[object]:

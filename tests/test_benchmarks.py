@@ -17,7 +17,7 @@ ALONE = {
     "power_cuts": "needs gcc",
     "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }
-"""Those that need what a machine may lack: run them by hand, `python -m benchmarks --try NAME`."""
+"""Benchmarks that need more than a machine may have: run them by hand, `python -m benchmarks --try NAME`."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 

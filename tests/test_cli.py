@@ -363,7 +363,7 @@ def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Pat
     assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
     assert "'some' is not one of" in shell.refused("export", 1, "--rows", "some")
     assert "--above belongs to --rows sure" in shell.refused("export", 1, "--above", 0.5)
-    assert "two files" in shell.refused("export", 1, "--log", "--format", "csv")
+    assert "exclude each other" in shell.refused("export", 1, "--log", "--format", "csv")
     assert "0<=x<=1" in shell.refused("export", 1, "--rows", "sure", "--above", 90)
     assert not list(tmp_path.glob("out*"))
 
@@ -662,7 +662,7 @@ def test_comparison_takes_every_option_of_file_and_none_of_project(
     assert "Fix:" in shell.refused("compare", votes, "--as-it-is")
     shell.done("import", table)
     for option in (("--truth", "x"), ("--rows", table), ("--as-it-is",)):
-        assert "What the columns of project 1 are is settled" in shell.refused("compare", 1, *option)
+        assert "The column roles of project 1 are fixed" in shell.refused("compare", 1, *option)
 
 
 def write_log(home: Path, project: int, path: Path) -> None:

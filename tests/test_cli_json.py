@@ -200,7 +200,7 @@ def test_server_that_does_not_start_says_so_in_document(
             2,
             "of 10.9.9.9: Name or service not known",
         ),
-        (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be read or written: No space left"),
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "Reading or writing failed: No space left"),
         (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
         (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
     ],
@@ -208,7 +208,7 @@ def test_server_that_does_not_start_says_so_in_document(
 def test_what_ends_server_that_starts_is_not_always_its_port(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: int, says: str
 ) -> None:
-    """Who starts it again where that may help knows by the status: docs/winnow.service."""
+    """The exit status shows whether a restart may help: docs/winnow.service."""
 
     def end(_path: str, run_name: str) -> None:
         raise fault

@@ -32,7 +32,7 @@ FACES = {
     "plcore.tables",
     "plcore.tables.encoders",
 }
-"""What workflow may import of plcore: packages, never the modules inside them."""
+"""Packages of plcore that workflow may import: packages, never the modules inside them."""
 
 MOST_LINES = 600
 MOST_ENTRIES = 16

@@ -1,4 +1,4 @@
-"""What the README tells people to type works, and what CONTRIBUTING.md names is there. Of all pages: tests/docs."""
+"""The README's commands work, and files named in CONTRIBUTING exist. Of all pages: tests/docs."""
 
 from __future__ import annotations
 

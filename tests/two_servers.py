@@ -24,7 +24,7 @@ from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
 GONE = (OSError, WebSocketException, HTTPException)
-"""What a page raises whose server is not there any more."""
+"""Error of a page whose server is gone."""
 
 
 class AnyServer(Protocol):
@@ -142,7 +142,7 @@ class Stored:
 
 
 def stored(home: Home, team: Team) -> Stored:
-    """What the log has of what the team was reported."""
+    """Log entries of the answers that the team saw as saved."""
     with home.database.read() as session:
         log = entries.after(session, team.project, 0)
     labels = {one.token: one.labels for one in log}

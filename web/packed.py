@@ -1,6 +1,7 @@
 """Streamlit's own scripts and styles, packed for every browser that takes gzip: a first load is two fifths.
 
-Streamlit sends them as they are, lest the same file is packed for each request; here it is packed once and kept: 7 MB
+Streamlit sends them as they are, so as not to pack the same file for each request; here it is packed once and kept:
+7 MB
 for all that there are. Their names are made from what is in them, so a browser fetches each once.
 """
 

@@ -32,7 +32,7 @@ def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONRespon
 
 UNKNOWN = (
     "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "
-    "help, whoever runs Winnow finds in its log what happened (winnow doctor says more)."
+    "help, the operator finds in its log what happened (winnow doctor says more)."
 )
 
 

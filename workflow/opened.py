@@ -1,4 +1,4 @@
-"""What a use case holds while it reads or writes: a transaction, who is there, the project, and its learner."""
+"""State of a use case while it reads or writes: a transaction, who is there, the project, and its learner."""
 
 from __future__ import annotations
 

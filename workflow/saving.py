@@ -26,7 +26,7 @@ _READ_ONLY = "25006"  # read_only_sql_transaction: a standby, or a database an a
 
 
 STORE_FAULTS = (DBAPIError, NoConnectionError, DatabaseUnavailableError)
-"""What the database raises if it cannot be read or written; `why_it_failed` has words for it."""
+"""Errors of the database if it cannot be read or written; `why_it_failed` has words for it."""
 LEAST_FREE = 256 * 1024
 """Bytes that are left where the next answers are certain to have room."""
 
@@ -114,7 +114,7 @@ def note_fault(error: BaseException, why: str) -> None:
 
 
 class FaultLog:
-    """What a process that waits for the store says of it: a line when it fails, a line when it answers again."""
+    """Messages of a process that waits for the store: a line when it fails, a line when it answers again."""
 
     def __init__(self) -> None:
         self._said: str | None = None

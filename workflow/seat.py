@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seat:
-    """Who is there, and at which project. Making one checks nothing; each of its methods checks again.
+    """A person and a project. Making one checks nothing; each of its methods checks again.
 
     Every use case that takes a seat raises NotAllowed and NotFound as ``reading`` does, and NotSaved if it writes.
     Their docstrings name other errors, and other reasons, alone.

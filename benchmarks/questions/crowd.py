@@ -222,7 +222,7 @@ def told_by(after: list[float], within: int) -> str:
 
 
 def guessing_table() -> Table:
-    """Who is reported, by set, kind of person, and what the answers are held against."""
+    """People flagged as guessing, by set and kind of person, and the reference of their answers."""
     table = Table(
         f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
     )

@@ -195,7 +195,7 @@ for). The {rules.flat_over} answers were chosen by single runs on these sets, wi
 the mean difference is within 2 points on {near_hasty} sets, at worst {worst_hasty:+.1f}, and {shares[1]:.0%} of the
 runs are within 2 points, not {shares[0]:.0%}.""",
         panel,
-        "## The same without truth: the panel goes by the control rows",
+        "## The same without truth: the panel uses the control rows",
         f"Within 2 points on {len(near_controls)} of {len(found)} sets.",
         controls,
         f"{seconds:,.0f} CPU seconds in all.",

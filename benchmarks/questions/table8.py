@@ -131,7 +131,7 @@ def average_ranks(errors: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def critical_difference(n_schemes: int, n_sets: int) -> float:
-    """Nemenyi's critical difference of average ranks at 5 % (Demsar, JMLR 2006, section 3.2.2)."""
+    """Nemenyi's critical difference of average ranks at 5% (Demsar, JMLR 2006, section 3.2.2)."""
     q = stats.studentized_range.ppf(0.95, n_schemes, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_schemes * (n_schemes + 1) / (6 * n_sets)))
 

@@ -25,7 +25,7 @@ def kept_files(table: LabelTable) -> None:
         )
 
 
-# Votes before: who voted before the import, inter-annotator agreement, and how often each is right.
+# Imported votes: who voted, inter-annotator agreement, and how often each is right.
 
 NO_NAMES = (
     "The table of this project has no voters. Votes can be imported as a table of task, worker and label, "

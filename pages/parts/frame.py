@@ -90,7 +90,7 @@ def leave_question(seat: Seat) -> None:
     left = st.session_state.pop(state.ASKED, None)
     st.session_state.pop(
         state.NEXT, None
-    )  # a question that was brought and never drawn is of that time, not of now
+    )  # a question that was brought and never drawn is of that time, not the current one
     if left is not None:
         with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
             loop.leave(seat.at(left))

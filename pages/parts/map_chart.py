@@ -198,7 +198,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
             names = sorted({one for one in by if one})
             numbers = np.array([names.index(one) if one else -1 for one in by], dtype=np.int64)
             marks = by_name(
-                numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "nobody yet"
+                numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "no one yet"
             )
             told = [f"{line}; {one or 'no one'}" for line, one in zip(told, by, strict=True)]
             people = {"person": by}

@@ -53,7 +53,8 @@ EXCERPT = 400
 
 def keys_of(view: RowView, labels: Sequence[str] = ()) -> str:
     """Keys of the candidates in order: the digits, then the letters that are no command. Where rows have recordings,
-    their players have some of them (see `card/sound.js`): on every row, lest a key that plays here answers there.
+    their players have some of them (see `card/sound.js`): on every row, so that a key never plays here and answers
+    there.
 
     labels : the candidates; where classes are digits, each is its own key
     """

@@ -133,7 +133,7 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
                 raise
             raise OSError(
                 error.errno,
-                f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which lie in a file. "
+                f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which are in a file. "
                 "Fix: make room there, or let TMPDIR name a folder with more",
                 folder,
             ) from error

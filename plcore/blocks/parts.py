@@ -50,7 +50,7 @@ def check_code(code: str) -> None:
     here = code_here()
     if here != code:
         raise RuntimeError(
-            f"a worker has other versions than whoever asked: {here}, there {code} (plcore, Python, "
+            f"a worker has other versions than the caller: {here}, there {code} (plcore, Python, "
             f"{', '.join(PACKAGES)}). Fix: install the same; start it again."
         )
 

@@ -290,7 +290,7 @@ def precise_folds(
     if len(rows) < n_folds:
         raise ValueError(
             f"{n_folds} folds need at least {n_folds} rows with one candidate. Got {len(rows)} of {len(candidates)} "
-            "rows. Fix: go by candidate consistency instead, cv=KFold(5, shuffle=True)."
+            "rows. Fix: use candidate consistency instead, cv=KFold(5, shuffle=True)."
         )
     always: IntArray = np.flatnonzero(several) if partial else rows[:0]
     folds = KFold(n_folds, shuffle=True, random_state=random_state).split(rows)

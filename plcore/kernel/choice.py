@@ -292,7 +292,7 @@ def _race(
     weights: list[FloatArray],
     rival: FloatArray | None = None,
 ) -> list[tuple[Setting, FloatArray]]:
-    """The settings that are not clearly worse than the rival on the first fold, and their hits on all of them.
+    """The settings that are not clearly worse than the best on the first fold, and their hits on all of them.
 
     firsts : the hits of each setting on the first fold      weights : of the rows of each fold
     rival : hits on the first fold, None for the best of these

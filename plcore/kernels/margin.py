@@ -101,7 +101,7 @@ def hard_rows(
     places: IntArray,
     slopes: FloatArray,
 ) -> tuple[float, float]:
-    """The hinge of each row of scores (b, m) against its highest rival (`keep_rivals`), and a subgradient of it.
+    """The hinge of each row of scores (b, m) against its highest competitor (`keep_rivals`), and a subgradient of it.
 
     Fills the derivative of weights[i] * hinge by the scores, as rows of a sparse matrix: that of row i is slopes[p] at
     the classes places[p], ends[i] <= p < ends[i + 1]. Of the scores nothing is left.
@@ -113,7 +113,7 @@ def hard_rows(
         own = keep_rivals(scores, i, labels[i], starts, members, all_others)
         top = largest(scores[i])
         excess = 1.0 - (own - top)
-        if excess > 0.0:  # not if there is no rival
+        if excess > 0.0:  # not if there is no competitor
             rival = 0
             while scores[i, rival] < top:
                 rival += 1
@@ -143,7 +143,7 @@ def smooth_rows(
 ) -> tuple[float, float, float]:
     """The smoothed hinge of each row: max over a in the simplex of a.u - mu/2 |a - prior|^2, prior 0 if absent.
 
-    u has a 0 (no loss, entry m of `prior` and `store`) and 1 - s_y + s_k for each rival k. The maximiser is the
+    u has a 0 (no loss, entry m of `prior` and `store`) and 1 - s_y + s_k for each competitor k. The maximiser is the
     projection of prior + u / mu on the simplex; it is the derivative by u and a feasible point of the dual.
     prior, store : (b, m + 1), or no rows for "none"; the maximiser goes to `store`. For the others see `hard_rows`.
     Returns weighted sums of the smoothed loss, of the hinge, and of sum_k a_k, the dual's linear part.

@@ -1,8 +1,8 @@
 """Compiled loops of the online learners: predict, see the candidates, update; one pass over the rows.
 
 The weights are W = scale * V, so that decay and projection are one multiplication, and |W|^2 is carried along:
-a round costs one product with W (`plcore.kernels.linear`) and the rows of V that change. The best candidate and
-its rival are found without branches, which for random candidates would be guessed wrong half of the time.
+a round costs one product with W (`plcore.kernels.linear`) and the rows of V that change. The best candidate and its
+competitor are found without branches, which for random candidates would be guessed wrong half of the time.
 
 When scale < SMALLEST it is folded into V: before 1 / scale costs digits, and seldom, because decay divides by
 the number of rounds. Averaging keeps the sum of all iterates as mass * V - U, mass being the sum of the scales, so

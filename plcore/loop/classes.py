@@ -237,7 +237,7 @@ class ClassMap:
             return
         if change.kind == ASIDE:
             if change.names[0] in self.aside:
-                raise ClassError(f"The answers of annotator {change.names[0]!r} are set aside already.")
+                raise ClassError(f"The answers of annotator {change.names[0]!r} are excluded already.")
             self._begin_same(change)
             return
         if (
@@ -277,7 +277,7 @@ class ClassMap:
         if latest is None or latest.seq != change.target:
             can = f"the latest is entry {latest.seq}" if latest else "there is none"
             raise ClassError(
-                f"Only the latest change of classes can be taken back: {can}. Got {change.target!r}."
+                f"Only the latest change of classes can be undone: {can}. Got {change.target!r}."
             )
         taken, earlier = self._standing.pop()
         self.taken_back = change.seq

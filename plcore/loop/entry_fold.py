@@ -229,7 +229,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         if not 0 <= entry.row < len(self.first):
             raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
         if (entry.target is not None) != (entry.kind == EntryKind.WITHDRAW):
-            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
+            raise AnswerError(f"{where}: target is the entry a 'withdraw' withdraws. Got {entry.target!r}.")
         if entry.kind == EntryKind.WITHDRAW:
             self._check_withdrawal(entry)
             return

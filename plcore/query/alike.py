@@ -2,9 +2,8 @@
 near each other.
 
 What a share means differs from model to model: of the rows to which one gives 0.9 nearly all are right, of those of
-another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So how sure is sure enough is
-reported by
-rows whose label is known and from which the model has not learnt (`sure_from`).
+another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So rows set the threshold whose
+label is known and from which the model has not learnt (`sure_from`).
 """
 
 from __future__ import annotations

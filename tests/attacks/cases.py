@@ -57,7 +57,7 @@ OTHERS = (
     "/exports/{project}/x",
     "/exports/999/{key}",
 )
-"""What belongs to projects of others."""
+"""Files and rows of other people's projects."""
 
 CLOSED = (
     "/_stcore/metrics",
@@ -203,7 +203,7 @@ def strangers() -> Iterator[Case]:
 
 
 def people() -> Iterator[Case]:
-    """Who is signed in gets what is theirs, and of others as little as if it were not there."""
+    """Give signed-in people their own data, and nothing of other people's."""
     for who in (ADA, EVE):
         for target in OTHERS:
             yield Case(f"{who} reads {target} of others", who, target=target)

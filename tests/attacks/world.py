@@ -26,7 +26,7 @@ SECRET = "zugvogelnest"
 
 @dataclass(frozen=True)
 class World:
-    """What stands for the words in braces, and the cookies by who sends them."""
+    """Values of the words in braces, and cookies by sender."""
 
     words: dict[str, str]
     cookies: dict[str, str]

@@ -80,7 +80,7 @@ def place_of(one: Locator) -> FloatRect:
 
 
 def line_of(page: Page, row: str) -> Locator:
-    """What opens this row in the list of Queue or Review."""
+    """The button that opens this row in the list of Queue or Review."""
     name = re.escape(row).replace("/", r"\/")
     return page.get_by_role("button", name=re.compile(f"^Row {name}(:|$)")).first
 

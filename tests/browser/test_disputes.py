@@ -86,7 +86,7 @@ def test_dispute_is_raised_settled_by_keys_and_exported(
 
     eve.keyboard.press("Enter")  # what is offered there: take it back
     expect(eve.locator(room.CARD)).to_have_attribute("data-row", row)
-    expect(eve.locator(".saved")).to_contain_text("was taken back")
+    expect(eve.locator(".saved")).to_contain_text("was withdrawn")
     eve.keyboard.press("t")
     eve.keyboard.type("Seen under the lens.")
     eve.keyboard.press("Escape")

@@ -51,7 +51,7 @@ THERE = """() => {
   const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
   window.winnowThere = [...document.querySelectorAll(pressed)].filter(shown);
 }"""
-"""What can be pressed when the walk begins: in a table the walk chooses a cell, and with it comes one to clear that."""
+"""Controls at the start of the walk: in a table the walk chooses a cell, and with it comes one to clear that."""
 TO_BE_REACHED = """() => {
   const walked = window.winnowWalked ?? new Map();
   const besides = one => one.role === "radio"  // the arrows go from one choice of a group to the next
@@ -146,7 +146,7 @@ def test_text_of_twice_size_scrolls_no_page_sideways(
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
-"""What `pages/parts/head/menu.js` leaves none of in the menu of a phone."""
+"""Entries that `pages/parts/head/menu.js` removes from the menu of a phone."""
 
 
 def findings(page: Page) -> list[str]:
@@ -205,7 +205,7 @@ def test_neither_has_door(browser: Browser, server: Server) -> None:
 
 
 def test_neither_has_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
-    """Those that `test_vectors` does not look at."""
+    """Pages that `test_vectors` does not cover."""
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
     # What differs from the other kind of project differs in every scheme and size.
     context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
@@ -309,7 +309,7 @@ def test_what_is_below_stays_if_it_is(
 
 
 DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
-"""What is there once the page is."""
+"""Content that appears once the page is loaded."""
 MENU = "stMenuButtonButton"
 ELSEWHERE = "import"
 """A page whose document names no more than those of all do."""

@@ -43,7 +43,7 @@ def children(process: int) -> list[int]:
 
 @contextmanager
 def held_up(server: Server) -> Iterator[None]:
-    """What reads files stands still meanwhile."""
+    """File readers pause meanwhile."""
     helper = helper_of(server)
     os.kill(helper, signal.SIGSTOP)
     try:

@@ -75,7 +75,7 @@ def two_servers_page(browser: Browser, servers: tuple[Server, Server], proxy: Pr
 
 
 def status(server: Server, target: str, page: Page) -> int:
-    """What this server itself answers the browser that is signed in."""
+    """Reply of this server to the signed-in browser."""
     (found,) = [one for one in page.context.cookies() if one["name"].startswith("winnow_signin_")]
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", target, headers={"Cookie": f"{found['name']}={found['value']}"})
@@ -104,7 +104,7 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_sign_in_is_one_for_both_and_whoever_loses_one_continues_at_the_other(
+def test_sign_in_holds_at_both_servers_when_one_fails(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]

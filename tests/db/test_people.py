@@ -359,7 +359,7 @@ def test_attempt_is_stored_as_it_is(database: Database) -> None:
         assert members.of_person(session, frogs, 1) == []
 
 
-def test_whoever_has_entry_has_answered(database: Database) -> None:
+def test_person_with_entry_has_answered(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         entries.append(session, new_entry(birds, person_id=2))

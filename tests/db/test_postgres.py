@@ -136,7 +136,7 @@ def test_two_servers_that_start_at_once_make_tables_once(postgres_server: Server
 
 
 def statements(database: Database) -> list[str]:
-    """What is said to PostgreSQL from now on, each with a way there and back."""
+    """Statements to PostgreSQL from now on, each with a delay there and back."""
     said: list[str] = []
 
     @event.listens_for(database._writer, "before_cursor_execute")
@@ -210,7 +210,7 @@ def test_connection_that_server_has_ended_is_not_used(postgres: Database) -> Non
 def test_connection_that_lay_idle_for_long_is_asked(
     postgres: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is between the two may have forgotten it, without a word to either."""
+    """A proxy between the two may have dropped the connection silently."""
     with postgres.read() as session:
         raw = session.connection().connection.driver_connection
         assert raw is not None

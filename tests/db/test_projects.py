@@ -278,7 +278,7 @@ def test_what_is_taken_fits(database: Database, project: int) -> None:
         copies.check(values, {**rows, "members": rows["members"] * 2})
 
 
-def test_whoever_is_unknown_is_refused(database: Database, project: int) -> None:
+def test_unknown_person_is_refused(database: Database, project: int) -> None:
     with database.read() as session:
         values, rows = copies.take(session, project)
     with pytest.raises(KeyError), database.write() as session:

@@ -36,7 +36,7 @@ def languages(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """What a page links to, pictures too; not what is in code."""
+    """Links of a page, images included; not what is in code."""
     words = re.sub(r"`[^`\n]*`", "", _BLOCK.sub("", page.read_text()))
     return _LINK.findall(words)
 

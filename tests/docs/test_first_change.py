@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "first-change.md"
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the page's blocks define: the class, its two entries, and what a grid search tries."""
+    """Names that the page's blocks define: the class, its two entries, and what a grid search tries."""
     module = ModuleType("centroid")
     sys.modules[module.__name__] = module  # or its class could not be pickled
     found = vars(module)

@@ -1,4 +1,4 @@
-"""What the pages say that can be run is run, and what they list is what there is."""
+"""Run the commands of the pages, and check their lists."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ PYTHON_IS_RUN = {
 OF_OTHERS = {
     "apt",
     "cp",
+    "curl",
     "dask",
     "docker",
     "export",

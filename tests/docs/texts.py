@@ -1,6 +1,6 @@
-"""All texts that anybody reads, by kind, and a seeded sample of them.
+"""All texts of the product, by kind, and a seeded sample of them.
 
-Draw the sample that is judged in `tests/docs/data/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED`.
+Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED`.
 """
 
 from __future__ import annotations

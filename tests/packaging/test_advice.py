@@ -41,7 +41,7 @@ def texts() -> list[Path]:
 
 
 def known() -> set[str]:
-    """What an advice may name: ours, and what some requirements file pins."""
+    """Names that advice may use: ours, and what some requirements file pins."""
     files = [path.read_text() for path in ROOT.glob("requirements*.txt")]
     pinned = {name for text in files for name in re.findall(r"^([\w.-]+)==", text, flags=re.M)}
     return {canonicalize_name(name) for name in pinned | KNOWN}

@@ -16,7 +16,7 @@ from tests.packaging.wheel import Wheels, install_with_dependencies
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(7200)]
 TOOLS = ("hypothesis", "krippendorff", "openpyxl", "pytest", "pytest-timeout", "SQLAlchemy")
-"""What the tests need in addition to the library."""
+"""Packages that the tests need in addition to the library."""
 SCIENCE = (
     "test_candidate_inputs.py",
     "test_common.py",

@@ -53,7 +53,7 @@ ROWS = [
     | {name: values[row] for name, (_, _, values) in TYPES.items()}
     for row, (label, left) in enumerate(zip(["wren", None, "robin"], LISTS, strict=True))
 ]
-"""What any reader of columns finds, with the types of the source."""
+"""Values that any reader of columns finds, with the types of the source."""
 NAMES = list(ROWS[0])
 
 CHECK = """

@@ -1,4 +1,4 @@
-"""What is in the wheels: the library in one, the app inside one package in the other, and nothing else."""
+"""Check the contents of the wheels: the library in one, the app inside one package in the other, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.packaging.wheel import Wheels
 ROOMS = ("db", "pages", "web", "workflow")
 FILES = (".streamlit/config.toml", "app.py", "cli.py", "worker.py")
 OF_THE_DISTRIBUTION = {"plcore/pyproject.toml", "plcore/LICENSE"}
-"""What the wheel of the library is made by, or has in its .dist-info."""
+"""Files that build the library's wheel, or are in its .dist-info."""
 BOTH = ("plcore", "winnow_labels")
 
 
@@ -31,7 +31,7 @@ def on_disk(*folders: str) -> set[str]:
 
 
 def direct_pins() -> dict[str, Version]:
-    """What the first part of requirements.txt pins: name -> version."""
+    """Pins in the first part of requirements.txt: name -> version."""
     first, _, _ = (ROOT / "requirements.txt").read_text().partition("\n\n")
     return {name: Version(pin) for name, pin in re.findall(r"^([\w.-]+)==(\S+)$", first, flags=re.M)}
 
@@ -53,7 +53,7 @@ def metadata(wheel: Path) -> Message:
 
 
 def requirements(wheel: Path, extra: str | None = None) -> dict[str, Requirement]:
-    """What it needs, by name in lower case: always, or with this extra."""
+    """Requirements, by name in lower case: always, or with this extra."""
     wanted = [Requirement(line) for line in metadata(wheel).get_all("Requires-Dist", [])]
     if extra is None:
         return {one.name.lower(): one for one in wanted if one.marker is None}

@@ -90,7 +90,7 @@ def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is reported by the page, in place of a browser."""
+    """Data that the page sends to the card, without a browser."""
     told: list[dict[str, Any]] = []
 
     def card(data: dict[str, Any], on_press_change: Callable[[], None], **_: Any) -> None:
@@ -125,7 +125,7 @@ CELLS: dict[str, Callable[[dict[str, Any]], object]] = {
     "person": lambda line: line["person"],
     "at": lambda line: line["at"],
 }
-"""What a person reads in each column of a list."""
+"""Texts that a user reads in each column of a list."""
 
 
 def listed(test: AppTest) -> pd.DataFrame:

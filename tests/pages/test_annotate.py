@@ -89,7 +89,7 @@ def test_guidelines_are_shown_if_there_are_some(home: Home, owner: int, show: Op
 
 @pytest.fixture
 def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is reported, in place of a browser."""
+    """Data sent to the card, without a browser."""
     told: list[dict[str, Any]] = []
     for kind in (one_label_card, label_vectors_card):
         monkeypatch.setattr(kind, "_CARD", lambda data, **_: told.append(data))
@@ -198,7 +198,7 @@ def test_share_on_card_is_that_of_progress(
         ("not", ["ant"], "is not ant"),
         ("none", [], "none of its candidates"),
         ("unsure", [], "you cannot tell"),
-        ("bad", [], "set aside as a bad item"),
+        ("bad", [], "excluded as a bad item"),
     ],
 )
 def test_each_kind_is_said_to_be_saved(
@@ -359,7 +359,7 @@ def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[di
 
 
 @pytest.mark.parametrize("trigger", ["similar", "panel", "here"])
-def test_what_is_wanted_besides_is_not_shown(
+def test_further_content_is_not_shown(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], trigger: str
 ) -> None:
     project = four_class_project(home, owner)

@@ -34,7 +34,7 @@ def seat(home: Home, owner: int) -> Seat:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is reported by the page, in place of a browser."""
+    """Data that the page sends to the card, without a browser."""
     told: list[dict[str, Any]] = []
     monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
     return told
@@ -200,7 +200,7 @@ def known(seat: Seat, n: int = 2) -> dict[int, str]:
     return rows
 
 
-def test_whoever_has_to_qualify_is_reported_so_and_nothing_else(
+def test_person_without_qualification_sees_only_that(
     seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     known(seat)

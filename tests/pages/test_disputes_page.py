@@ -127,7 +127,7 @@ def test_if_there_is_nothing_to_settle_card_says_what_to_do() -> None:
     assert "Project settings" in data_of(alone, None)["empty"]["message"]
 
 
-def test_presses_look_settle_take_back_and_note(
+def test_dispute_keys_open_settle_undo_and_note(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat, ada, ben = shared(Seat(home, owner))

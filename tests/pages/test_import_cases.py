@@ -50,7 +50,7 @@ READINGS = {
         "It may list the 2 candidates 'wren' and 'robin'.",
     ),
 }
-"""What the page found in cells with two readings, how they are read, and how they may be meant."""
+"""Ambiguous cells on the page, with both readings."""
 SETTLED = {
     "null_among_candidates.jsonl": ("Rows without a candidate", "leave-out", 19),
     "votes_with_truth_semicolon.csv": ("True labels outside the candidates", "unknown", 120),
@@ -58,7 +58,7 @@ SETTLED = {
 
 
 def shown(test: AppTest) -> str:
-    """What the page says, without the marks that keep a text from being read as Markdown."""
+    """Text of the page, without Markdown escapes."""
     return words(test).replace("\\", "")
 
 

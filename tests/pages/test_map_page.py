@@ -156,7 +156,7 @@ def test_it_says_how_rows_are_placed(home: Home, owner: int, show: Open) -> None
     assert "is being computed" in words(test)
     (wished,) = map_layouts.wishes(home)
     map_layouts.note_fault(home, wished, "no memory")
-    assert "could not be laid out better: no memory" in words(test.run())
+    assert "better layout failed: no memory" in words(test.run())
     map_layouts.drop(home, wished)
     test.run()
     MapWorker(home, "one").lay_out(wished)
@@ -205,7 +205,7 @@ def birds(home: Home, owner: int) -> Seat:
 
 
 def shown(row: int) -> str:
-    """What the column of pictures shows."""
+    """Content of the image column."""
     return f"files/{kept(picture(row))}/small" if row % 2 else "sound" if row == 2 else ""
 
 

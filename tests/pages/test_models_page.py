@@ -56,7 +56,7 @@ def press(test: AppTest, label: str) -> AppTest:
 
 
 def table(test: AppTest) -> dict[str, Any]:
-    """What the table of models is sent."""
+    """Data sent to the table of models."""
     (data,) = sent_to(test, "winnow_models")
     return data
 
@@ -536,7 +536,7 @@ def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open
     test = opened(show, seat)
     progress = [one.proto.text for one in test.get("progress")]  # type: ignore[union-attr]
     assert progress == ["words: 32 of 60, about 4 minutes left"]
-    assert "It takes about 4,000 times as long as estimated; answering goes on meanwhile." in words(test)
+    assert "It takes about 4,000 times as long as estimated. You can answer meanwhile." in words(test)
 
 
 @pytest.mark.usefixtures("known")

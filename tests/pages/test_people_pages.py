@@ -189,7 +189,7 @@ def answered(home: Home, person: int, project: int, *, right: bool, times: int) 
 
 
 def table(test: AppTest) -> dict[str, Any]:
-    """What the Team page's table is sent."""
+    """Data sent to the Team page's table."""
     (data,) = sent_to(test, "winnow_team")
     return data
 

@@ -103,7 +103,7 @@ def test_group_is_made_changed_invited_and_removed(
     assert not test.exception
 
 
-def test_projects_are_shared_with_whoever_is_invited(seat: Seat, show: Open) -> None:
+def test_projects_are_shared_with_invited_person(seat: Seat, show: Open) -> None:
     second = small_project(seat.home, seat.person_id, "second")
     test = show(seat.person_id, "people.py")
     box(test.text_input, "Name of the annotator").set_value("Ada")

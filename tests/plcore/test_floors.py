@@ -44,7 +44,7 @@ MAY_NOT = {
     "loop": {"tables"},
 }
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}
-"""What is next to the packages: the face of the whole, and what knows all of it."""
+"""Modules next to the packages: the face of the whole, and what knows all of it."""
 
 
 def module_of(path: Path) -> str:

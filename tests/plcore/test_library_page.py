@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """What the code of the page has defined when all of it has run, and the first model before it is refitted."""
+    """Names that the code of the page defines, and the first model before its refit."""
     found: dict[str, object] = {}
     folder = tmp_path_factory.mktemp("page")
     (folder / "birds.zip").write_bytes(make_zip(birds()))

@@ -44,7 +44,7 @@ class Provider:
         self.server.server_close()
 
     def agree(self, address: str) -> str:
-        """What a browser is sent back to once its person has agreed at this address."""
+        """Address that a browser returns to after its user agreed."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         self.asked.append(asked)
         code = secrets.token_urlsafe(16)

@@ -293,7 +293,7 @@ def ada(client: TestClient, home: Home) -> TestClient:
 
 
 def page_addresses() -> set[str]:
-    """What pages/main.py calls its pages."""
+    """Page names in pages/main.py."""
     found: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / "pages" / "main.py").read_text())):
         if isinstance(node, ast.Call):

@@ -414,7 +414,7 @@ async def sends_at_once(listener: socket.socket) -> bool:
 
 
 def test_by_itself_connection_waits() -> None:
-    """What this is for: where it fails, asyncio or Streamlit does it, and the module can go."""
+    """Purpose: where it fails, asyncio or Streamlit does it, and the module can go."""
     assert not asyncio.run(sends_at_once(listening()))
 
 

@@ -238,7 +238,7 @@ PUBLIC_ADDRESS_HTML = {"accept": "text/html"}
 
 @pytest.fixture
 def public_address_client(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """What a proxy sends that ends TLS and leaves the path."""
+    """Headers of a proxy that ends TLS and keeps the path."""
     import workflow.server.home
 
     monkeypatch.setenv("WINNOW_PUBLIC_URL", PUBLIC)

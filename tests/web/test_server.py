@@ -81,7 +81,7 @@ def ask(
 
 
 def said(server: Server, target: str, headers: dict[str, str]) -> str:
-    """What a PUT is answered."""
+    """Reply to a PUT."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("PUT", target, body=b"table", headers=headers)
     words = connection.getresponse().read().decode()

@@ -52,7 +52,7 @@ def test_link_signs_in_once(client: TestClient, home: Home) -> None:
     assert "set-cookie" not in again.headers
 
 
-def test_whoever_is_not_in_yet_sees_whose_door_it_is(client: TestClient) -> None:
+def test_sign_in_page_names_the_winnow(client: TestClient) -> None:
     """The mark, and the colours of the pages behind it, in light and in dark."""
     text = client.get("/signin").text
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in text
@@ -191,7 +191,7 @@ def test_name_with_its_password_signs_in_by_fresh_cookie(client: TestClient, bob
     assert (mine.browser, mine.address, mine.how) == ("Firefox on Linux", "testclient", "password")
 
 
-def test_refusals_are_the_same_whoever_it_is(client: TestClient, bob: Seat) -> None:
+def test_refusals_are_the_same_for_everyone(client: TestClient, bob: Seat) -> None:
     said = {
         (post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")
     }

@@ -42,7 +42,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Press:
-    """What one person was shown, what they said of it, and the seconds that both took."""
+    """One annotator's questions, answers and their seconds."""
 
     person: int
     row: int

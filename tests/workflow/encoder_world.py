@@ -22,7 +22,7 @@ from workflow.server.home import Home
 KNOWN = text_frame()["text"][:3].tolist()
 """Texts that the encoder tells from all others, each by a 1 in a place of its own."""
 VECTORS = np.vstack([np.eye(3), np.zeros((57, 3))])
-"""What it gives the rows of `text_project`."""
+"""Vectors that it gives the rows of `text_project`."""
 
 
 def words_encoder(home: Home, name: str = "words") -> str:

@@ -29,7 +29,7 @@ from workflow.seat import Seat
 
 @dataclass(frozen=True)
 class Correction:
-    """What `reviewing.correct` is given."""
+    """Arguments of `reviewing.correct`."""
 
     kind: str
     labels: tuple[str, ...] = ()

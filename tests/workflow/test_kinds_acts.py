@@ -146,7 +146,7 @@ CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
 def play_and_check(
     world: KindWorld, settings: Settings, control_share: float, acts: list[tuple[str, int, int]]
 ) -> None:
-    """What must hold after each of these acts, after all of them, and after a restart."""
+    """Conditions after each of these acts, after all of them, and after a restart."""
     with played(world, settings, control_share=control_share) as play:
         for what, who, number in acts:
             before = play.length()

@@ -89,7 +89,7 @@ def test_no_use_case_is_without_its_rights() -> None:
 
 @pytest.fixture(autouse=True)
 def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a comparison finds is tried elsewhere; here only who may ask for one."""
+    """Other tests cover the findings of a comparison; here only who may ask for one."""
 
     def refuse(*_: object) -> Any:
         raise CannotCompare("not here")
@@ -108,7 +108,7 @@ def must_be_refused(name: str, act: UseCase, seat: Seat, world: KindWorld, row: 
 
 
 def prepare_guests(seat: Seat) -> None:
-    """What the lines of the table store by themselves is there before anything is compared."""
+    """Data stored by the lines of the table exists before the comparison."""
     from tests.workflow.use_cases import group
 
     group(seat)

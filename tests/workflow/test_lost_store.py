@@ -1,4 +1,4 @@
-"""What may happen to the database while people answer: no press is said to be saved that is not there afterwards.
+"""Database failures while people answer: no press is said to be saved that is not there afterwards.
 
 Every scenario is played by the use cases: two presses, the harm, two presses, the mending, a press more, a restart.
 """
@@ -168,7 +168,7 @@ class Player:
         return ""
 
     def stored(self) -> list[int]:
-        """What a new start finds."""
+        """Findings of a new start."""
         self.home.close()
         again = open_home(self.home.settings)
         try:

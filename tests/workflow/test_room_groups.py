@@ -133,7 +133,7 @@ def test_of_group_with_candidates_these_are_meant(home: Home, owner: int, seat: 
 def test_group_on_screen_from_before_change_of_classes(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
-    """What it meant it still means: renamed classes by their new names, merged ones once."""
+    """Its meaning is unchanged: renamed classes by their new names, merged ones once."""
     version = 0
     classes.change_classes(seat, version, "add", ["fox"])
     version = classes.classes_view(seat).version

@@ -164,7 +164,7 @@ def refused_table(act: Callable[[], object]) -> None:
 
 
 class Ones:
-    """What stands for an encoder: a vector of ones for each row."""
+    """Stand-in for an encoder: a vector of ones for each row."""
 
     sha256, folder = "5a" * 32, Path("ones")
 
@@ -491,7 +491,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.REVIEW: REVIEW,
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
-"""Those at a project."""
+"""Use cases at a project."""
 ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past.open_past"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
@@ -516,4 +516,4 @@ NOTES = {
     "spectrograms.kept": "as finding.find",
     "spectrograms.draw": "as finding.find",
 }
-"""What the table of rights alone does not say."""
+"""Further rights outside the table."""

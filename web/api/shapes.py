@@ -26,7 +26,7 @@ class ListedProject(BaseModel):
     name: str
     description: str
     kind: str
-    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of whoever asks.")
+    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of the caller.")
     rows: int
     classes: int
     answered: int

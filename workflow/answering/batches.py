@@ -2,7 +2,7 @@
 
 A batch is reserved for a person as a question is, and its rows are before no one else meanwhile. Blind checks and
 held-out rows are never in one, nor rows that someone has answered, where people answer for themselves: no one is to
-learn from the model's share what others said. Rows that the person takes out stay open, and are asked alone later.
+learn from the model's share what others said. Rows that the person excludes stay open, and are asked alone later.
 """
 
 from __future__ import annotations
@@ -280,8 +280,9 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
         batch = reserve_free(turn, surest, label, CHOSEN)
         if batch is None:
             raise AnswerError(
-                f"None of these rows can be confirmed as {label} now: they are answered, before someone else, set "
-                "aside, or it is none of their candidates. Fix: choose others."
+                f"None of these rows can be confirmed as {label} now: they are answered, on someone "
+                "else's screen, excluded, or it is none"
+                " of their candidates. Fix: choose others."
             )
         return replace(shown(turn, batch), left_out=len(wanted) - len(batch.rows))
 
@@ -368,7 +369,7 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
         if entries.withdrawal_of(turn.session, turn.project_id, one.seq) is None
     ]
     if not stand:
-        raise StaleQuestion("Those rows had been confirmed, and were taken back since.")
+        raise StaleQuestion("Those rows had been confirmed, and were withdrawn since.")
     return SavedBatch(stand[-1].seq, first.labels[0], len(stand), (), repeated=True)
 
 

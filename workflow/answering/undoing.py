@@ -48,7 +48,7 @@ class TakenBack(StaleQuestion):
     """The answer was withdrawn before. together : it was given to a batch of rows"""
 
     def __init__(self, *, together: bool) -> None:
-        super().__init__("That answer was taken back already; nothing was undone.")
+        super().__init__("That answer was withdrawn already; nothing was undone.")
         self.together = together
 
 

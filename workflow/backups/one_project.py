@@ -161,7 +161,7 @@ def bring_in(
     except NotAllowed:  # is an OSError, too
         raise
     except OSError as error:
-        raise BackupError(f"{called} could not be brought in: {error}.") from error
+        raise BackupError(f"{called} could not be imported: {error}.") from error
     return BroughtIn(project_id, own["name"], known, new)
 
 
@@ -180,13 +180,14 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         ).result
     except TableError as error:  # a limit was passed
         raise BackupError(
-            f"{called} cannot be brought in. {error.problems[0].message} Nothing was stored. Fix: take the project "
-            "along again from where it was, and bring in that file."
+            f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download "
+            "the project again"
+            " from where it was, and import that file."
         ) from error
     except RuntimeError as error:
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
-            f"{called} cannot be brought in: looking into it failed in a way that no one had thought of, which the log "
+            f"{called} cannot be imported: reading it failed unexpectedly, which the log "
             "of the server has. Nothing was stored. Fix: bring in a file that was taken along again."
         ) from error
     if "damaged" in found:

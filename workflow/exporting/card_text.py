@@ -123,7 +123,7 @@ def _composition(facts: CardFacts) -> list[str]:
     return [
         _item("At import", described.before),
         _item("Now", described.after),
-        _item("Rows set aside as bad items", f"{described.set_aside:,}"),
+        _item("Rows excluded as bad items", f"{described.set_aside:,}"),
         _item("Test rows, held out with their true labels", f"{described.test_rows:,}"),
         _item("Blind checks drawn", f"{described.blind_checks:,}"),
         "",
@@ -151,7 +151,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
     return [
         _item("Answers that stand", f"{facts.answers:,}"),
         _item("Of these by the simulated oracle of a dry run, not by people", f"{facts.simulated:,}"),
-        _item("Answers taken back", f"{facts.withdrawn:,}"),
+        _item("Answers withdrawn", f"{facts.withdrawn:,}"),
         _item("Answers a row", _per_row(facts)),
         _item("When", span),
         _item("Median time for an answer, in seconds", _seconds(facts.seconds)),

@@ -137,7 +137,7 @@ def room_wanted() -> Iterator[None]:
         if not no_room(error):
             raise
         message = f"There is no room left on the disk to read the file: it is unpacked into {tempfile.gettempdir()}."
-        fix = "Make room there, or have whoever runs Winnow start it with TMPDIR set to another folder; then try again."
+        fix = "Make room there, or ask the operator to start Winnow with TMPDIR set to another folder; then try again."
         raise TableError(Problem(None, None, None, message, fix)) from error
 
 

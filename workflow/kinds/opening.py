@@ -289,7 +289,7 @@ def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
 
 def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
     """Let the learner in memory take in what others have written, so that no one waits for it who comes next. False
-    where someone is at it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
+    if someone uses it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
     if not slot.lock.acquire(blocking=False):
         return False
     try:

@@ -1,4 +1,5 @@
-"""What pages say of shortlists: the choices shown first, so few that they hold the truth as often as was promised."""
+"""Texts about shortlists for pages: the choices shown first, so few that they hold the truth as often as was
+promised."""
 
 from __future__ import annotations
 

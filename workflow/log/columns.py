@@ -76,7 +76,7 @@ class LogLine:
 def values_of(
     entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]
 ) -> dict[str, Any]:
-    """What the entry says in each column. names : {person: name}      ids : of the table's rows, or of the entry's
+    """Values of the entry in each column. names : {person: name}      ids : of the table's rows, or of the entry's
 
     Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
     """

@@ -45,7 +45,7 @@ _TYPES: Mapping[Form, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class LogHeader:
-    """What a file says before its first entry.
+    """Header of a file, before its first entry.
 
     project : its name      table_sha256 : of the table's file at import      written_at : with its time zone
     settings : as stored; the seed is among them      version : of the form of the lines
@@ -70,7 +70,7 @@ class LogHeader:
 
 @dataclass(frozen=True)
 class LogFooter:
-    """What closes a file. entries : how many      head : the seal of the last one"""
+    """Last line of a file. entries : how many      head : the seal of the last one"""
 
     entries: int
     head: str
@@ -161,7 +161,7 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
 
 
 FIX = "Fix: take the file from where it was first kept, or export the log again."
-"""What helps against a file that was changed."""
+"""Fix for a file that was changed."""
 
 
 def _with_next(lines: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:

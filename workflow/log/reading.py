@@ -65,7 +65,7 @@ def take_in(
 
 
 class Vote(NamedTuple):
-    """What one person says of a place at last.
+    """Latest answer of one person about a place.
 
     label : None if the whole row is asked about      names : the classes that they leave, by their present names
     choices : what they could have said      predicted : what the model had said when they were asked; None: nothing

@@ -49,7 +49,7 @@ class Verified:
 
 
 def header_of(project: Project, log: Iterable[LogEntry], written_at: datetime) -> LogHeader:
-    """What a file of the project's log says first. log : all entries, or those about no row"""
+    """Header of a file of the project's log. log : all entries, or those about no row"""
     return LogHeader(project.name, first_table(log, project.table_hash), project.settings, written_at)
 
 

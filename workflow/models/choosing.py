@@ -152,7 +152,7 @@ def replay_table(
     progress: BlockProgress | None = None,
     **options: Any,
 ) -> StrategyRuns:
-    """What each strategy reaches on a table of no project, by whom the settings name; see
+    """Results of each strategy on a table outside any project, by the named runner; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""
     try:
         replays = kinds.make_table_replays(table)

@@ -65,7 +65,7 @@ TOLD_EVERY = 1.0
 
 @dataclass(frozen=True)
 class Counts:
-    """What the log of a project held. answers : not withdrawn      checks : those to blind checks among them"""
+    """Content of a project's log. answers : not withdrawn      checks : those to blind checks among them"""
 
     seq: int
     answers: int
@@ -309,7 +309,7 @@ class _FeaturesChanged(Exception):  # noqa: N818 - not an error
 
 @dataclass(frozen=True)
 class ComparisonChoice:
-    """What a comparison changes. why : in words      score : the figure of what is new"""
+    """Changes by a comparison. why : in words      score : the figure of what is new"""
 
     settings: KindSettings
     why: str
@@ -339,7 +339,7 @@ def _choice(project: Project, found: ModelComparison, *, first: bool) -> Compari
 
 
 FEATURES = {BOTH: "meaning with built-in features", WORDS: "built-in features", MEANING: "meaning"}
-"""What sets of features are called on pages."""
+"""Names of feature sets on pages."""
 
 
 def gain_words(found: FeatureComparison, in_force: str) -> str | None:

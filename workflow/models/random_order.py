@@ -1,4 +1,4 @@
-"""What random order would have reached, estimated in the background: when it is due, one worker at a time a project.
+"""Estimate random order in the background: when it is due, one worker at a time a project.
 
 It costs fits, so it is done once there are enough answers, again when they have grown by a fifth, and when an owner
 asks for it.
@@ -45,7 +45,7 @@ TOLD_EVERY = 1.0
 
 @dataclass(frozen=True)
 class LogCounts:
-    """What the log of a project held. answers : not withdrawn"""
+    """Content of a project's log. answers : not withdrawn"""
 
     seq: int
     answers: int
@@ -122,7 +122,7 @@ class RandomOrderWorker(ComparingWorker):
                     )
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
-        """What is stored: `found`, a `RandomOrderFound`, or what is `missing` for it."""
+        """Stored estimate: `found`, a `RandomOrderFound`, or what is `missing` for it."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
             changes = read_class_changes(session, project.id)

@@ -198,7 +198,7 @@ def _story(reading: Reading) -> ModelStory:
 
 
 def found_by(done: Comparison | None) -> ModelComparison:
-    """What a comparison that is done has found; nothing before the first."""
+    """Result of a finished comparison; nothing before the first."""
     if done is None or done.report is None:
         return ModelComparison((), None, 0)
     return ModelComparison.from_json(done.report)

@@ -97,7 +97,7 @@ def due(home: Home) -> list[Due]:
 
 
 def news(home: Home) -> News:
-    """What is due, and whether something will be soon."""
+    """Work that is due, and whether more will be soon."""
     now = datetime.now(UTC)
     with home.database.read() as session:
         found = [_due(home, session, project, now) for project in projects.listed(session)]
@@ -288,7 +288,7 @@ class WorkCancelled(Exception):  # noqa: N818 - not an error
 
 @contextmanager
 def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
-    """What is tried inside may be cancelled, which ends it there; what else it raises is its own fault, for one project
+    """Work inside may be cancelled, which ends it; what else it raises is its own fault, for one project
     must not keep the others waiting. If the worker is to end, or the database is away, someone begins it again.
 
     fail : stores why it failed      words : for the log of the process

@@ -76,8 +76,8 @@ def read_effects(path: Path) -> FloatArray | None:
 
 
 def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Footing] | None:
-    """What first updates start from, of the version whose scores are at `path`, after the name of the file that it
-    shares; None if nothing is kept. known : what was read last; the same file is not read again. Raises as
+    """Start of first updates, for the version whose scores are at `path`, after the name of the shared file; None if
+    nothing is kept. known : what was read last; the same file is not read again. Raises as
     `read_effects`.
     """
     state = path.with_suffix(".npz")

@@ -23,7 +23,7 @@ def set_aside(seat: Seat, person_id: int) -> None:
     with seat.turn(Right.OWN) as turn:
         if person_id not in entries.people_of(turn.session, turn.project_id):
             raise NotFound(
-                f"Person {person_id} has answered nothing in this project, so there is nothing to set aside. "
+                f"Person {person_id} has answered nothing in this project, so there is nothing to exclude. "
                 "Fix: choose someone on the Team page."
             )
         if str(person_id) not in _asides(turn):

@@ -29,7 +29,7 @@ MINUTES = 5
 
 
 class Attempts:
-    """What was tried lately. Of many at once no more are let through than may be."""
+    """Recent attempts. Of many at once no more are let through than may be."""
 
     def __init__(self) -> None:
         self._storage = MemoryStorage()
@@ -93,7 +93,8 @@ def folded(name: str) -> str:
 
 
 def network(address: str) -> str:
-    """What an address counts as: of IPv6 the /64 that one customer has, else the address itself. An IPv4 client of a
+    """Key of an address in the counts: of IPv6 the /64 that one customer has, else the address itself. An IPv4
+    client of a
     server that listens to both is written as IPv6, and counts as what it is."""
     try:
         found = ipaddress.ip_address(address)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EventKind(StrEnum):
-    """What can be noted. The table holds these values, so they never change."""
+    """Events in the audit. The table holds these values, so they never change."""
 
     SIGN_IN = "sign-in"
     SIGN_IN_REFUSED = "sign-in-refused"

@@ -59,7 +59,7 @@ NOWHERE = Visit()
 
 
 def browser_words(user_agent: str) -> str:
-    """What a browser says of itself, in a few words: *Firefox on Linux*."""
+    """Description of a browser, in a few words: *Firefox on Linux*."""
     family = next((name for sign, name in _FAMILIES if sign in user_agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
     return " on ".join(part for part in (family or "Another program", system) if part)
@@ -85,7 +85,7 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
 
 
 def signed_in(home: Home, sign_in_secret: str) -> SignedIn | None:
-    """Who is signed in with this secret; None when it is unknown or over, or the person disabled."""
+    """Person signed in with this secret; None when it is unknown or over, or the person disabled."""
     return home.known_browsers.find(home.database, secret_hash(sign_in_secret), datetime.now(UTC))
 
 

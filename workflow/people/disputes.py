@@ -57,7 +57,7 @@ class DisputeLine:
 
     @property
     def worst(self) -> float:
-        """What the list is sorted by."""
+        """Sort key of the list."""
         return self.disagreement * (1.0 if self.doubt is None else self.doubt)
 
 
@@ -75,7 +75,7 @@ class DisputeList:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one person makes of the row. labels : that they left, by their present names; () where they say bad item
+    """One person's labels of the row. labels : that they left, by their present names; () where they say bad item
 
     at, seconds, note : of their latest answer
     """
@@ -89,7 +89,7 @@ class Opinion:
 
 @dataclass(frozen=True)
 class NamedNote:
-    """What someone said next to the row."""
+    """Notes on the row."""
 
     person: str
     at: datetime
@@ -293,7 +293,7 @@ def discuss(seat: Seat, row: int, text: str) -> None:
 
 
 def _predicted(opened: Opened[Learner], class_map: ClassMap, row: int) -> str | None:
-    """What the model said of the row before people spoke, by its present name."""
+    """Prediction for the row before people answered, by its present name."""
     log = answers.of_row(opened.session, opened.project_id, row)
     withdrawn = taken_back(log)
     said = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]

@@ -25,7 +25,7 @@ from workflow.server.home import Home
 
 
 class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """Who has signed in elsewhere may not sign in here; the message says why and what to do."""
+    """A person signed in at the provider may not sign in here; the message says why and what to do."""
 
 
 def person_by_proxy(home: Home, user: str) -> int | None:

@@ -221,7 +221,7 @@ def warnings(said: Said) -> dict[int, tuple[str, ...]]:
 
 
 def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
-    """Who seems to guess, with the evidence, by the places that several have answered."""
+    """People who seem to guess, with the evidence, on shared places."""
     people_at: dict[Place, int] = Counter((one.row, one.label) for one in votes)
     shared = [one for one in votes if people_at[one.row, one.label] > 1]
     number: dict[Place, int] = {}
@@ -241,7 +241,7 @@ def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
 
 
 def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
-    """What is held to be right, for a person's vote: what a verdict says, else what more of the others say
+    """Reference labels for a person's votes: what a verdict says, else what more of the others say
     than anything else; None if no one knows."""
     if one.known is not None:
         return one.known
@@ -320,7 +320,7 @@ class Figure:
 
     @property
     def reading(self) -> str:
-        """What it says, in a plain sentence."""
+        """Meaning, in a plain sentence."""
         if self.reason:
             return self.reason
         return next((words for least, words in READINGS if self.value >= least), LEAST)
@@ -420,8 +420,8 @@ def _pairs(votes: Sequence[Vote]) -> tuple[Pair, ...]:
 FEWEST_CONFUSED = 30
 """Answers shared with others below which a confusion is not shown."""
 OWN_STEP = 10
-"""What people see of themselves grows by so many shared answers at once, so that no single answer is told right or
-wrong, or a blind check told from other rows."""
+"""Own figures grow by this many shared answers at once, so that no single answer is told right or wrong, or a blind
+check told from oth."""
 
 
 @dataclass(frozen=True)
@@ -436,7 +436,7 @@ class Team:
 
 @dataclass(frozen=True)
 class PersonConfusion:
-    """What one person says, by what the row is: shares (m, m), [is, said], by the model of Dawid and Skene."""
+    """Answers of one person, by the state of the row: shares (m, m), [is, said], by the model of Dawid and Skene."""
 
     classes: tuple[str, ...]
     shares: npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""What people set for themselves at a project: a goal for each day, and breaks. No one else sees it."""
+"""A person's own goal and breaks at a project: a goal for each day, and breaks. No one else sees it."""
 
 from __future__ import annotations
 

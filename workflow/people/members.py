@@ -206,7 +206,7 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
 
 
 def rights_of(seat: Seat) -> frozenset[Right]:
-    """What the person may do at the project of the seat; at none, whatever they may do in any project.
+    """Rights of the person at the project of the seat; at none, whatever they may do in any project.
 
     Raises NotAllowed if they are unknown or disabled, NotFound.
     """

@@ -191,7 +191,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 
 
 def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
-    """What people answer before they start; None if they start at once."""
+    """Qualification before the first question; None if they start at once."""
     # Most projects have none, and it is asked for at every press.
     return (
         RoomSettings.from_json(room).qualification
@@ -227,7 +227,7 @@ def _asked(attempt: Attempt, known: list[ClassExample]) -> ClassExample | None:
 
 
 def _choices(opened: Opened[Learner], asked: ClassExample) -> tuple[str, ...]:
-    """What a question about the row would offer, with its class; all classes where that leaves nothing to choose."""
+    """Choices of a question about the row, with its class; all classes where that leaves nothing to choose."""
     classes = opened.learner.classes
     offered = {*opened.learner.state(asked.view.row).original, asked.label}
     listed = [one for one in classes if one in offered or len(offered) < 2]
@@ -247,7 +247,7 @@ class PersonQualified:
 
 @dataclass(frozen=True)
 class QualificationView:
-    """What the owner sees. possible : whether projects of this kind have qualifications
+    """Qualification data for the owner. possible : whether projects of this kind have qualifications
 
     marked : rows marked for it that can be asked      rule : None if no one needs to qualify
     """
@@ -259,7 +259,7 @@ class QualificationView:
 
 
 def overview(seat: Seat) -> QualificationView:
-    """Who has qualified, and what for, for the owner."""
+    """People who have qualified, and for which version, for the owner."""
     with seat.learner(Right.OWN) as opened:
         if not opened.kind.CAN_QUALIFY:
             return QualificationView(False, None, 0, ())

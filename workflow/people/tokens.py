@@ -37,7 +37,7 @@ def new_secret() -> str:
 
 
 def secret_hash(secret: str) -> str:
-    """What is stored of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
+    """Stored hash of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Groups of classes, as a genus is a group of its species: read from a file, and under the classes of now.
+"""Groups of classes, as a genus is a group of its species: read from a file, and under the current classes.
 
 Groups are stored with the names that their classes had then. A name that was ever used belongs to its class for good
 (`plcore.loop.classes`), so that a rename, a merge and its withdrawal need not touch them.

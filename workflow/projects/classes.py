@@ -58,7 +58,7 @@ class ClassesView:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a rename or merge of a class changes: rows that carry it in the table, answers that name it."""
+    """Effects of renaming or merging a class: rows that carry it in the table, answers that name it."""
 
     rows: int
     answers: int
@@ -91,7 +91,7 @@ def classes_view(seat: Seat) -> ClassesView:
 
 
 def touched(seat: Seat, name: str) -> Touched:
-    """What a change of this class touches. Raises ClassError where there is no such class, and as `classes_view`."""
+    """Effects of a change of this class. Raises ClassError where there is no such class, and as `classes_view`."""
     with seat.learner(Right.OWN) as opened:
         pool = _changing(opened)
         if name not in pool.classes:
@@ -224,6 +224,7 @@ def _check_unused(session: Session, project_id: int, after: ClassMap, target: in
     if orphans:
         taken = next(change for change in after.changes if change.seq == target)
         raise ClassError(
-            f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it cannot be "
-            "taken back. Fix: merge it into the class that is meant."
+            f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it "
+            "cannot be undone."
+            " Fix: merge it into the class that is meant."
         )

@@ -103,7 +103,7 @@ RIGHT, F1 = "right", "F1"
 
 @dataclass(frozen=True)
 class Glance:
-    """What is measured on rows that no model learns from, as a list of projects shows it.
+    """Figures on rows that no model learns from, as shown in a list of projects.
 
     seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on

@@ -112,7 +112,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
 
 
 def _pictured(roles: Mapping[str, object]) -> str:
-    """What someone sees of a row first. roles : of the columns, as stored"""
+    """Start of a row's content. roles : of the columns, as stored"""
     for role, words in (("image", "pictures"), ("audio", "recordings"), ("text", "texts")):
         if roles.get(role):
             return words
@@ -358,7 +358,7 @@ class PutAway:
 
 
 def put_away(seat: Seat) -> PutAway:
-    """What is archived and what is in the bin, of the projects that this person owns."""
+    """Archived and deleted projects that this person owns."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]

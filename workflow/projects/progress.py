@@ -1,4 +1,4 @@
-"""What the Progress page shows, how good, settled and left, and the pace; and what Home shows of each project."""
+"""Progress page data: accuracy, settled and left rows, and pace; and what Home shows of each project."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def estimate_random_order(seat: Seat) -> None:
 
 
 def stop_view(seat: Seat) -> StopView:
-    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
     with seat.learner() as opened:
         return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
 

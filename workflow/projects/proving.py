@@ -1,4 +1,4 @@
-"""What proves progress: how far the owner's goal is, what random order would have reached, what is saved so far."""
+"""Evidence of progress: how far the owner's goal is, what random order would have reached, what is saved so far."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class RandomLine:
-    """What random order would have reached, over answers of the project: blind checks are counted as they were asked.
+    """Estimate of random order, over answers of the project: blind checks are counted as they were asked.
 
     answers, value, low, high : the line and its interval      at : answers that were given when it was estimated
     saved : answers that random order would have needed beyond these to come as far; infinite where it never would
@@ -126,7 +126,7 @@ def is_rough(more: Reach) -> bool:
 
 
 def random_line(found: RandomOrderFound, at: int) -> RandomLine:
-    """What was found, over all answers. at : how many there were, those to blind checks too"""
+    """Estimates, over all answers. at : how many there were, those to blind checks too"""
     each = at / found.given  # blind checks are spread evenly over the questions
     line = found.line
     value, low, high = (np.array(part, dtype=np.float64) for part in (line.value, line.low, line.high))

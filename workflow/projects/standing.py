@@ -104,7 +104,7 @@ def _stamp(*parts: object) -> str:
 
 
 def _last(opened: Opened[Learner]) -> Saved | None:
-    """What the latest press of the person stored."""
+    """Result of the person's latest click."""
     own = opened.own_log
     return None if own.last is None else replace(saved_of(opened.learner, own.last), rows=len(own.rows))
 

@@ -53,7 +53,7 @@ PAGE = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What is looked for; the defaults find every answered row.
+    """Search options; the defaults find every answered row.
 
     kind : one of SAYS_SOMETHING      label : a class, by its present name
     words : all of them in the row's id or text      disagrees : answered otherwise than the model said when asked

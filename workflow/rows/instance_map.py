@@ -146,7 +146,7 @@ def wish(home: Home, project_id: int, table_hash: str) -> Wish:
 
 
 def wishes(home: Home) -> list[Wish]:
-    """Those that a worker can fulfil."""
+    """Searches that a worker can do."""
     found = [_read(path) for path in sorted(_folder(home).glob(f"*-{_MADE_AS}.wish"))]
     return [one for one in found if one is not None and not one.fault]
 
@@ -286,7 +286,7 @@ def is_waited_for(seat: Seat) -> bool:
 
 
 def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
-    """Who gave the latest answer to each of these rows that was not withdrawn, "" if no one did. For who may see
+    """Annotator of the latest answer to each of these rows that was not withdrawn, "" if no one did. For who may see
     everyone's answers."""
     kinds = seat.kind.ANSWERS
     with seat.reading(Right.REVIEW) as reading:

@@ -132,7 +132,7 @@ def votes_in(table: LabelTable, row: int) -> int:
 
 
 def weight_words(table: LabelTable, row: int) -> dict[str, str]:
-    """What speaks for each label of a row, in words: of so many votes, where all weights of the table are whole
+    """Evidence for each label of a row, in words: of so many votes, where all weights of the table are whole
     numbers, else the weight itself. Empty if all candidates count alike."""
     named = weights_in(table, row)
     if not named:
@@ -149,7 +149,7 @@ def weight_words(table: LabelTable, row: int) -> dict[str, str]:
 
 
 def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
-    """Who named each label of a row, by label; labels that no one named are left out."""
+    """Voters of each label of a row, by label; labels that no one named are left out."""
     if table.votes is None:
         return {}
     return {table.classes[place]: table.votes.who_said(row, place) for place in table.votes.labels_in(row)}

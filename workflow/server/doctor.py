@@ -56,7 +56,7 @@ _PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one thing. what : its name      says : one sentence      fix : '' where all is well"""
+    """One finding. what : its name      says : one sentence      fix : '' where all is well"""
 
     what: str
     says: str

@@ -89,7 +89,7 @@ def _is_home_of_user(path: Path) -> bool:
 
 
 class KnownBrowsers:
-    """What was found since the latest commit, by the SHA-256 of the sign-in's secret."""
+    """Findings since the latest commit, by the SHA-256 of the sign-in's secret."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,7 +142,7 @@ class NoRoomError(DatabaseUnavailableError):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            "There is no room left on the disk for the project: its table, or what is made of its rows, lies in "
+            "There is no room left on the disk for the project: its table, or what is made of its rows, is in "
             f"{folder}. No answer is lost. Fix: make room there, and come back."
         )
 

@@ -38,7 +38,7 @@ class JobEnded(Exception):  # noqa: N818 - nothing is wrong: nobody wants it any
 
 
 class Job(Generic[Result]):
-    """What is done for a person. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
+    """A person's job. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
     once it shall end.
 
     before : how many come before it, those at work among them; 0 from its turn on      share : done, None if not known

@@ -95,7 +95,7 @@ class Settings:
 
     @property
     def base_path(self) -> str:
-        """What is before every address of Winnow, such as `/winnow`; '' if it has a host for itself."""
+        """Path before every address of Winnow, such as `/winnow`; '' if it has a host for itself."""
         return urlsplit(self.public_url).path
 
     @property

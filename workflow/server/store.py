@@ -35,7 +35,7 @@ from workflow.server.settings import Settings, SettingsError
 BEGUN = ".begun"
 """Ends the name of a database that is being made."""
 BESIDE_SQLITE = ("-wal", "-shm", "-journal")
-"""What the names of SQLite's files next to the database end with."""
+"""Endings of SQLite's files next to the database."""
 
 
 def begin(path: Path) -> None:
@@ -120,7 +120,7 @@ KEPT = "backups"
 NOTE = "database.seen"
 """The file in WINNOW_HOME in which it is noted which database was seen last, and how far it had come."""
 BESIDE = ("", "-wal", "-shm")
-"""What the names of SQLite's files end with."""
+"""Endings of SQLite's files."""
 
 
 class BrokenHomeError(SettingsError):

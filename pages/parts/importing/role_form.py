@@ -141,7 +141,7 @@ def _voted(roles: Roles, choices: Choices) -> Roles:
         "How much a vote counts",
         list(VOTE_WEIGHTS),
         format_func=VOTE_WEIGHTS.__getitem__,
-        help="The second goes by how often each voter agrees with the others, label by label (Dawid-Skene). It is "
+        help="The second weighs each voter by agreement with the others, label by label (Dawid-Skene). It is "
         "fixed once the project is made.",
         **choices.kept("vote_weights", choices.guess.vote_weights),
     )

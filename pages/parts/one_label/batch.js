@@ -40,7 +40,7 @@ export const batch = {
     ["A, B, C …", "Take this row out, or put it back: it stays open, and you are asked about it alone"],
     ["Arrows", "Move the frame"],
     ["Space", "Take the framed row out, or put it back"],
-    ["Enter", "Store the label for all rows that are not taken out"],
+    ["Enter", "Store the label for all rows that are not excluded"],
     ["Z", "Zoom into the framed row"],
     ["P", "Play the framed row's recording, or pause it"],
     ["U / Shift + U", "Undo, redo: a whole batch at once"],

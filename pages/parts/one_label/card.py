@@ -341,6 +341,6 @@ REVIEW = ReviewWords(
 MAP = MapWords(
     labels="candidates",
     nothing="",
-    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are set "
-    "aside.",
+    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad "
+    "items are excluded.",
 )

@@ -105,7 +105,7 @@ def put_back(
 def _due(
     pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]
 ) -> RefreshJob:
-    """The fit that was due last: as one of now, but for the rows that entries are about."""
+    """The fit that was due last: as one started now, but for the rows that entries are about."""
     job = RefreshJob.of(pool, X)
     job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
     places, columns, values = arrays["due.control"]

@@ -248,7 +248,7 @@ class ClassFold(CandidateFold):
             raise AnswerError(f"Entry {entry.seq} about row {entry.row}: {error}") from error
         if entry.labels and not roots.any():
             raise AnswerError(
-                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was taken back."
+                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was withdrawn."
             )
 
 

@@ -218,7 +218,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
     if table.label_vectors is not None:
         if (table.label_vectors >= 0).all():
             message = "Every label of every row is known already: there is nothing to ask."
-            yield Doubt("nothing-to-ask", message, "Leave cells empty where no one has been asked.")
+            yield Doubt("nothing-to-ask", message, "Leave cells empty if no one was asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
         message = "Every row has one candidate already, so there is nothing to ask."
         fix = f"If a cell lists several labels, check the separator. {_VOTES}"

@@ -161,7 +161,7 @@ def test_what_tile_holds_can_be_heard(
     expect(page.locator(".closer").first).to_be_focused()
 
 
-def test_arrows_move_frame_and_space_takes_out(page: Page, server: Server, pictures: Seat) -> None:
+def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictures: Seat) -> None:
     rows = open_batch(page, server, pictures)
     for name in ("ArrowRight", "ArrowDown", "Space"):  # of four columns the second of the second line
         page.keyboard.press(name)

@@ -189,7 +189,7 @@ def lying(server: Server) -> set[str]:
 
 
 def choose(page: Page, box: Locator) -> FileChooser:
-    """What the button opens, by the keyboard alone."""
+    """The menu that the button opens, by keyboard alone."""
     button = box.get_by_role("button", name=f"Choose a file: {LABEL}")
     with page.expect_file_chooser() as opened:
         button.press("Enter")

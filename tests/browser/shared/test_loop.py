@@ -92,7 +92,7 @@ def test_birdsong_from_upload_to_export(
 
 
 def violations(page: Page) -> list[str]:
-    """What the browser says of the policy, from now on."""
+    """Policy violations that the browser reports from now on."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:

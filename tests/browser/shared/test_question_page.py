@@ -288,7 +288,7 @@ def test_manifest_lets_it_be_installed(page: Page, server: Server, make: Callabl
     )
 
 
-def test_finger_answers_yes_or_no_besides_buttons(phone: Page, server: Server, home: Home, name: str) -> None:
+def test_swipe_answers_yes_or_no(phone: Page, server: Server, home: Home, name: str) -> None:
     project = vector_project(home, OWNER, name, question="cell")
     page = phone
     room.annotate(page, server, project)

@@ -25,7 +25,7 @@ from workflow.server.home import Home
 
 
 EMOJI = re.compile(r":\+1:|:-1:|:[\w-]+:")
-"""What the browser takes for the name of one (remark-emoji), in text that has lost its backslashes."""
+"""Emoji names of the browser (remark-emoji), in text without backslashes."""
 ICON = re.compile(r":material/[a-z0-9_]+:")
 
 

@@ -162,7 +162,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(test: AppTest) -> dict[str, Any]:
-    """What the first box is reported."""
+    """Data sent to the first box."""
     proto = next(
         one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"
     )
@@ -254,11 +254,11 @@ for (const [name, one] of Object.entries(JOINED)) {
 }
 console.log(JSON.stringify(seen));
 """
-"""What each module exports, in words; of functions their text."""
+"""Exports of each module, in words; of functions their text."""
 
 
 def run(folder: Path, script: str) -> Any:
-    """What a script prints as JSON, run by Node next to the files of this folder."""
+    """JSON output of a script, run by Node next to the files of this folder."""
     node = shutil.which("node")
     assert node, "The tests of the JavaScript need Node.js 20 or newer: https://nodejs.org"
     (folder / "look.mjs").write_text(script)
@@ -268,7 +268,7 @@ def run(folder: Path, script: str) -> Any:
 
 
 def both(folder: Path, modules: Mapping[str, str]) -> tuple[Any, Any]:
-    """What the modules export one by one, and joined."""
+    """Exports of the modules, separately and joined."""
     for name, text in modules.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the head of the Progress page says of the goal and of random order: never more than is known."""
+"""The head of the Progress page with goal and random order: never more than is known."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def test_how_it_stands(changed: dict[str, object], said: str) -> None:
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
-# Votes before: the check of an import and a project's settings tell of those who voted, in words and a
+# Imported votes: the check of an import and a project's settings tell of those who voted, in words and a
 # table
 
 

@@ -1,4 +1,5 @@
-"""What holds for every rival: it can be stored, searched over, goes through points where rows are many, refuses what is
+"""Properties of every baseline: it can be stored, searched over, goes through points where rows are many, refuses
+what is
 wrong, and learns Lost."""
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def model(request):
 
 @pytest.fixture(params=FAST[:3], ids=lambda model: type(model).__name__)
 def ridge(request):
-    """Those that regress on kernels."""
+    """Baselines that regress on kernels."""
     return clone(request.param)
 
 

@@ -55,7 +55,7 @@ def test_name_is_of_code_that_does_it(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Of(tmp_path, 3).part != one.part
     assert Of(tmp_path, 3, code="").part == content.part, "that stands for its content"
     content.write(np.arange(3))
-    with pytest.raises(RuntimeError, match="a worker has other versions than whoever asked"):
+    with pytest.raises(RuntimeError, match="a worker has other versions than the caller"):
         one.write(np.arange(3))
     assert not one.path.exists()
 

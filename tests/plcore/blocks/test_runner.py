@@ -1,4 +1,4 @@
-"""What all runners promise."""
+"""Guarantees of all runners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is guessing and who is too fast: rates by simulation, the evidence by hand."""
+"""Detection of guessing and too fast annotators: rates by simulation, the evidence by hand."""
 
 from __future__ import annotations
 

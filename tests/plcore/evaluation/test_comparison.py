@@ -225,7 +225,7 @@ def test_what_progress_raises_ends_comparison(told):
 
 
 def test_progress_is_reported_inside_fits_and_may_end_comparison_there(told):
-    """What it raises is no fault of the learner, whatever that does about exceptions."""
+    """Errors of the callback are not errors of the learner."""
     X, candidates, _ = told
     calls = []
 
@@ -434,7 +434,8 @@ def test_kappa_is_at_most_one_and_zero_for_constant(seed, m, n):
 
 
 def test_kappa_is_not_fooled_by_class_in_every_set():
-    """Who says the frequent class of all rows is always inside; who knows a little of the others is not."""
+    """A learner that always predicts the most frequent class is always inside; who knows a little of the others is
+    not."""
     rng = np.random.default_rng(0)
     y = rng.integers(1, 4, size=300)
     candidates = np.eye(4, dtype=bool)[y]

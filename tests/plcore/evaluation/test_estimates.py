@@ -181,7 +181,7 @@ def rising(t: np.ndarray, top: float = 0.93, rise: float = 0.4, speed: float = 6
 
 
 def measured(curve: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """What n rows measure that come right one after another: their points share what chance has put into them."""
+    """The estimate from n rows that are all right: their points share what chance has put into them."""
     hard = np.random.default_rng(seed).random(n)
     return (hard < curve[:, None]).mean(axis=1)
 

@@ -75,7 +75,7 @@ def test_every_classifier_of_library_can_be_compared():
     assert {type(entry.estimator) for entry in LEARNER_ENTRIES.values()} == ours
 
 
-def test_rivals_follow_those_that_are_compared_by_default():
+def test_baselines_follow_default_learners():
     order = [entry.by_default for entry in LEARNER_ENTRIES.values()]
     assert order == sorted(order, reverse=True)
 

@@ -191,7 +191,7 @@ def pictures(seed, n=300):
 class TestModel:
     @pytest.mark.parametrize("named", [False, True])
     def test_rows_of_picture_explain_each_other(self, named):
-        """What is hard to read is what the others of its picture leave."""
+        """A hard row gets the label that the others of its image leave."""
         gains = []
         for seed in range(3):
             X, sets, y, of = pictures(seed)

@@ -54,7 +54,7 @@ def test_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) 
     begin = "import numpy as np\ndef hits(kernel): return sum(kernel.stats.cache_hits.values())\n"
 
     def run() -> tuple[str, bool]:
-        """What comes out, and whether the machine code was on disk."""
+        """Output, and whether the machine code was on disk."""
         done = subprocess.run(
             [sys.executable, "-c", begin + probe], cwd=tmp_path, capture_output=True, text=True, check=False
         )

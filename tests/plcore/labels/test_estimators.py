@@ -211,7 +211,7 @@ def softmax(scores, temperature):
 
 
 def lack(scores, candidates, temperature, weights=None, smoothed=False):
-    """What T minimises, by its formula."""
+    """Objective of T, by its formula."""
     weights = np.ones(len(scores)) if weights is None else weights
     told = candidates.any(axis=1) & ~candidates.all(axis=1)
     s, p, inside = weights[told], softmax(scores[told], temperature), candidates[told]

@@ -288,7 +288,7 @@ def test_new_answers_are_about_classes_of_today() -> None:
 
 def test_class_that_was_answered_cannot_quietly_vanish() -> None:
     log = logged(("class", "add eel"), ("none", 0), ("is", 0, "eel"), ("withdraw", -1, 1))
-    with pytest.raises(AnswerError, match="'eel', was taken back"):
+    with pytest.raises(AnswerError, match="'eel', was withdrawn"):
         replayed(ClassMap(FIRST, class_changes(log)), log)
 
 

@@ -36,7 +36,9 @@ def largest_other(scores):
         return np.full_like(scores, NOTHING)
     ordered = np.partition(scores, scores.shape[1] - 2, axis=1)
     first, second = ordered[:, -1:], ordered[:, -2:-1]
-    return np.where(scores == first, second, first)  # of two equal maxima each has the other as its rival
+    return np.where(
+        scores == first, second, first
+    )  # of two equal maxima each has the other as its competitor
 
 
 def label_sets(sets, weights):

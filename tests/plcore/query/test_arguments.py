@@ -1,4 +1,4 @@
-"""What the query functions refuse, and odd but legal graphs."""
+"""Refusals of the query functions, and odd but legal graphs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def changed(part):
 
 
 def value_of(criterion, p, part):
-    """What knowing a part is worth, by its definition."""
+    """Value of knowing a part, by its definition."""
     inside = np.where(part, p, 0.0) / p[part].sum()
     return {
         "classes": (p > 0).sum() - part.sum(),  # the shares of these tests are above 0 inside S

@@ -1,4 +1,4 @@
-"""What in a row speaks for a label: the plain sums, and that a row does not count for itself."""
+"""Evidence in a row for a label: the plain sums, and that a row does not count for itself."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 120), st.floats(0, 1))
-def test_how_sure_is_sure_enough_is_reported_by_known_rows(seed: int, k: int, ability: float) -> None:
+def test_known_rows_set_the_threshold(seed: int, k: int, ability: float) -> None:
     rng = np.random.default_rng(seed)
     shares = rng.uniform(0.3, 1.0, size=k).round(2)  # rounded: ties are common
     right = rng.random(k) < ability * shares

@@ -1,4 +1,4 @@
-"""What an odd file is, and what must come of it."""
+"""An odd file, and its expected result."""
 
 from __future__ import annotations
 

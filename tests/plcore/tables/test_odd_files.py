@@ -1,4 +1,4 @@
-"""What goes in is right, refused in words, or doubted in words: every one of the odd files."""
+"""Odd files are read correctly, refused or doubted, with a message: every one of the odd files."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_if_nothing_is_said_of_any_row_table_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize(("score", "silent"), [(5e-324, 1), (1e-318, 1), (1e-101, 1), (1e-99, 0), (1e100, 0)])
 def test_every_candidate_has_weight_however_small_or_large_scores(score: float, silent: int) -> None:
-    """What a softmax leaves of a class may be hardly a number: a share of it would be 0, and no candidate."""
+    """The remaining probability of a class can be tiny: a share of it would be 0, and no candidate."""
     found = with_scores(table(), {1: {"robin": score}}, COLUMNS, "net")
     weights = found.grown.table.candidate_weights
     assert (found.n_weighed, found.n_silent) == (1 - silent, silent)

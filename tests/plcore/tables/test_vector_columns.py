@@ -190,7 +190,7 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
 
 @given(VECTORS, st.integers(0, 10**6))
 def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> None:
-    """What people answered comes back exactly; what no one was asked comes back as not asked."""
+    """Answers round-trip exactly; what no one was asked comes back as not asked."""
     names = [f"l{place}" for place in range(len(vectors[0]))]
     table = table_of(vectors, names)
     learner = LabelVectorLearner(table, LabelVectorSettings(seed=seed))

@@ -192,9 +192,7 @@ def test_token_is_in_no_log_and_no_reply(
     assert secret.removeprefix("winnow_") not in everything
 
 
-def test_document_is_for_whoever_is_signed_in_or_has_token(
-    server: TestClient, api: TestClient, seat: Seat
-) -> None:
+def test_document_needs_sign_in_or_token(server: TestClient, api: TestClient, seat: Seat) -> None:
     for path in sorted(bearer.DOCUMENTS):
         assert server.get(path).status_code == 401, path
         assert api.get(path.removeprefix(API)).status_code == 200, path

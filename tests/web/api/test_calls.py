@@ -119,7 +119,7 @@ def test_body_that_does_not_come_whole(api: TestClient, seat: Seat, monkeypatch:
 
 
 async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
-    """What it sends back to a call with a body in these pieces."""
+    """Reply to a call with a body in these pieces."""
     left, sent = list(pieces), []
 
     async def receive() -> dict[str, Any]:

@@ -193,7 +193,7 @@ def test_what_is_not_winnow_is_said_so() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
         Winnow("http://127.0.0.1", "token", transport=page) as winnow,
-        pytest.raises(WinnowError, match="no Winnow"),
+        pytest.raises(WinnowError, match="is not a Winnow server"),
     ):
         winnow.projects()
 

@@ -94,7 +94,7 @@ BEFORE = datetime.now(UTC) - timedelta(days=1)
 
 
 def check(*seats: Seat) -> None:
-    """What is kept of each of them is what is read again; from now on it is kept."""
+    """Cached and fresh history are equal; from now on it is kept."""
     for seat in seats:
         with seat.learner() as opened:
             here = opened.session, opened.project_id, opened.person_id

@@ -40,7 +40,7 @@ def press(world: KindWorld, seat: Seat, question: Any, kind: str | None = None) 
 
 
 def check(seat: Seat, done: Pressed) -> Next:
-    """What came with the press is what the use cases by themselves say now."""
+    """The reply to a click equals the current output of the use cases."""
     after = done.after
     assert after is not None
     assert after.question == loop.next_question(seat)

@@ -301,7 +301,7 @@ def move_back(seat: Seat, **lengths: timedelta) -> None:
 
 
 def seconds_of_last(seat: Seat) -> float:
-    """What one press stores as two entries has them in the first."""
+    """Two entries of one click keep it in the first."""
     with seat.home.database.read() as session:
         found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
     return max(one.seconds or 0 for one in found)

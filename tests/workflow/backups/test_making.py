@@ -116,7 +116,7 @@ def test_disk_that_fills_in_middle_leaves_no_trace(
 def test_disk_that_writes_other_bytes_is_found_out(
     home: Home, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was written is read again before it has its name."""
+    """A written backup is read again before it gets its name."""
     from workflow.backups import archive
 
     seal = archive._seal

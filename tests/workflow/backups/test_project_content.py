@@ -279,7 +279,7 @@ def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> 
 
 
 def project_check_look(file: Path, folder: Path) -> dict[str, Any]:
-    """What the job says of it, in this process."""
+    """Description in the job, in this process."""
     folder.mkdir()
     return project_content.look({"path": str(file), "called": "birds.zip"}, folder, lambda _share: None)
 
@@ -438,7 +438,7 @@ def test_table_that_unpacks_to_gigabytes_ends_process_of_its_own(
     assert path.stat().st_size < 10_000_000
     with pytest.raises(BackupError, match="Nothing was stored") as refused:
         bring_in(elsewhere, path, called="birds.zip")
-    assert str(refused.value).startswith("birds.zip cannot be brought in.")
+    assert str(refused.value).startswith("birds.zip cannot be imported.")
     assert managing.list_projects(elsewhere) == []
     assert files_of(elsewhere.home.settings.home) == {}
     assert not list(elsewhere.home.settings.home.glob(".bringing-*"))

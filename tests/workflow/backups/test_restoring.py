@@ -30,7 +30,7 @@ from workflow.server.home import Home
 
 @pytest.fixture(scope="session")
 def backend() -> str:
-    """What is looked at here are SQLite's files; PostgreSQL has its drill in `test_places.py`."""
+    """These tests are about SQLite's files; PostgreSQL has its drill in `test_places.py`."""
     return "sqlite"
 
 

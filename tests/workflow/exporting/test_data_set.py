@@ -75,7 +75,7 @@ def test_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert front["configs"] == [{"config_name": "default", "data_files": DATA}]
     assert f"- Rows: {found.n_rows}\n" in text
     assert f"- Answers that stand: {found.answers}\n" in text
-    assert "- Rows set aside as bad items: 1\n" in text
+    assert "- Rows excluded as bad items: 1\n" in text
     assert f"- Head of the log, {found.entries} entries: {found.head}\n" in text
     for name, digest in hashes(files).items():
         assert f"- SHA-256 of {name}: {digest}\n" in text

@@ -48,7 +48,7 @@ SETTINGS: Mapping[str, list[dict[str, object]]] = {
     "one_label": [{"n_neighbors": 3}, {"n_neighbors": 4}, {"model": "perceptron-max"}, {"model": "plknn"}],
     "label_vectors": [{"max_iter": 3}, {"max_iter": 4}, {"criterion": "random"}],
 }
-"""What an owner changes: with another model, and without a word of it in the log."""
+"""Changes by an owner: with another model, and without a word of it in the log."""
 
 
 def files(seat: Seat, as_of: int | None = None) -> dict[str, bytes]:

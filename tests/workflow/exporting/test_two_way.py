@@ -30,7 +30,7 @@ from workflow import kinds
 
 @dataclass(frozen=True)
 class Facts:
-    """What a table says of its rows, by the names of rows, classes, voters and columns.
+    """Rows of a table, by the names of rows, classes, voters and columns.
 
     weights : of each row, {} in all of them if no row has candidates of unlike weights
     cells : of the columns that describe the rows, doubles as Python writes them
@@ -413,7 +413,7 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
     ("label_vectors", "prodigy"): (TEXT,),
     ("label_vectors", "votes"): (("it holds answers alone", answers_alone),),
 }
-"""What a format changes, each with its reason. What is not declared comes back as it was."""
+"""Changes that a format makes, each with its reason. What is not declared comes back as it was."""
 ONE_WAY = {
     ("one_label", "probabilities"): "probabilities of a model are no candidates",
     ("one_label", "labelstudio-config"): "a labelling interface holds no rows",

@@ -160,9 +160,7 @@ def test_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.Monk
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(4, 6, "log")) is None
 
 
-def test_whoever_may_not_have_file_gets_no_picture_kept_or_not(
-    home: Home, owner: int, spectrograms_seat: Seat
-) -> None:
+def test_person_without_right_gets_no_picture(home: Home, owner: int, spectrograms_seat: Seat) -> None:
     spectrograms.draw(spectrograms_seat, NAME, Asked())
     ada = team.redeem_link(home, team.make_link(spectrograms_seat, "Ada"))
     assert ada

@@ -1,4 +1,4 @@
-"""What a process unpacks is gone with it, killed or not; that of a living one is left alone."""
+"""Unpacked files are removed with their process, killed or not; that of a living one is left alone."""
 
 from __future__ import annotations
 

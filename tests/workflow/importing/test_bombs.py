@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 MOST_MB, MOST_SECONDS = 500, 20
 MOST_GROWN_MB, MOST_GROWN_BY_A_TABLE_MB = 60, 250
-"""What this process keeps after a file that was refused, and after one that became a table of 10,000 columns."""
+"""Memory of this process after a refused file, and after a table of 10,000 columns."""
 
 SAMPLE = [one for one in BOMBS if one.quick] + [one for one in BOMBS if not one.quick][::12]
 """Some of each kind; the others take minutes together."""
@@ -136,7 +136,7 @@ def imported(bomb: MediaBomb, data: bytes) -> list[str]:
 
 
 def seen(path: Path) -> list[str]:
-    """What is said in place of its picture; nothing if there is one."""
+    """Message in place of its image; nothing if there is one."""
     job, how = (
         ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
     )

@@ -380,7 +380,7 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
 
 
 def weighed(pool: Any) -> np.ndarray:
-    """What the candidates of every row weigh as they are; where all weigh alike, the candidates."""
+    """Current weights of the candidates of every row; where all weigh alike, the candidates."""
     found = pool.weights_of(np.arange(len(pool.candidates)), pool.candidates)
     return np.asarray(pool.candidates if found is None else found, dtype=float)
 

@@ -68,7 +68,7 @@ def taken_in() -> Iterator[list[int]]:
 
 
 def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
-    """What people see of the project."""
+    """Figures that users see of the project."""
     seat = Seat(home, person, project)
     with seat.learner() as opened:
         learner = opened.learner

@@ -269,7 +269,7 @@ def test_entry_that_was_removed_is_named(told: Seat) -> None:
 
 
 def test_what_table_and_log_cannot_tell_file_does(told: Seat, tmp_path: Path) -> None:
-    """Who answered, when and how long says nothing of candidates; and a last entry can go without a trace."""
+    """Annotator, time and seconds do not affect candidates; and a last entry can go without a trace."""
     path = tmp_path / "log.jsonl"
     write(told, path)
     meddle(told, "UPDATE entries SET seconds = 99.0, note = 'late' WHERE seq = 1")
@@ -317,7 +317,7 @@ def forge(lines: list[bytes], **values: object) -> bytes:
 
 
 def test_file_rewritten_holds_alone_but_not_next_to_project(told: Seat, tmp_path: Path) -> None:
-    """What the chain cannot show: someone who seals everything after their change again."""
+    """Limits of the chain: someone who seals everything after their change again."""
     path = tmp_path / "log.jsonl"
     path.write_bytes(forge(write(told, path), annotator="nobody"))
     head = verify_file(path).head

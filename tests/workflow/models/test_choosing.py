@@ -240,7 +240,7 @@ def test_accuracy_by_blind_checks_has_its_interval(home: Home, owner: int, findi
     assert view.lines[-1].interval is None
 
 
-def test_checks_flatter_what_they_chose_whoever_took_it(home: Home, owner: int, findings: Findings) -> None:
+def test_checks_flatter_the_model_they_chose(home: Home, owner: int, findings: Findings) -> None:
     project = small_project(home, owner, model="plknn", control_share=0.5, test_share=0.0)
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     answer_truly(home, owner, project, 45)

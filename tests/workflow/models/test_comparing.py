@@ -518,7 +518,7 @@ def on_cluster(home: Home) -> ComparingWorker:
 
 
 def told_of(home: Home, owner: int, project: int) -> str:
-    """What the page says of a comparison that no one makes now."""
+    """Page text of a comparison that no one runs now."""
     now = showing.running_now(Seat(home, owner, project))
     assert now is not None
     assert not now.begun
@@ -614,7 +614,7 @@ def test_fits_of_comparison_that_is_cancelled_while_it_waits_for_cluster_do_not_
 def test_models_of_project_are_compared_in_blocks_as_by_worker_itself(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is found, without the seconds that it took."""
+    """Findings, without the seconds."""
     here = comparing.make_comparer(home, project)[0].compare()
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()

@@ -1,4 +1,4 @@
-"""Who lays out maps: a worker that is asked to, next to its trainings, one at a time a project."""
+"""Processes that compute map layouts: a worker that is asked to, next to its trainings, one at a time a project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def seat(home: Home, owner: int) -> Seat:
 
 @pytest.fixture
 def wished(seat: Seat) -> Wish:
-    """What looking at the map leaves."""
+    """Effects of viewing the map."""
     instance_map(seat)
     (found,) = map_layouts.wishes(seat.home)
     return found

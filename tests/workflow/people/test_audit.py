@@ -289,7 +289,7 @@ def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> N
         ("withdraw", ()),
         ("withdraw", ()),
     ]
-    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers set aside"] * 2
+    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers excluded"] * 2
 
 
 @pytest.mark.parametrize("make", MAKERS)

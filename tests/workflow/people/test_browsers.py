@@ -208,7 +208,7 @@ def test_database_that_does_not_say_whether_it_has_changed_is_asked(
     assert len(asked) == 2
 
 
-def test_it_is_as_if_database_were_asked_whoever_changes_what(
+def test_cache_equals_database_after_any_change(
     home: Home, chief: Seat, known_browsers_elsewhere: Home
 ) -> None:
     """Sign-ins are opened and ended, people disabled and let in again, here and by another process."""

@@ -39,7 +39,7 @@ def member(seat: Seat, name: str, role: str = "annotator") -> Seat:
 
 
 def say(seat: Seat, row: int, kind: str, *labels: str, note: str | None = None) -> int:
-    """What this person says of the row; the seq of it."""
+    """Answers of this person about the row; the seq of it."""
     asked = loop.ask_next(seat, row)
     return loop.submit_answer(seat, asked.token, kind, labels, note=note).seq
 

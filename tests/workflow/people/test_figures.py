@@ -110,7 +110,7 @@ def test_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> Non
     assert found.checks.right == found.checks.of
 
 
-def test_setting_aside_and_counting_again_is_as_before(home: Home, chief: Seat) -> None:
+def test_excluding_and_including_answers_restores_figures(home: Home, chief: Seat) -> None:
     project = doubled(home, chief.person_id)
     here = chief.at(project)
     ada, ben = people_at(home, chief, project, "Ada", "Ben")

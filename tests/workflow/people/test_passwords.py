@@ -88,7 +88,7 @@ def test_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) -> Non
 
 
 @pytest.mark.parametrize("who", ["Bob", "nobody", "", "Cleo", "owner", "Bob\x00", "' OR 1=1 --"])
-def test_whoever_it_is_wrong_password_is_refused_in_the_same_words_and_work(
+def test_wrong_password_is_refused_alike_for_everyone(
     home: Home, chief: Seat, bob: Seat, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work, not the time, which a busy machine makes of it: one hash of the same parameters is verified."""

@@ -390,7 +390,7 @@ def test_marked_row_is_shown_to_all_with_its_class_and_note(world: KindWorld, se
     assert examples.marking(seat, row).purpose is None
 
 
-def test_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int, project: int) -> None:
+def test_row_is_never_shown_to_person_asked_about_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     saved = loop.submit_answer(seat, question.token, "is", [question.choices[0]])
@@ -400,7 +400,7 @@ def test_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int,
     assert [row for row, *_ in shown(seat)] == [saved.row]
     undoing.undo(seat)
     assert loop.next_question(seat).view.row == saved.row
-    assert shown(seat) == [], "its answer was taken back, and it is asked again"
+    assert shown(seat) == [], "its answer was withdrawn, and it is asked again"
     undoing.redo(seat)
     assert [row for row, *_ in shown(seat)] == [saved.row]
 

@@ -277,4 +277,4 @@ def test_names_of_any_time_become_those_current_each_once() -> None:
     ]
     class_map = ClassMap(("ant", "bee", "cat"), changes)
     assert names_now(class_map, ["ant", "emmet", "bee", "cat"]) == ("emmet", "cat")
-    assert names_now(class_map, ["dog", None]) == ("dog", ""), "what was taken back keeps its name"
+    assert names_now(class_map, ["dog", None]) == ("dog", ""), "what was withdrawn keeps its name"

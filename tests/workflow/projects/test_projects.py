@@ -150,7 +150,7 @@ def test_bad_files_give_row_column_and_fix_and_leave_no_project(home: Home, owne
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-# Groups of classes: read from files, under the classes of now, and what they say of a row's candidates
+# Groups of classes: read from files, under the current classes, and what they say of a row's candidates
 
 
 CLASSES = ("rook", "raven", "jay", "wren")

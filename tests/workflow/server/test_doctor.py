@@ -1,4 +1,4 @@
-"""What the doctor finds of a Winnow that is well, and of others."""
+"""Findings of the doctor, with and without problems."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPa
 def test_a_second_process_compiles_what_stands_apart_once_compiler_begins(
     monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    """What it says is passed on, and whatever became of it, its steps are looked at here."""
+    """Its messages are passed on, whatever became of it, its steps are looked at here."""
 
     @numba.njit
     def halve(number: int) -> float:

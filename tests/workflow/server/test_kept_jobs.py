@@ -27,7 +27,7 @@ class Clock:
 
 
 class Work:
-    """What a job does: it looks whether it shall go on at every word, until it is told to be done or to fail."""
+    """Steps of a job: it looks whether it shall go on at every word, until it is told to be done or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()
@@ -49,7 +49,7 @@ class Work:
         return word
 
     def at(self, word: float) -> str:
-        """What it does when it looks next."""
+        """Its next step."""
         self.words.put(word)
         return self.hears()
 

@@ -121,7 +121,7 @@ def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_continues() ->
 
 
 @pytest.mark.slow
-def test_project_has_one_place_whoever_comes_first() -> None:
+def test_project_has_one_place_on_shelf() -> None:
     shelf = Shelf()
     slot = shelf.slot(1)
     shelf.put(1, Learner())  # type: ignore[arg-type]
@@ -430,7 +430,7 @@ def test_without_setting_it_is_this_process_in_data_folder(tmp_path: Path) -> No
         assert len(list(runner.map(square, jobs(folder, 2)))) == 2
 
 
-def test_whoever_is_named_is_let_go_at_end(tmp_path: Path) -> None:
+def test_named_learner_is_released_at_end(tmp_path: Path) -> None:
     here = settings(tmp_path, WINNOW_CLUSTER="processes:1")
     with open_blocks(here, tmp_path / "own") as (runner, folder):
         assert isinstance(runner, ProcessPool)

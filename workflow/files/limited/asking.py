@@ -350,7 +350,5 @@ def _passed(limit: str, bounds: Bounds) -> Problem:
     allowed = bounds.file_bytes()
     if limit == "disk" and allowed < bounds.file_mb * MB:  # no fault of the file
         message = f"Winnow was started with a limit of {allowed:,} bytes for a file, and this one, unpacked, has more."
-        return Problem(
-            None, None, None, message, "Have whoever runs Winnow raise it (ulimit -f); then try again."
-        )
+        return Problem(None, None, None, message, "Ask the operator to raise it (ulimit -f); then try again.")
     return Problem(None, None, None, words[limit], "Try again." if limit == "lost" else small)

@@ -137,8 +137,7 @@ def correct(
         raise AnswerError("No one has said yes or no about a label of this row. Fix: name a label.")
     if flagged and not was_flagged and not to_say:
         raise AnswerError(
-            "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
-            "right."
+            "A withdrawn answer carries no flag. Fix: remove the flag, or say of a label whether it is right."
         )
     facts: Facts = {
         "strategy": "review",
@@ -150,7 +149,7 @@ def correct(
     for number, one in enumerate(to_withdraw):
         if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only reviewers and the owner take back what someone else has said. Fix: say of a label whether it is "
+                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is "
                 "right."
             )
         # The correction's own token goes with its first answer: by that, undo finds the second.
@@ -277,7 +276,7 @@ def _check(
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
                 f"{label!r} cannot be made not known: no one has answered it, the file says it, or someone else has "
-                "said it, which reviewers and the owner alone take back. Fix: say whether it is right."
+                "said it, which only reviewers and the owner can withdraw. Fix: say whether it is right."
             )
 
 

@@ -164,9 +164,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
         measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
     after = (
-        f"{kept.mean():.2f} on average, without rows set aside"
-        if len(kept)
-        else "none: all rows are set aside"
+        f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"
     )
     return Described(
         before=f"{pool.original.sum(axis=1).mean():.2f} candidates a row on average",

@@ -154,8 +154,8 @@ def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:
 
 
 def _temperature(learner: ActiveLearner[LabelTable]) -> float:
-    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are the
-    model's of now, which has not learnt from them."""
+    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are those
+    of the current model, which has not learnt from them."""
     pool = learner.pool
     checks = known_checks(pool)
     rows = checks.rows[checks.truth >= 0]

@@ -47,7 +47,7 @@ def first_strategy(table: LabelTable) -> str:
 
 
 def first_truth_role(table: LabelTable) -> str:
-    """What the true labels that are not held out are proposed for: to be learnt from, or, where they would leave
+    """Default use of the true labels that are not held out: to be learnt from, or, where they would leave
     nothing to ask, to stay hidden, so that people can try how far questions go."""
     return "hidden" if _all_known(table) else "given"
 
@@ -94,7 +94,7 @@ CAN_QUALIFY = True
 
 COVER_HELP = (
     "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "
-    "to nothing is left to cover. From then on questions go by what suits the model."
+    "to nothing is left to cover. After that, the strategy that suits the model chooses the questions."
 )
 """When questions cease to use coverage."""
 
@@ -131,7 +131,7 @@ def needs_neighbors(model: str, strategy: str) -> bool:
 
 
 def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
-    """What can be chosen to ask by under a model, in words, the default first; `stored` is always among it.
+    """Strategies by model, in words, the default first; `stored` is always among it.
 
     Effect rules use the votes of the nearest rows and are left out for other models: there they are worse than
     random. What a model must tell is left out if it does not.

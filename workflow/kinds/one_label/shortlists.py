@@ -55,7 +55,7 @@ class _Shown:
 
 @dataclass
 class _Memory:
-    """What is kept next to a learner while it lives.
+    """Data cached with a learner.
 
     thresholds : {promise: ((version in place, last entry), threshold)}
     shown : {seq: question} of the entries up to `seq`

@@ -54,7 +54,7 @@ class SpeakingMark:
 
 @dataclass
 class _Sample:
-    """What is kept next to a learner while it lives. place : {row: its number in the sample}      X : CSC of their
+    """Data cached with a learner. place : {row: its number in the sample}      X : CSC of their
     texts
 
     said : (r, m) the model's shares as they were after entry `seq`
@@ -171,7 +171,7 @@ class Telling:
 
 @dataclass(frozen=True)
 class YesNo:
-    """What is asked in yes and no: whether it is one of these candidates.
+    """A yes or no question: whether it is one of these candidates.
 
     name : of the label, or of the group that they are; "" of a group that has lost its name meanwhile
     description : of the label      probability : what the model gives them together
@@ -230,7 +230,7 @@ class ShownQuestion:
 
 @dataclass
 class _Memory:
-    """What is kept next to a learner while it lives: the moments of its features, which take a while to compute.
+    """Data cached with a learner: the moments of its features, which take a while to compute.
 
     sample : numbers of the rows they are taken from      version : of the model they were taken with
     """

@@ -125,7 +125,7 @@ class FirstUpdates:
                 self._learner.follow(update)
 
     def _update(self, origin: _From, candidates: BoolArray, weights: FloatArray | None) -> FirstUpdate | None:
-        """What the version makes of these candidates; None if nothing is kept to start from."""
+        """Model output for these candidates; None if nothing is kept to start from."""
         try:
             if self._footing is None or self._footing[0] is not origin:
                 read = read_footing(origin.path, None if self._footing is None else self._footing[1:])

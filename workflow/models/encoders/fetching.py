@@ -127,7 +127,7 @@ _NO_NET = (
 
 
 def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
-    """What failed, and what to do."""
+    """The error, and its fix."""
     name, status = str(said.get("name", "")), said.get("status")
     match said["failed"]:
         case "package":

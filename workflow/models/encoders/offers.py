@@ -1,4 +1,4 @@
-"""What a project may learn from meaning by: the encoders of the catalogue for its columns, and asking for one.
+"""Encoders that a project can use: the encoders of the catalogue for its columns, and asking for one.
 
 Asking is consent: to the download, and to the licence. Who gave it, when and to which licence is an event of the audit,
 stored with the request.

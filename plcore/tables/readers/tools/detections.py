@@ -1,4 +1,4 @@
-"""Detections in recordings, a row each -> one item for each stretch of a recording, with what was heard there.
+"""Detections in recordings, a row each -> one item for each segment of a recording, with what was heard there.
 
 An item is (recording, start, end): its rows are its candidates, their scores the weights. Stretches that overlap stay
 items of their own. Every item may also be `NOTHING`, which weighs what the highest score leaves. The rows as they came
@@ -115,7 +115,7 @@ def detections_reading(
     )
     if again:
         said.append(
-            f"A species stands {counted(again, 'time')} more for a stretch of a recording where it was heard already: "
+            f"A species stands {counted(again, 'time')} again for a segment of a recording: "
             "of its scores the highest counts."
         )
     if overlapping := _overlapping(list(items.values())):
@@ -174,8 +174,8 @@ def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
 
 
 def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """The items of one table of detections, called as they are in another that has them; those it has not never as one
-    that it has: recordings of two stations are often called alike. As they are where either is no such table."""
+    """The items of one table of detections, renamed to match another table, without collisions: recordings of two
+    stations are often called alike. As they are where either is no such table."""
     if not (is_detections(cells) and is_detections(others)):
         return cells
     known = {tuple(key): name for *key, name in others[[RECORDING, START, END, ITEM]].to_numpy().tolist()}

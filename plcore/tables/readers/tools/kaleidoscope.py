@@ -1,6 +1,6 @@
 """Kaleidoscope Pro's `id.csv`, `cluster.csv` and `meta.csv`: identifications in recordings, read and written back.
 
-A line is a stretch of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
+A line is a segment of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
 candidates; `MANUAL ID` is what a person found. Kaleidoscope writes a star behind some of the names.
 """
 

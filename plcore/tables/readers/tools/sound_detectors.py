@@ -66,7 +66,7 @@ class DetectionTable:
         return [column for names in self.recording if (column := _first(low, names)) is not None]
 
     def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each stretch of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
+        """One row for each segment of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
         low = _by_low(cells)
         paths = self._paths(low)
         if not paths:

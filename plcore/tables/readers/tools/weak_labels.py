@@ -270,7 +270,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
     if floats is None:
         raise refusal(
             f"{what} are of type {array.dtype} and no class numbers.",
-            "Give whole numbers, NaN where there is none.",
+            "Give whole numbers, NaN if there is none.",
         )
     missing = np.isnan(floats)
     least = 0 if np.isnan(nothing) else ABSTAIN

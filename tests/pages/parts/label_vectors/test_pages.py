@@ -202,7 +202,7 @@ def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> N
         loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
-    assert ":green-badge[Every label is known, or its row is set aside]" in words(test)
+    assert ":green-badge[Every label is known, or its row is excluded]" in words(test)
     assert [one.label for one in test.button] == ["Import data", "Take home"]
 
 

@@ -66,9 +66,7 @@ def test_sparse_features_and_weights_reach_fits(some_rows: Any, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["plknn", "plsvc", "kernelridge"])
-def test_scales_that_are_right_are_kept_by_whoever_makes_fits(
-    some_rows: Any, tmp_path: Path, name: str
-) -> None:
+def test_right_scales_are_stored_by_every_runner(some_rows: Any, tmp_path: Path, name: str) -> None:
     X, candidates, y = some_rows
     noise = 1000 * np.random.default_rng(1).normal(size=(len(X), 1))
     rows = np.hstack([X, noise]), candidates, y
@@ -169,7 +167,7 @@ class Later(Inline):
 
 def test_worker_of_other_code_that_came_later_leaves_no_trace(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(
-        BlockError, match=r"a worker has other versions than whoever asked: later, there \w{12} 3\."
+        BlockError, match=r"a worker has other versions than the caller: later, there \w{12} 3\."
     ):
         compared(some_rows, Blocks(Later(), tmp_path), ["plknn"])
     kept = len(list(tmp_path.glob("*")))

@@ -1,4 +1,4 @@
-"""What sequences of entries make of the cells of a row, what is refused, and what is put aside."""
+"""Folds of entry sequences into the cells of a row, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What blind checks tell in addition to accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
+"""Results of blind checks in addition to accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
 
 from __future__ import annotations
 

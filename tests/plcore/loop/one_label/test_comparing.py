@@ -72,7 +72,7 @@ def test_check_that_is_withdrawn_or_no_good_does_not_count():
 
 
 def asked_for(monkeypatch, lines):
-    """What `Comparer` asks of `compare_learners`, which gives these lines."""
+    """Arguments of `Comparer` for `compare_learners`, which returns these lines."""
     asked = {}
 
     def compare_learners(X, candidates, learners=None, **more):

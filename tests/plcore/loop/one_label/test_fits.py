@@ -191,7 +191,7 @@ def test_forest_learns_from_sources_as_in_comparisons():
     np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_[trains] + 0.01 / 6, atol=1e-6)
 
 
-def test_entry_says_what_trainer_goes_by():
+def test_entry_names_evidence_of_trainer():
     for entry in MODEL_ENTRIES.values():
         assert entry.relabels == hasattr(entry.estimator, "relabel")
         assert entry.uses_sources == has_fit_parameter(entry.estimator, "groups")
@@ -387,7 +387,7 @@ def test_settings_say_which(model, kind):
 
 
 def told(learner, n=25):
-    """What it asks and says while its first choices are answered."""
+    """Requests and reports while its first choices are answered."""
     said = []
     for seq in range(1, n + 1):
         question = learner.next_question("ann")

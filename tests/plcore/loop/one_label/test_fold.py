@@ -1,4 +1,4 @@
-"""What sequences of entries make of the candidates of a row, and what is refused."""
+"""Folds of entry sequences into the candidates of a row, and refusals."""
 
 from __future__ import annotations
 

@@ -307,7 +307,7 @@ any_settings = st.builds(
 
 
 def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the row itself could decide depends on the labels that others have left it."""
+    """The row's own choice depends on the labels that others have left it."""
     table, _ = blobs(30, m=3, seed=1, truth="none")
     learner = ActiveLearner(table, LearnerSettings(overlap=3, fold="majority"))
     explained: list[int] = []

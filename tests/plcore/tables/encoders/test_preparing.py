@@ -1,4 +1,4 @@
-"""What models are given: points of images, samples of sounds, texts and tokens."""
+"""Inputs of models: points of images, samples of sounds, texts and tokens."""
 
 from __future__ import annotations
 

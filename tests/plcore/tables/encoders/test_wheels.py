@@ -64,7 +64,7 @@ CLASSES = {
     "shoes": {502: "clog", 514: "cowboy boot", 630: "Loafer", 770: "running shoe", 774: "sandal"},
     "shorts": {842: "swimming trunks"},
 }
-"""What ImageNet calls some clothes, of its 1,000 classes."""
+"""ImageNet names of some clothes, of its 1,000 classes."""
 
 
 @pytest.mark.proof

@@ -1,4 +1,4 @@
-"""What pieces of a text are worth: all of what its features are worth, where they stand."""
+"""Values of pieces of a text: all of what its features are worth, where they stand."""
 
 from __future__ import annotations
 

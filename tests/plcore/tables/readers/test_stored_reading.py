@@ -1,4 +1,4 @@
-"""What one process has read another has again, cell for cell."""
+"""Another process reads the same cells from a stored reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be chosen about a file as a whole: the items of MegaDetector's file, and unfinished answers to a survey."""
+"""Choices about a file as a whole: the items of MegaDetector's file, and unfinished answers to a survey."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_any_bytes_are_good_table_or_table_error(data: bytes) -> None:
 
 
 def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | None:
-    """What is read; None if it is refused as it should be."""
+    """Reading of CSV; None if it is refused as it should be."""
     problems: tuple[Problem, ...] = ()
     try:
         return read(data)

@@ -1,4 +1,4 @@
-"""What writers ask of a table: its rows one by one."""
+"""Interface that writers need of a table: its rows one by one."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_class_that_is_merely_left_over_is_not_occurrence() -> None:
     assert written(write_ebird, table) == b""
 
 
-def test_what_birdnet_hears_besides_animals_is_not_species() -> None:
+def test_birdnet_sounds_that_are_not_animals_are_not_species() -> None:
     """It writes `Engine` as the scientific name, too."""
     data = BIRDNET.replace(b"Periparus ater,Coal tit", b"Human vocal,Human vocal").replace(
         b"Turdus merula,Eurasian Blackbird", b"Engine,Engine"

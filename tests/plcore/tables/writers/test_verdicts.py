@@ -1,4 +1,4 @@
-"""What people said of each row of the file: true, false or open, and never what a model says."""
+"""Answers about each row of the file: true, false or open, and never what a model says."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_files_are_written_in_pieces_and_followed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_whoever_listens_can_stop_writing(name: str) -> None:
+def test_progress_callback_can_stop_writing(name: str) -> None:
     def stop(rows: int) -> None:
         raise InterruptedError(rows)
 

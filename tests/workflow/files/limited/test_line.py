@@ -80,7 +80,7 @@ def test_n_at_once_and_the_others_in_their_order() -> None:
         pass
 
 
-def test_whoever_leaves_gives_up_place() -> None:
+def test_client_that_leaves_gives_up_its_place() -> None:
     where = Line(1)
     at_work, leaving, behind = Waiting(where), None, None
     assert at_work.next() == 0

@@ -154,7 +154,7 @@ def test_helper_is_warm_before_it_forks() -> None:
 
 
 def in_a_process(program: str, *given: Any) -> str:
-    """What a program says that has `Bounds`, without all that its package loads."""
+    """Output of a program that has `Bounds`, without loading the package."""
     file = str(ROOT / "workflow" / "files" / "limited" / "bounds.py")
     code = f"import runpy, sys; Bounds = runpy.run_path({file!r}, run_name='bounds')['Bounds']\n{program}"
     done = subprocess.run(
@@ -278,7 +278,7 @@ def test_what_is_done_does_not_wait_for_what_began_later(control: socket.socket,
 
 
 @pytest.mark.slow
-def test_whoever_goes_away_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
+def test_client_that_disconnects_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
     (tmp_path / "quick.csv").write_text("id,labels\n1,a|b\n")
     begin(control, tmp_path / "quick.csv", tmp_path).close()
     assert "result" in answer(begin(control, tmp_path / "quick.csv", tmp_path))
@@ -295,7 +295,7 @@ def test_child_that_no_one_listens_to_says_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_child_of_whoever_goes_away_is_ended(control: socket.socket, tmp_path: Path) -> None:
+def test_child_of_disconnected_client_is_ended(control: socket.socket, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "slow.csv")
     job = begin(control, tmp_path / "slow.csv", tmp_path)
     held = os.open(tmp_path / "slow.csv", os.O_WRONLY)  # waits until the child has it open

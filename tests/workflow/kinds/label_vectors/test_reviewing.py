@@ -619,7 +619,7 @@ def test_model_learns_correction(home: Home, owner: int) -> None:
     *wrong, other = free[:6]
 
     def believed() -> tuple[float, float]:
-        """What the model gives the label in a row no one answers: calibrated, and by the regression alone."""
+        """Probability of the label in a row without answers: calibrated, and by the regression alone."""
         loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         with opened(home, owner, project) as learner:
@@ -758,7 +758,7 @@ def test_correction_of_three_parts_is_stored_whole_or_not_at_all(
     assert [stands(home, owner, one, row)[label] for label in labels[:3]] == [1, 1, 1]
 
 
-def test_what_owner_took_back_is_not_given_again_by_redo(home: Home, owner: int, one: int) -> None:
+def test_redo_does_not_restore_answer_withdrawn_by_owner(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, label = say(home, ada, one, "yes")
     seq = log(home, one)[-1].seq

@@ -157,7 +157,7 @@ def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owne
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
 def test_if_there_are_blind_checks_queue_is_for_owner(home: Home, owner: int, question: str) -> None:
-    """What is open and not in it would be one of them."""
+    """An open row outside it would be one of them."""
     plain = vector_project(home, owner, "plain", question=question)
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
     ada = annotator(home, owner, "Ada")

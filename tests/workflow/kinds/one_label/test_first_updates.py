@@ -33,13 +33,13 @@ def first_updates_project(home: Home, owner: int) -> int:
 
 
 def train(home: Home) -> None:
-    """What is due now."""
+    """Fits that are due now."""
     (due,) = training.due(home)
     assert training.Worker(home, "one").train(due) is not None
 
 
 def shares(home: Home, owner: int, project: int) -> np.ndarray:
-    """What the learner says of the training rows, once nothing is under way."""
+    """Predictions of the learner for the training rows, once it is idle."""
     with opened(home, owner, project):
         pass  # begins what is due
     home.shelf.settle(project)

@@ -282,7 +282,7 @@ def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
 
 
 def test_some_of_candidates_is_not_half_of_them(halves: Seat) -> None:
-    """Who opens the list and marks some has said all they could, as ever."""
+    """Opening the list and marking some is a full answer, as always."""
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
     assert show(halves).view.row != 0

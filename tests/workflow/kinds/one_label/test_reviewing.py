@@ -289,7 +289,7 @@ def test_queries_are_exact_on_long_log(home: Home, owner: int, project: int) -> 
     )
     with home.database.read() as session:
         assert found_in.count_reviewed(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
-            "the last one was taken back"
+            "the last one was withdrawn"
         )
         total = found_in.count_reviewed(session, project, wanted)
         page = found_in.page(session, project, wanted, 50, 50)

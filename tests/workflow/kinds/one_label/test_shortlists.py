@@ -108,7 +108,7 @@ def test_blind_checks_are_shown_in_full_and_log_keeps_what_their_list_was(home: 
 
 
 def test_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, owner: int) -> None:
-    """What a person sees of a check, they see of ordinary questions, and of no fewer: of those with a list that hides
+    """Checks and ordinary questions look the same: of those with a list that hides
     something, and of those that look like a check."""
     project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
     seat = Seat(home, owner, project)

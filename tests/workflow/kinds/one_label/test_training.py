@@ -385,7 +385,7 @@ def test_project_that_no_one_has_answered(home: Home, owner: int) -> None:
     found, pool = described(Seat(home, owner, small_project(home, owner)))
     mean = pool.original.sum(axis=1).mean()
     assert found["before"] == f"{mean:.2f} candidates a row on average"
-    assert found["after"] == f"{mean:.2f} on average, without rows set aside"
+    assert found["after"] == f"{mean:.2f} on average, without excluded rows"
     assert found["set_aside"] == found["blind_checks"] == 0
     assert found["test_rows"] == int(pool.test_rows.sum())
     assert found["model"] == "plknn"
@@ -407,7 +407,7 @@ def test_blind_checks_are_measured_by_agreement_too(home: Home, owner: int) -> N
     assert found["set_aside"] == 1
     assert found["blind_checks"] == int(pool.control_rows.sum()) > 0
     left = pool.sizes[~pool.bad]
-    assert found["after"] == f"{left.mean():.2f} on average, without rows set aside"
+    assert found["after"] == f"{left.mean():.2f} on average, without excluded rows"
     estimated, agreed, outside = found["measures"]
     assert outside["words"].startswith("Rows whose truth is none of their candidates")
     assert (outside["value"], outside["low"], outside["n"]) == (0.0, 0.0, agreed["n"])

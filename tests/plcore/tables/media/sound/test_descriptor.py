@@ -1,4 +1,4 @@
-"""What a segment sounds like: known answers, the noise floor, and words told apart where MFCCs are not enough."""
+"""Sound features of a segment: known answers, the noise floor, and words told apart where MFCCs are not enough."""
 
 from __future__ import annotations
 
