@@ -104,8 +104,8 @@ def serve() -> object:
     from workflow.server.running import terminal
 
     terminal.as_json = is_json()
-    # What is wrong with the settings, with a backup that is to be put back, or with the data is said as every command
-    # says it; and in this order, for the backup may be what mends the data.
+    # Errors of settings, backups or data are reported as every command does; and in this order, for the backup may
+    # be what mends the data.
     settings = staging.settings_at_start()
     with home():
         pass

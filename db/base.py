@@ -59,7 +59,7 @@ def columns_of(table: str, record: type) -> tuple[Column[Any], ...]:
     return tuple(columns[one.name] for one in fields(record))
 
 
-# What an error of the database says of the place where it is stored, on SQLite and on PostgreSQL.
+# Database errors about a place, on SQLite and on PostgreSQL.
 
 _LACKS = ("42P01", "42703")  # undefined_table, undefined_column
 _NO_SUCH = re.compile("no such (table|column)")

@@ -151,7 +151,7 @@ def _fill(session: Session, group_id: int, people: Collection[int]) -> None:
         session.execute(insert(GroupMemberRow), rows)
 
 
-# What people have set for themselves at a project: a goal for each day, and breaks; and how far a day is.
+# People's own settings for a project: a goal for each day, and breaks; and how far a day is.
 
 
 @dataclass(frozen=True)

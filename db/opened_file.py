@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-# What the first bytes of an SQLite file say, read without SQLite: sqlite.org/fileformat.html, part 1.3.
+# First bytes of an SQLite file, read without SQLite: sqlite.org/fileformat.html, part 1.3.
 
 MAGIC = b"SQLite format 3\0"
 """The start of every file of SQLite."""

@@ -58,12 +58,12 @@ that is gone. The longest that Winnow does between two statements is reading a l
 CHANGE_SECONDS = 600
 """Seconds a start waits for another one that changes the tables."""
 
-# What the administrator has set for the server, the database or the user is left as it is.
+# Settings of the administrator for server, database or user stay.
 _LIMIT = text(
     "SELECT set_config(name, given, false) FROM (VALUES ('lock_timeout', :wait), "
     "('idle_in_transaction_session_timeout', :idle)) AS wanted (name, given) WHERE current_setting(name) = '0'"
 ).bindparams(wait=f"{WAIT_SECONDS}s", idle=f"{IDLE_SECONDS}s")
-# What is acknowledged must be on the disk. Only `off` gives that up; the other values say on which disks, too.
+# Acknowledged data must be on the disk. Only `off` gives that up; the other values say on which disks, too.
 _DURABLE = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )

@@ -212,7 +212,7 @@ def hand_back_batch(session: Session, project_id: int, person_id: int, now: date
     )
 
 
-# What is before people now, as a question of its own or in a batch, and so is no one else's to answer.
+# Rows on people's screens, alone or in a batch, reserved for them.
 
 _QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
 # Built once, and one: it runs for every answer.
@@ -263,7 +263,7 @@ def hand_back_reservations(session: Session, project_id: int, person_id: int, no
     hand_back_batch(session, project_id, person_id, now)
 
 
-# Who comes to a project, what they are in it, the project itself and how long its log is: the one statement with
+# Person, role, project and length of its log: the one statement with
 # which every transaction at a project begins.
 
 _PEOPLE, _MEMBERS, _PROJECTS, _ENTRIES, _ENTERING_QUESTIONS, _GOALS = (

@@ -89,7 +89,7 @@ def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
         st.switch_page("home.py")
 
 
-# What the Import page says before a file is chosen: which files it takes, with an example of each kind.
+# Text of the Import page before a file is chosen: which files it takes, with an example of each kind.
 
 EXAMPLES = (
     (

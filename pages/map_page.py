@@ -18,7 +18,7 @@ from workflow.files import media
 from workflow.rows import instance_map as use_case
 from workflow.rows.instance_map import STATES, InstanceMap
 
-# What is next to the map: the row that was clicked, or what can be done with several that were drawn round.
+# The panel next to the map: the row that was clicked, or what can be done with several that were drawn round.
 
 
 def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence[int]) -> None:

@@ -37,7 +37,7 @@ def groups_part(page: Page) -> None:
 
 
 def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
-    # What it was drawn with is part of the key, so that a change made elsewhere is a new box.
+    # The key includes what it was drawn with, so that a change made elsewhere makes a new box.
     key = f"{state.GROUPS}-{group.id}-{hash((group, tuple(names.items())))}"
     with st.form(f"{key}-form", border=False):
         st.text_input("Name", group.name, max_chars=members.NAME_LENGTH, key=f"{key}-name")

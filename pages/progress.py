@@ -11,7 +11,7 @@ from workflow.access import Right
 from workflow.people import figures
 from workflow.people.figures import PersonFigures
 
-# What people are told of themselves: no one else's name, and nothing that tells a blind check from other rows.
+# Figures that annotators see of themselves: no one else's name, and nothing that tells a blind check from other rows.
 
 SHARED = f"Updated every {figures.OWN_STEP} comparable answers, so that no single answer is revealed as right or wrong."
 

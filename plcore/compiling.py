@@ -114,7 +114,7 @@ def _crowd() -> None:
     DawidSkene(max_iter=1).fit_masks(*votes, free).posterior_masks(*votes, free)
 
 
-# What there is to compile, by name. Each step calls the code as the product calls it.
+# Functions to compile, by name. Each step calls the code as the product calls it.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
     ("effect scores", _effects),

@@ -19,7 +19,7 @@ from tests.postgres_programs import find
 
 TEMPLATE = "migrated"
 
-# What a server may leave out that no one will start again after a power cut.
+# Backups may skip files that only help after a power cut.
 FAST = (
     "fsync=off",
     "synchronous_commit=off",
@@ -44,7 +44,7 @@ DO $$ DECLARE one regclass; BEGIN
     END LOOP;
 END $$
 """
-# What every change of a table, an index or a trigger changes.
+# Counters that change with every table, index or trigger.
 SHAPE = """
 SELECT md5(string_agg(found.what, ',' ORDER BY found.what)) FROM (
     SELECT concat('table ', oid, ' ', xmin) AS what FROM pg_class

@@ -51,7 +51,7 @@ ELSEWHERE = {
 """Paths that are in no checkout: commands make them, readers of first-change.md do, or they are public data."""
 
 
-# What the paper says
+# The paper's text
 
 
 def named(text: str) -> list[str]:
@@ -82,7 +82,7 @@ def first_column(heading: str) -> list[str]:
     return [name for row in rows_under(heading) for name in named(row[0])]
 
 
-# What there is
+# Available parts
 
 
 def packages() -> set[str]:

@@ -18,7 +18,7 @@ def hashes_of(document: str) -> list[str]:
     return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in inline]
 
 
-# What Streamlit 1.67 needs next to this server's own files: the inline scripts of the document, modules from blob:
+# Files of Streamlit 1.67 next to this server's own: the inline scripts of the document, modules from blob:
 # addresses (components), styles written as pages are drawn. Nothing makes a script of text: Plotly would for WebGL, and
 # Vega would, neither of which pages use. No one may frame Winnow.
 _INLINE = hashes_of(document(START))

@@ -70,7 +70,7 @@ def takes_packed(headers: Headers) -> bool:
     return "gzip" in taken and "range" not in headers
 
 
-# What pages send by their websocket, read once before Streamlit reads it.
+# Websocket messages of pages, read before Streamlit reads them.
 #
 # Streamlit takes what a component has sent for JSON that can be read. A number of 5,000 digits, or lists a thousand
 # deep, end its script with a traceback instead; here they become a press that is none, which is refused in words

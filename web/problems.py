@@ -28,7 +28,7 @@ def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONRespon
     return problem(status, f"{HTTPStatus(status).phrase}: {NO_CALL}", headers)
 
 
-# What a page says where its script ends in an error that no one has caught, callbacks and fragments too.
+# Page text after an uncaught error, in callbacks and fragments too.
 
 UNKNOWN = (
     "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "

@@ -39,7 +39,7 @@ from workflow.saving import STORE_FAULTS, why_nothing_is_saved
 from workflow.server.home import Home, home
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 
-# What the server says goes out at once, in however many pieces it comes.
+# Replies are sent at once, in any number of pieces.
 #
 # By itself TCP holds a piece back until the one before has been acknowledged, and who receives waits with that, for
 # 40 ms on Linux: an answer whose head goes out before its body took so long each time. asyncio switches it off for

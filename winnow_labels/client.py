@@ -26,7 +26,7 @@ from uuid import uuid4
 
 import httpx2
 
-# What a Winnow server gives its client, as values with names (`winnow_labels.client`).
+# Replies of a Winnow server as named values (`winnow_labels.client`).
 
 
 class WinnowError(Exception):

@@ -19,7 +19,7 @@ from winnow_labels.options import NotWell, counted, home, is_json, json_option, 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
 
-# What `winnow export` is reported, and what it tells.
+# Options and messages of `winnow export`.
 
 DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
 """The input that `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""

@@ -83,7 +83,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"{value!r} has no JSON form")
 
 
-# What a command is about, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
+# Subject of a command, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
 
 SETTING = "WINNOW_CLUSTER"
 _OF_SETTING = ""
@@ -136,7 +136,7 @@ def settings_with(cluster: str | None) -> Settings:
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 
 
-# What commands say: names that people have given move no cursor and change no colour.
+# Messages of commands: names that people have given move no cursor and change no colour.
 
 BAR = 24
 """Characters of a bar."""
@@ -165,7 +165,7 @@ def _draw(what: str, done: int, total: int) -> None:
     click.echo(f"\r[{bar}] {what}: {done:,} of {total:,}{'':<20}", nl=done == total, err=True)
 
 
-# What every command opens: the home of this process, and the owner's seat in it.
+# Setup of every command: the home of this process, and the owner's seat in it.
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Opened(Rights, Generic[LearnerT_co]):
     def own_log(self) -> OwnLog:
         """The end of this person's entries."""
         here = self.session, self.project_id, self.person_id
-        # What this transaction has written may never be: it is read, and not kept.
+        # This transaction may never be committed: it is read, and not kept.
         return read(*here) if self.written else self.kept.of(*here, self.learner.seq)
 
     @property

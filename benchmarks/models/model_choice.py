@@ -135,7 +135,7 @@ def model_choice() -> str:
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):
         with warnings.catch_warnings():
-            # What is said of a class in nearly every set: some cases are made so.
+            # A class in nearly every set: some cases are made so.
             warnings.simplefilter("ignore", UserWarning)
             folds = kept("model_choice", f"{name} {contamination}".strip(), lambda a=arrays: folds_of(*a))
         found.append(case := summary(name, contamination, folds))

@@ -43,7 +43,7 @@ CASES = {
 STRETCHED = (
     ("digits", RAW, 1), ("digits", RAW, 16), ("digits", SCALED, 1), ("satimage", RAW, 1), ("satimage", SCALED, 1),
 )  # fmt: skip
-# What a step is set to by its ratio and the mean square of the rows.
+# The step follows from its ratio and the mean square of the rows.
 STEPS: dict[str, tuple[Any, np.ndarray, Callable[[float, float], dict[str, float]]]] = {
     "alpha": (PLPegasos, 10.0 ** np.arange(-6, 2), lambda step, square: {"alpha": step * square}),
     "eta0": (PLPerceptron, 10.0 ** np.arange(-3, 5), lambda step, square: {"eta0": step / square}),

@@ -180,7 +180,7 @@ makes it; two people, no row on which they differ.""",
     )
 
 
-# What a browser that was never here loads
+# Files that a new browser loads
 
 LONG = """
 window.long = [];

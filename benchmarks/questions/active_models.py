@@ -34,7 +34,7 @@ POINTS = list(range(0, BUDGET + 1, EVERY))
 AUTOMATIC, RANDOM = "Automatic", "Automatic, rows drawn at random"
 MODELS = ("kernelridge", "plknn", "plsvc", "lmplane", "m3pl", "clpl", "pegasos-max", "perceptron-max")
 CURVES = (AUTOMATIC, RANDOM, *MODELS)
-# What the chart shows, in words: it leaves out the kernel ridge, whose line is that of Automatic where this takes it.
+# Content of the chart, in words: it leaves out the kernel ridge, whose line is that of Automatic where this takes it.
 WORDS = {
     AUTOMATIC: "Winnow, model Automatic",
     "m3pl": "M3PL",

@@ -365,7 +365,7 @@ def targets(found: Curves) -> Table:
     return table
 
 
-# What encoding costs
+# Cost of encoding
 
 
 def cost_of(key: str, at: str) -> list[float]:

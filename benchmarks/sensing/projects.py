@@ -19,7 +19,7 @@ from plcore.sensing.projection import Projection
 SETS, SEEDS = sized((("emotions", "scene", "cal500", "corel5k"), 3), tiny=(("emotions",), 2))
 FEW = sized(None, tiny=60)  # training rows
 
-# What is predicted
+# Predictions
 
 KNOWN = (0.1, 0.3, 1.0)
 MOST = sized(800, tiny=60)  # training rows of Corel5k, drawn again for each seed; and test rows of each set
@@ -76,7 +76,7 @@ cells" the same cut on cells of the training rows that were hidden. {seconds:.0f
     )
 
 
-# What Automatic takes
+# The model that Automatic takes
 
 CHOICE_KNOWN, CHOICE_ROWS = sized(((0.1, 0.3), 600), tiny=((0.3,), 90))  # training rows, drawn; and test rows
 FIXED = ("bmlcs", "onevsall")

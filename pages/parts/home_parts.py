@@ -209,7 +209,7 @@ def _cut(tag: str, corners: Sequence[str]) -> str:
     return f'<{tag} style="clip-path: polygon({", ".join(corners)})"></{tag}>'
 
 
-# What Winnow does, in a sentence and three pictured steps: Home until there is a project of one's own.
+# Winnow in one sentence and three pictured steps: Home until there is a project of one's own.
 
 # Constant text, nothing of a user's. Lines take the colour of the text, so that both themes show them.
 

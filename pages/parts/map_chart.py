@@ -136,7 +136,7 @@ def instance_map(
     return with_legend(figure)
 
 
-# What the Map page says of each kind of project, and of where the rows lie.
+# Map page texts for each kind of project, and the layout of its rows.
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def placed(shown: InstanceMap) -> str:
     return axes
 
 
-# What the map is coloured by: the choice, the marks of each, and what is told of a row on pointing at it.
+# Colours of the map: the choice, the marks of each, and what is told of a row on pointing at it.
 
 LABEL, DOUBT, PERSON, STATE = "Label", "Doubt", "Person", "State"
 _ABOUT = {

@@ -287,7 +287,7 @@ def _how_known(random: RandomLine) -> str:
     )
 
 
-# What a chart of accuracy shows next to its curve: the line of random order, and the goal with when it is reached.
+# Lines of an accuracy chart next to its curve: the line of random order, and the goal with when it is reached.
 
 RANDOM_BAND, GOAL_BAND = palette.band(RANDOM, 0.16), palette.band(GOAL, 0.35)
 FARTHEST = 3.0

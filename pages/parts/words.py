@@ -67,7 +67,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-# What the Export page says for each kind of project.
+# Export page texts for each kind of project.
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class RegressionClassifier(SoftLabelClassifier):
         return scores
 
 
-# What learners share whose scores are logarithms of probabilities, up to a constant of the row.
+# Code shared by learners whose scores are logarithms of probabilities, up to a constant of the row.
 
 
 class LogScoreClassifier(SoftLabelClassifier):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray
     from plcore.blocks.runner import Runner
 
-# What a process computes with: its code, Python, and the packages that results depend on.
+# Numeric libraries of a process: its code, Python, and the packages that results depend on.
 
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
 """Whose versions have to be the same everywhere, next to those that Dask itself asks for: results depend on them."""

@@ -211,7 +211,7 @@ def _with_columns(
     return wider, np.asarray(infer_labels(np.array(every, dtype=object)))
 
 
-# What most people say.
+# Majority vote.
 
 SAME = 1e-9
 """Sums of shares that differ by less are the same: three thirds are one."""

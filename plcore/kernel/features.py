@@ -124,7 +124,7 @@ class KernelFeatures:
         if self.kernel == "rbf":
             return np.asarray(euclidean_distances(A, B))
         if is_sparse(A) or is_sparse(B):
-            # What it makes of a sparse matrix it sorts in place: not the caller's own.
+            # It sorts a sparse matrix in place: not the caller's own.
             return np.asarray(
                 manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
             )

@@ -109,7 +109,7 @@ def check_training(
     return X, candidates, classes, weights
 
 
-# What classifiers of candidate sets have in common as scikit-learn's estimators: accuracy, tags, predictions.
+# Code shared by classifiers of candidate sets, as scikit-learn estimators: accuracy, tags, predictions.
 
 
 class CandidateScoreMixin(ClassifierMixin):  # type: ignore[misc]

@@ -106,7 +106,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         """Take in one entry and return what it changed for models, something false if nothing. Raises AnswerError,
         and changes nothing, if the entry is impossible."""
 
-    # Who may be asked what
+    # Rights to be asked
 
     @abstractmethod
     def is_open(self, row: int, label: str | None = None) -> bool:

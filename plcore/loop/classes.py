@@ -24,7 +24,7 @@ from plcore.arrays.candidate_sets import CandidateSets
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
-# What is said of each class, said of other classes: where classes are merged, renamed, added and withdrawn.
+# Move statements about classes to other classes: where classes are merged, renamed, added and withdrawn.
 
 NAMED = 20
 """Classes that a message names; the others are counted."""

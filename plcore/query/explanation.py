@@ -144,7 +144,7 @@ def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntA
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 
 
-# What in a row speaks for each of some labels: which of its features are larger under one label than under the
+# Evidence in a row for some labels: which of its features are larger under one label than under the
 # others.
 #
 # The row's score for a label is its product with the mean of the rows of that label (Rocchio's classifier; Manning,

@@ -27,7 +27,7 @@ from plcore.query.effects import DECISIONS, RULES, Rule, add_all_scores, in_bloc
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
-# What rows lose of their effect scores while others are asked about rows that count the same targets.
+# Loss of effect scores when rows with the same targets are asked.
 
 
 def lost_by_claims(

@@ -32,7 +32,7 @@ from plcore.neighbors.graph import SCALINGS, make_scaler
 from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 
-# What `EffectRanker` checks at the door.
+# Input checks of `EffectRanker`.
 
 
 def check_number(n: object) -> int:
@@ -249,7 +249,7 @@ class FarthestFirst(Baseline):
         mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
         mean = sparse.csr_matrix(mean) if is_sparse(self._X) else mean
         self._from_mean = self._nearest_of(everyone, ready(mean))[1]
-        # Of every row: its nearest labelled row (-1: none) and the distance to it.
+        # For every row: its nearest labelled row (-1: none) and the distance to it.
         self._nearest: IntArray = np.full(len(everyone), -1)
         self._distance: FloatArray = np.full(len(everyone), np.inf)
         self._find_labelled(everyone)

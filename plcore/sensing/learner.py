@@ -258,7 +258,7 @@ class SensingLearner:
         known = self.cells_ != UNKNOWN
         self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
         self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
-        # What the regressions are fitted to, rows that do not train left out.
+        # Targets of the regressions, without rows that do not train.
         values = self.label_mean_ if self._marginal else np.where(known, self.cells_, 0.0)
         self._targets = values @ self._projection.Phi.T
         self._targets[~self._inside] = 0.0

@@ -240,7 +240,7 @@ def test_neither_has_grid_of_many_rows(browser: Browser, server: Server, signed_
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-# What is in a page until its scripts have come is as high as what comes: nothing below it jumps
+# A placeholder in a page is as high as the content that replaces it: nothing below it jumps
 
 
 LATE = re.compile(
@@ -304,7 +304,7 @@ def test_what_is_below_stays_if_it_is(
     context.close()
 
 
-# What a page is drawn with is on its way before the page is told of: its document names it, and nothing
+# Files of a page are requested before the page announces them: its document names it, and nothing
 # else
 
 

@@ -23,7 +23,7 @@ from workflow import demos
 from workflow.demos import Demo, calls, digits, remarks
 from workflow.demos.digits import LABELS
 
-# What an owner does next to answering: correct an answer, rename a project, put it away and bring it back
+# Owner tasks next to answering: correct an answer, rename a project, put it away and bring it back
 
 
 @pytest.mark.browser

@@ -273,7 +273,7 @@ def test_person_comes_with_their_role_project_and_length_of_its_log(database: Da
         assert questions.find(session, 99, birds) is None
 
 
-# What errors of the database say, told apart on real ones
+# Database errors, distinguished on real ones
 
 
 def kinds(error: DBAPIError) -> set[str]:
@@ -326,7 +326,7 @@ def test_error_without_code_is_of_no_kind_but_its_words() -> None:
     assert kinds(DBAPIError("SELECT 1", None, sqlite3.OperationalError("odd"))) == set()
 
 
-# What the log and the open questions tell of single labels
+# Log and open questions about single labels
 
 
 CELLS_ANSWERS = ("yes", "no", "bad")

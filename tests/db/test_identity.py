@@ -293,7 +293,7 @@ def test_nothing_is_dropped_from_what_is_not_database(tmp_path: Path) -> None:
         drop_aliens(tmp_path / "x.sqlite3")
 
 
-# What has ended since a backup lets no one in after it was restored, whatever version its tables are of
+# Ended sign-ins and tokens stay ended after a restore, whatever version its tables are of
 
 
 LATER = NOW + timedelta(hours=1)

@@ -407,7 +407,7 @@ def test_name_is_taken_once_and_people_must_exist(database: Database, team: list
         assert [one.name for one in members.list_groups(session)] == ["experts"]
 
 
-# What people have set for themselves, and their day as the log has it
+# People's own settings, and their day by the log
 
 
 def test_goal_is_one_person_s_at_one_project(database: Database) -> None:

@@ -224,7 +224,7 @@ def test_connection_that_lay_idle_for_long_is_asked(
         assert session.connection().connection.driver_connection is not raw
 
 
-# What only PostgreSQL has. The other tests of this folder run on it as well, through the `database` fixture
+# PostgreSQL only. The other tests of this folder run on it as well, through the `database` fixture
 
 
 def test_truncating_log_is_refused(postgres: Database) -> None:
@@ -258,7 +258,7 @@ def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None
         assert states.scalars().all() == ["idle"]
 
 
-# What SQLAlchemy is told of the columns of a result
+# Column types for SQLAlchemy
 
 
 QUERY = "SELECT 1 AS one, 'wren' AS \"grüne Vögel\", now() AS at, NULL::json AS nothing"
@@ -283,7 +283,7 @@ def test_what_has_no_columns_has_no_description(postgres_url: str) -> None:
         assert cursor.execute("CREATE TEMPORARY TABLE birds (name text)").description is None
 
 
-# What PostgreSQL tells of the logs, and when
+# PostgreSQL's notices of new entries, and when they come
 
 
 LONG = 60.0

@@ -118,7 +118,7 @@ def test_mark_is_removed(database: Database) -> None:
         assert members.of_row(session, frogs, 3) == WREN
 
 
-# What changes with every commit
+# Values that change with every commit
 
 
 def test_stamp_moves_with_every_commit_of_anyone(database: Database) -> None:

@@ -95,7 +95,7 @@ def test_no_one_invents_address() -> None:
         assert not re.search(r"[\w.]+@[\w.]+", (ROOT / name).read_text())
 
 
-# What the site is made of in addition to the folder docs, and where links lead there.
+# Sources of the site outside docs, and targets of its links.
 
 
 def test_files_next_to_are_there_and_are_those_that_pages_link_to() -> None:

@@ -24,6 +24,7 @@ EVERYWHERE = frozenset(
         "docstrings",
         "messages",
         "page texts",
+        "reasons",
         "test names",
     }
 )

@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 NOT_OURS = re.compile(r"package-lock|^node_modules|/data/|\.tsv$|^LICENSE|^CHANGELOG\.md$")
 """Files that others wrote, data, and the changelog, which has its own editor."""
 _MARKDOWN = {"docs/decisions/": "decisions", "benchmarks/results/": "benchmark pages"}
+REASONS = "reasons"
+"""Below the title of a decision: rules hold there, too, but the sample has the titles."""
 _STRINGS = {
     "pages": "page texts",
     "cli": "command line",
@@ -125,8 +127,11 @@ def strings(tree: ast.AST, docstrings: set[int]) -> Iterator[tuple[int, str]]:
 
 
 def markdown_texts(path: str, source: str) -> Iterator[Text]:
-    """Yield the sentences outside blocks of code, headings and cells of tables included."""
+    """Yield the sentences outside blocks of code, with headings and cells of tables."""
     kind = next((kind for folder, kind in _MARKDOWN.items() if path.startswith(folder)), "docs")
+    if path.startswith("docs/decisions/0"):
+        kind, title = REASONS, source.splitlines()[0].lstrip("# 0123456789.")
+        yield Text("decisions", path, 1, title)
     start, lines, fenced = 1, [], False
     for number, line in enumerate([*source.splitlines(), ""], start=1):
         fence = line.lstrip().startswith("```")
@@ -195,7 +200,8 @@ def sample(seed: int, count: int = 300) -> list[Text]:
     drawing = random.Random(seed)
     kinds: dict[str, dict[str, Text]] = defaultdict(dict)
     for text in texts():
-        kinds[text.kind].setdefault(text.words, text)
+        if text.kind != REASONS:
+            kinds[text.kind].setdefault(text.words, text)
     drawn: list[Text] = []
     for place, kind in enumerate(sorted(kinds)):
         share = count // len(kinds) + (place < count % len(kinds))

@@ -47,7 +47,7 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     },
 }
 
-# What rounding decides, which is another on each processor: these may fail and may pass.
+# Rounding differs by processor: these may fail and may pass.
 ROUNDED = {
     (
         "M3PLClassifier",
@@ -68,7 +68,7 @@ ESTIMATORS = [
     for name in plcore.__all__
     if inspect.isclass(value := getattr(plcore, name)) and issubclass(value, BaseEstimator)
 ]
-# Those that learn from candidates; the contract of label vectors is in sensing/test_estimators.py.
+# Models that learn from candidates; the contract of label vectors is in sensing/test_estimators.py.
 CLASSIFIERS = [
     estimator
     for estimator in ESTIMATORS

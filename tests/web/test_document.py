@@ -151,7 +151,7 @@ def test_no_one_has_one_who_is_not_signed_in(ada: TestClient) -> None:
         assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
 
 
-# What a page sends that Streamlit could not read is a press that is none
+# Malformed page messages are counted as unusable
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

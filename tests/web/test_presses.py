@@ -115,7 +115,7 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw", "is"]
     twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
     assert twice.status_code == 409
-    assert "taken back already" in twice.json()["card"]["saved"]["message"]
+    assert "withdrawn already" in twice.json()["card"]["saved"]["message"]
 
 
 def test_undo_of_rows_together_leads_to_page(signed_in: TestClient, seat: Seat) -> None:
@@ -352,7 +352,7 @@ def test_what_was_done_is_not_denied_if_what_comes_next_cannot_be_had(
     answer = send(signed_in, seat, **undo)
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     twice = send(signed_in, seat, **undo)
-    assert (twice.status_code, "taken back already" in twice.text) == (409, True)
+    assert (twice.status_code, "withdrawn already" in twice.text) == (409, True)
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
 
 
@@ -495,7 +495,7 @@ def test_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(start())
 
 
-# What pages were told of Streamlit's files: by sign-in, by the names in what they were sent, and not for
+# Files of Streamlit that pages announce: by sign-in, by the names in what they were sent, and not for
 # ever
 
 

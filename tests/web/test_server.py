@@ -479,7 +479,7 @@ def test_health_is_open_and_asks_database(
     assert str(home.settings.home) not in answer.text
 
 
-# What a page says instead of Streamlit's own words, wherever its script ends in an error
+# Page text instead of Streamlit's own errors
 
 
 @pytest.mark.parametrize(

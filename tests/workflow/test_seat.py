@@ -211,7 +211,7 @@ def test_of_two_owners_who_change_project_at_once_neither_undoes_what_the_other_
     assert verifying.verify_project(Seat(home, owner, project))
 
 
-# Who may do what, and the words for who may not
+# Rights, and refusals
 
 
 def test_persons(home: Home, owner: int) -> None:
@@ -320,7 +320,7 @@ def test_press_asks_once_what_person_is(home: Home, owner: int, project: int) ->
     assert len(said) == 1
 
 
-# What a use case holds: the project of a seat that is at one, and whose answers may be seen
+# State of a use case: the project of a seat that is at one, and whose answers may be seen
 
 
 def test_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> None:

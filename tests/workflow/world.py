@@ -121,7 +121,7 @@ def unwritable(home: Home) -> Iterator[None]:
             session.execute(text("DROP FUNCTION is_full CASCADE"))
 
 
-# What PostgreSQL says of a full disk, at every line that anyone would write.
+# PostgreSQL errors of a full disk, at every writing line.
 _FILL = """
 CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'No space left on device';

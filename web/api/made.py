@@ -118,7 +118,7 @@ class Api(FastAPI):
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
-            # What the shapes leave open: the kinds of project that there are.
+            # Values that the schemas leave open: the kinds of project that there are.
             document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
                 kinds.KINDS
             )

@@ -319,7 +319,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         stays = {one.row for one in batch.rows} & set(taken_out)
         wanted = [one for one in batch.rows if one.row not in stays]
         kept = still_open(turn, batch, wanted, label)
-        # Of one look, as of one question: with more, no one looked at it.
+        # For one view, as for one question: with more, no one looked at it.
         seconds = min(max(0.0, (turn.now - batch.shown_at).total_seconds()), LONGEST)
         stored = [
             _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)

@@ -168,7 +168,7 @@ def latest_withdrawn(answers: Sequence[OwnAnswer]) -> int | None:
     return max(again)[1] if again else None
 
 
-# What the people of a project wrote lately, kept in memory next to its learner and following the log as it does.
+# Recent entries of a project's people, in memory next to its learner, following the log.
 #
 # Every press needs it: the list of one's own answers, the pace, the day. Read once, it grows with each entry that is
 # committed; it is read again wherever it does not stand where the learner does.

@@ -331,5 +331,5 @@ def show_again(seat: Seat, place: Place) -> None:
             if not turn.is_taken(place) and turn.may_ask(place):
                 turn.show(place)
     except (NotSaved, StaleQuestion, NotFound, NotAllowed):
-        # What they did is stored; that must not be taken for a failure of it.
+        # Their work is stored; that must not be taken for a failure of it.
         logger.warning("Row %d could not be shown again at once.", place.row, exc_info=True)

@@ -43,7 +43,7 @@ def steady() -> datetime:
     return moment + timedelta(seconds=time.monotonic() - ticks)
 
 
-# What is stored of a question that is put before someone, and whether it still says what the screen will say.
+# Stored data of an open question, and whether it still matches the screen.
 
 _WHY = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
 """Parts of a learner's question that say why it is asked, and what the model says."""
@@ -194,7 +194,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     steady: datetime = field(default_factory=steady)
-    # What is before the person, once it was looked for.
+    # The person's open question, once looked up.
     _open: list[questions.OpenQuestion | None] = field(default_factory=list, init=False)
 
     @property
@@ -226,7 +226,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     def room(self) -> RoomSettings:
         return RoomSettings.from_json(self.opened.project.room)
 
-    # What a kind of project says of its questions
+    # Question texts by kind of project
 
     @abstractmethod
     def best(self, taken: Collection[Place], after: Place | None = None) -> AskedT | None:
@@ -289,7 +289,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         del question
         return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
 
-    # What all have in common
+    # Common parts
 
     def append(self, new: entries.NewEntry) -> entries.LogEntry:
         """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
@@ -419,7 +419,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def revision(self, place: Place) -> int:
         """How many entries this person has written about the place."""
-        # Of most rows no one has written: the database, whose lock others wait for, need not be asked.
+        # Most rows have no entries: the database, whose lock others wait for, need not be asked.
         untouched = not self.opened.written and self.learner.pool.fold.is_untouched(place.row)
         return 0 if untouched else entries.count_for(self.session, self.project_id, self.person_id, *place)
 

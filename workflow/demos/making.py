@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workflow.server.jobs import Job
 
 
-# What demos there are: what each is called, the file it comes in, and what people are told who answer.
+# The demos: what each is called, the file it comes in, and what people are told who answer.
 
 MakeFile = Callable[[Callable[[float], None]], bytes]
 """Makes the file of a demo, and tells the share that is made."""
@@ -155,7 +155,7 @@ def make(
     return project
 
 
-# Who has ended the tour of a demo: a line of the audit says so for good, to every browser of theirs.
+# People who have ended the tour of a demo: a line of the audit says so for good, to every browser of theirs.
 
 
 def ended(seat: Seat) -> bool:

@@ -76,7 +76,7 @@ def flush_all() -> None:
         os.sync()
 
 
-# What processes that were killed have left half-made in the data folder and in that of backups: a whole database,
+# Unfinished files of killed processes in the data folder and the backup folder: a whole database,
 # perhaps, with the hashes of passwords, or a table of gigabytes.
 
 RESTORING, BRINGING, MAKING = ".restoring-", ".bringing-", ".backup-"

@@ -163,7 +163,7 @@ def _believed(
         if not len(own):
             continue
         accuracy[a] = float(model.class_masses_ @ np.diag(model.confusion_[a]))
-        # What all others say of these rows, by how right each is in all of them: one step, and no fit for each person.
+        # Answers of all others about these rows, weighted by accuracy: one step, and no fit for each person.
         seen = rows[own]
         size = by_row[seen + 1] - by_row[seen]
         at = np.repeat(np.arange(len(own)), size)

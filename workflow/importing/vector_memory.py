@@ -67,7 +67,8 @@ class KeptVectors:
 
     def _opened(self) -> sqlite3.Connection:
         file = sqlite3.connect(self._path, timeout=_WAIT)
-        # What a power cut damages is made again; to wait for the disk after each batch would cost more than the batch.
+        # Files damaged by a power cut are rebuilt; to wait for the disk after each batch would cost more than the
+        # batch.
         file.execute("PRAGMA synchronous = OFF")
         file.execute(
             "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, whole INTEGER, vector BLOB) WITHOUT ROWID"

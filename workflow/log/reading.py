@@ -61,7 +61,7 @@ def take_in(
     return True
 
 
-# What people say of the rows of a project, one vote for each person and place, whatever its kind.
+# Answers of people about a project's rows, one vote per person and place, for any kind.
 
 
 class Vote(NamedTuple):

@@ -225,7 +225,7 @@ def _why_no_shares(learner: Learner, pool: CandidatePool, row: int) -> str:
     return "" if _has_model(learner) else NO_MODEL
 
 
-# What reviewers store of disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
+# Entries of reviewers about disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
 # next to a row, which are none.
 
 

@@ -34,7 +34,7 @@ from workflow.projects.figures import FEWEST_MEASURED, SIMULATED
 from workflow.rows.finding import names_of
 from workflow.seat import Seat
 
-# What people have said in a project, read once for all figures of theirs.
+# Answers of people in a project, read once for all their figures.
 
 Place = tuple[int, str | None]
 """A row, and the label of it that is asked about; None: all of it."""

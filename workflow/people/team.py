@@ -250,7 +250,7 @@ def _why_not(link: people.Link | None) -> str:
     return "This sign-in link has expired. Ask for a new one."
 
 
-# What an owner sees of everyone: how they can sign in, and where they are.
+# Figures of everyone, for owners: how they can sign in, and where they are.
 
 
 @dataclass(frozen=True)

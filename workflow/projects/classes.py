@@ -120,7 +120,7 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
         raise ClassError(
             f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
         )
-    # Of what exists nothing is asked: tables from before may name it so.
+    # Existing files are not asked about: tables from before may name it so.
     if kind != "merge" and (found := forbidden_in_name(names[-1] if names else "")) is not None:
         raise ClassError(f"A class's name cannot be stored with {found}. Fix: type another.")
     return _store(seat, version, kind, names)

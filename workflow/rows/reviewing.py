@@ -33,7 +33,7 @@ from workflow.rows.finding import may_correct
 from workflow.saving import NotSaved as NotSaved
 from workflow.seat import Seat
 
-# What pages show of the scores that came with a table: how many of those so high are right, by label.
+# Page texts about the scores that came with a table: how many of those so high are right, by label.
 
 BINS = 10
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 
-# What the doctor finds of the machine: the packages that are installed, how fast its disk is.
+# Findings of the doctor about the machine: the packages that are installed, how fast its disk is.
 
 SLOWEST_COMMIT = 0.05
 """Seconds that a commit may take: there is one in every answer."""

@@ -174,7 +174,7 @@ class KeptJobs:
             job.leave(max(0.0, until - time.monotonic()))
 
 
-# Who does long work in blocks: this process, processes of this machine, or the cluster that the settings name.
+# Runner of long work in blocks: this process, processes of this machine, or the cluster that the settings name.
 
 
 def blocks_folder(settings: Settings) -> Path:

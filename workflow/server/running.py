@@ -61,7 +61,7 @@ def _lock(note: IO[str]) -> bool:
     return True
 
 
-# Who has a data folder open: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
+# Lock of a data folder: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
 #
 # The system gives the lock back when a process ends, however it ends.
 
@@ -135,7 +135,7 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
     return True
 
 
-# What the server says on its terminal until it is ready: words, or for programs one document on standard output.
+# Terminal messages of the server until it is ready: words, or for programs one document on standard output.
 
 
 class Terminal:

@@ -34,7 +34,7 @@ export function actionButton(name, text, does, more = {}) {
   );
 }
 
-/** What a button has that stays in sight on a phone, if there is room for four. */
+/** Style of buttons that stay in sight on a phone, if there is room for four. */
 export const NEAR = { class: "action near" };
 
 /**
@@ -86,7 +86,7 @@ export function backButtons(state) {
 }
 
 /**
- * What is under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
+ * The area under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
  * their keys.
  *
  * @param {HTMLElement[]} groups

@@ -10,7 +10,7 @@ import { addressOf } from "./spectrogram.js";
 const MOST = 8_000_000;
 
 /**
- * What is fetched of a row without asking how long it is.
+ * Files of a row that are fetched without a size check.
  *
  * @param {Coming} row
  * @param {boolean} log

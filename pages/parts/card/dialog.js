@@ -1,5 +1,5 @@
 // @ts-check
-// What opens over the card, one at a time. Escape closes each.
+// Panels over the card, one at a time. Escape closes each.
 
 import { key, make } from "./elements.js";
 

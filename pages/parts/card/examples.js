@@ -46,7 +46,7 @@ export function want(state, what, fill) {
 }
 
 /**
- * What has come for the panel of this class that is open; null where that is not what it wants.
+ * Content for the open panel of this class; null where that is not what it wants.
  *
  * @param {State} state
  * @param {string} name

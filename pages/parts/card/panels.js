@@ -8,7 +8,7 @@ import { roomOf } from "./state.js";
 /** @import { State } from "./types.js" */
 
 /**
- * What ends every sheet of keys.
+ * Last lines of every key sheet.
  *
  * @type {[string, string][]}
  */

@@ -6,7 +6,7 @@ import { goesByRoute, post } from "./posting.js";
 
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
-/** What answers nothing: the question stays as it is. */
+/** Actions that are not answers: the question stays as it is. */
 const NO_ANSWERS = new Set([
   "undo",
   "redo",

@@ -1,5 +1,5 @@
 // @ts-check
-// What a person has set about the card, kept in their browser; where that keeps nothing, until the page is closed.
+// Settings of the card, stored in the browser; where that keeps nothing, until the page is closed.
 
 const BEGIN = "winnow-";
 

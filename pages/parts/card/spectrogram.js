@@ -225,7 +225,7 @@ function seconds(edges) {
 const mark = (text, side, share) => make("span", { text, style: `${side}:${100 * share}%` });
 
 /**
- * What is not asked about is paler; the rest has lines at its ends and says what it is.
+ * Sound outside the asked segment is paler; the rest has lines at its ends and says what it is.
  *
  * @param {Segment} segment
  * @param {Edges} edges

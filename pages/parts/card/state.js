@@ -1,5 +1,5 @@
 // @ts-check
-// What one card remembers from drawing to drawing.
+// State of one card between redraws.
 
 import { make } from "./elements.js";
 
@@ -97,7 +97,7 @@ export const buttonOf = (state, name, attribute = "data-key") =>
   state.holder.querySelector(`[${attribute}~="${CSS.escape(name)}"]`);
 
 /**
- * What has the focus, where that is in the card.
+ * The focused element, if it is in the card.
  *
  * @param {State} state
  */

@@ -38,7 +38,7 @@ const button = (text, press) => {
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
 /**
- * What is wrong with files before any of them is sent; "" if nothing is.
+ * Problems with files before any of them is sent; "" if nothing is.
  *
  * @param {{ size: number }[]} files
  * @param {Pick<Box, "most" | "limit">} box

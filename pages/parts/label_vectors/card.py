@@ -189,7 +189,7 @@ ANSWERING: tuple[Setting, ...] = (
 )
 
 
-# What pages say of projects of label vectors.
+# Page texts for projects of label vectors.
 
 EXPORT = ExportWords(
     "Cells",

@@ -34,7 +34,7 @@ export const labels = {
 const kept = new WeakMap();
 
 /**
- * What is picked stays while the same question is on screen, also after a refused save.
+ * Selections stay while the same question is on screen, also after a refused save.
  *
  * @param {State} state
  * @param {VectorQuestion} question
@@ -131,7 +131,7 @@ function showPicked(state, question) {
 }
 
 /**
- * What a press on the button that saves will store.
+ * The entry that the save button will store.
  *
  * @param {number} yes labels that are picked
  * @param {number} all

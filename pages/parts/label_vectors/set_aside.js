@@ -1,5 +1,5 @@
 // @ts-check
-// What one answers about label vectors without saying what is right.
+// Answers about label vectors other than labels.
 
 import { answerButton, NEAR } from "../card/actions.js";
 

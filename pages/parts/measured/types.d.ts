@@ -1,4 +1,4 @@
-/** What the tables of people and of models are sent (`team_table.py`, `model_table.py`). */
+/** Data for the tables of people and models (`team_table.py`, `model_table.py`). */
 
 /** A figure with its 95% interval. value : null while it is unknown; sofar : what there is until then, in words */
 export interface Measured {

@@ -183,7 +183,7 @@ function takeOut(state, question, tiles, out) {
 }
 
 /**
- * What a press on Enter will store.
+ * The entry that Enter will store.
  *
  * @param {number} total
  * @param {number} out

@@ -102,7 +102,7 @@ function asking(state, question) {
   );
 }
 
-/** Of so many classes choices are high, of more lower, so that most are in sight; the same at every question. */
+/** With few classes choices are tall, with many lower, so that most are in sight; the same at every question. */
 const FEW = 7;
 
 /**

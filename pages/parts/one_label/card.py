@@ -286,7 +286,7 @@ ANSWERING: tuple[Setting, ...] = (
 )
 
 
-# What pages say of projects with one true label among candidates.
+# Page texts for projects with one true label among candidates.
 
 EXPORT = ExportWords(
     "Rows",

@@ -53,7 +53,7 @@ export function follow(listener) {
 }
 
 /**
- * What holds all words, case and accents aside; what is called just so first, then what begins with the first of them.
+ * Texts that contain all words, ignoring case and accents; what is called just so first, then what begins with the first of them.
  *
  * @template {Sought} T
  * @param {T[]} listed

@@ -151,7 +151,7 @@ function choice(state, line) {
     ),
     ...(line.shown ? shareBar(percent) : []),
   );
-  // Of use to the key alone: Shift and a click do the same.
+  // Only used by the key: Shift and a click do the same.
   const beside = make("button", {
     hidden: true,
     type: "button",
@@ -187,7 +187,7 @@ const chosen = ({ holder }) =>
 /**
  * @param {State} state
  * @param {HTMLElement} button
- * @param {boolean} next to others that are chosen
+ * @param {boolean} beside others that are chosen
  */
 function mark(state, button, beside) {
   const on = button.getAttribute("aria-pressed") !== "true";

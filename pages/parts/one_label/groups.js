@@ -72,7 +72,7 @@ function groupButton(group, does) {
 }
 
 /**
- * What a group found by the search says of the question: which of its classes, as what kind of answer. Null where it
+ * Data of a group found by the search: which of its classes, as what kind of answer. Null where it
  * would say nothing, as all candidates are in it.
  *
  * @param {Pick<SearchedQuestion, "groups" | "rows">} question

@@ -157,7 +157,7 @@ const groupOptions = (question, project) =>
   });
 
 /**
- * What the search says it found.
+ * Result line of the search.
  *
  * @param {number} all classes and groups there are to search
  * @param {number} found of them

@@ -54,7 +54,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
 }
 
 /**
- * What of a row is seen at a glance.
+ * A row at a glance.
  *
  * @param {Tile["view"]} view
  * @param {string} id of the element

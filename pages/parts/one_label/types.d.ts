@@ -52,7 +52,7 @@ export interface CandidateQuestion extends Question {
   marks: [start: number, end: number, candidate: number, strength: number][];
 }
 
-/** What the search of all classes needs to know of a question. */
+/** Data of a question that the class search needs. */
 export type SearchedQuestion = Pick<CandidateQuestion, "none" | "nClasses" | "groups"> & { rows: Line[] };
 
 /** The number of a label's colour and shape; null: it has none */
@@ -81,7 +81,7 @@ export interface DisputeQuestion extends Question {
   groups: CandidateGroup[];
 }
 
-/** What the search looks through. sought : its name as searches compare it */
+/** Classes and groups that the search covers. sought : its name as searches compare it */
 export interface Sought {
   label: string;
   sought: string;

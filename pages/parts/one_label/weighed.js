@@ -1,5 +1,5 @@
 // @ts-check
-// What the imported file says of a candidate, next to what the model says: dots for a few votes, else a notch on the bar and
+// The file's evidence for a candidate, next to the model's: dots for a few votes, else a notch on the bar and
 // the number.
 
 import { make } from "../card/elements.js";
@@ -59,7 +59,7 @@ const titleOf = ({ weight, voters }) =>
   [weight, voters ? `Voted for by ${voters}` : "Evidence in the imported file"].filter(Boolean).join(". ");
 
 /**
- * What dots or notches mean, for the line under the question; null if there are none.
+ * Legend of dots or notches, for the line under the question; null if there are none.
  *
  * @param {CandidateQuestion} question
  */

@@ -55,7 +55,7 @@ export function isTooLate(state, name, now) {
 }
 
 /**
- * What is asked in yes and no now; null where all candidates are shown.
+ * The yes or no question on screen; null where all candidates are shown.
  *
  * @param {State} state
  * @param {CandidateQuestion} question

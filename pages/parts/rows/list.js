@@ -18,7 +18,7 @@ const WIDTHS = {
 };
 
 /**
- * What each list remembers from drawing to drawing.
+ * State of each list between redraws.
  *
  * @typedef {object} Drawn
  * @property {string} said what is drawn

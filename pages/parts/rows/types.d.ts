@@ -1,4 +1,4 @@
-/** What the list of rows, the head of its drawer and the facts in it are sent (`row_table.py`). */
+/** Data for the list of rows, its drawer and its facts (`row_table.py`). */
 
 /** The columns after those that every list has: place, picture, row. */
 export type ColumnName = "shares" | "words" | "near" | "answer" | "predicted" | "person" | "at";

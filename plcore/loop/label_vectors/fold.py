@@ -119,7 +119,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
             )
 
 
-# What the loop needs of a table of label vectors.
+# Interface that the loop needs of a table of label vectors.
 
 
 class NamedFeatures(Features, Protocol):

@@ -37,7 +37,7 @@ from plcore.loop.packed import joined, packed, part, unpacked
 from plcore.sensing.metrics import EVEN
 from plcore.sensing.regression import LARGEST
 
-# What the entries so far have made of a learner of label vectors, as arrays, and one that goes on from there.
+# State of a learner of label vectors as arrays, and how to resume from it.
 #
 # With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
 # that has taken in every entry. No model is in it: BML-CS is refitted at every start, to the cells as they stood
@@ -114,7 +114,7 @@ def _due(
     return replace(job, seq=seq, answers=answers, yes=yes, no=no, control=control)
 
 
-# What a model of label vectors can be fitted to: checked when a project is made, not at its first fit.
+# Training sets for a model of label vectors: checked when a project is made, not at its first fit.
 
 MATRICES = 9
 """Matrices of the smaller of rows and features, squared, that are in memory at most: those of the model in place and

@@ -377,7 +377,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         out = (self.bad | self.test_rows)[:, None] | self.control_cells
         return np.where(out, UNKNOWN, self.cells).astype(np.int8)
 
-    # Who may be asked what
+    # Rights to be asked
 
     @property
     def unknown(self) -> BoolArray:

@@ -30,7 +30,7 @@ from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
-# What the entries so far have made of a pool, as arrays, and a pool that goes on from there.
+# State of a pool as arrays, and how to resume from it.
 #
 # With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
 # that has taken in every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,

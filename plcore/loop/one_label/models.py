@@ -208,7 +208,7 @@ class OnlineModel(Model):
         self._X_held = self._X[pool.held]
         # Answered training rows, in the order of their rounds.
         self._rows = self._rounds()
-        # Of each round: whether the prediction before it is not among the candidates after it.
+        # For each round: whether the prediction before it is not among the candidates after it.
         self._wrong: list[bool] = []
         self._out = self._bad()
         self._begin()

@@ -332,7 +332,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         weights = self.table.candidate_weights
         return None if weights is None else weights_after_answers(weights[rows], candidates)
 
-    # Who may be asked what, and who said what
+    # Rights to be asked, and answers by person
 
     def views(self, row: int) -> Sequence[View]:
         """The result of each person for a row, where people answer for themselves; verdicts are not among them."""

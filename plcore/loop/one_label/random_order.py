@@ -270,7 +270,7 @@ class RandomOrderRuns:
             now=float(runs.right_now @ runs.weights),
         )
 
-    # What there is to learn from and to measure on
+    # Training and test data
 
     def _answered(self) -> IntArray:
         """Rows that train and have an answer."""

@@ -35,7 +35,7 @@ from plcore.labels.weights import prior_labels, score_columns, weights_after_ans
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
 
-# What a kernel ridge makes of new answers at once, before a worker's next version: a few rounds from the version.
+# First updates of a kernel ridge, before a worker's next version: a few rounds from the version.
 #
 # It follows from the version and the candidates as they are: how often it was done in between changes nothing, and a
 # withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by

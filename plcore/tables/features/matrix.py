@@ -230,7 +230,7 @@ class FeatureTransformer:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
         if (categories := self._categories) is not None:
             width = sum(map(len, categories.categories_))
-            # What is looked up is laid out again for each block of rows: blocks of so many rows keep that in
+            # Lookups are repeated for each block of rows: blocks of so many rows keep that in
             # proportion.
             at_once = max(_ROWS_AT_ONCE, width)
             values = (some[:, self._used] for some in _categories(table, rows, at_once))

@@ -256,7 +256,7 @@ class RecordMap:
                 found.name(label, weight, source or model)
         add_own(found, record, row)
         if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
-            # What was right and is named no more is not known: no one said that it is not.
+            # A label that was right and is no longer named becomes unknown: no one said that it is not.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}
             found.vector = kept | dict.fromkeys(found.weights, 1)
         return found

@@ -177,7 +177,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
     """
     columns = sample_columns(cells)
-    # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
+    # Columns that an earlier export added are neither truth nor features: the model would be measured with its own
+    # guesses.
     columns = [column for column in columns if not _OWN.match(column.name)]
     free = {column.name: column for column in columns}
 
@@ -250,7 +251,7 @@ def _features(
     differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
-    # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
+    # Names that survey tools use for one question in one cell, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.

@@ -350,7 +350,7 @@ def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]
 
 
 def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project: int) -> None:
-    # What questions cost is learnt before the first answer: on a busy machine all of them take long.
+    # The cost of questions is estimated before the first answer: on a busy machine all of them take long.
     page.goto(f"{server.base}/settings?project={yes_no_project}")
     expect(page.get_by_text("Assumed until measured")).to_be_attached()
     room.annotate(page, server, yes_no_project)
@@ -405,7 +405,7 @@ def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project:
     room.press(page, "2")
     assert yes_no_said(server, yes_no_project)[-1] == ("is", [chosen], "is")
 
-    # What is always there.
+    # Constant parts.
     next_yes_no()
     page.keyboard.press("0")
     page.get_by_role("dialog", name="Find a class").wait_for()

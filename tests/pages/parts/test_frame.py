@@ -21,7 +21,7 @@ from workflow import demos
 from workflow.demos import Demo
 from workflow.server.home import Home
 
-# What every page begins with: a name of a user is shown as it is
+# Start of every page: a name of a user is shown as it is
 
 
 EMOJI = re.compile(r":\+1:|:-1:|:[\w-]+:")

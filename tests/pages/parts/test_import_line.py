@@ -28,7 +28,7 @@ from workflow.importing import arrivals
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Whose file has to wait is told how many come before; where its turn does not come nothing is held against
+# A waiting file shows how many come before; where its turn does not come nothing is held against
 # it
 
 

@@ -70,7 +70,7 @@ def test_every_kind_of_entry_about_row_has_words_of_its_own() -> None:
         assert not told["message"].endswith(f", {kind}")
 
 
-# What the card is told after a press, next to what its page has drawn
+# Card data after an answer, next to the page's own
 
 
 #: What the page alone says: it is of its session, or of its frame.
@@ -97,7 +97,7 @@ def test_answer_that_was_there_is_named() -> None:
     assert "already (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
 
 
-# What is said of a press that was refused, and for how long
+# Message about a refused answer, and how long it stays
 
 
 def test_press_past_page_while_it_is_drawn_makes_no_old_question_new(

@@ -1,4 +1,4 @@
-// What a group says of a question, and where the search has it among the classes.
+// Text of a group in a question, and its place in the search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

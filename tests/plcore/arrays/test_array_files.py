@@ -221,7 +221,7 @@ def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
         sys.setswitchinterval(usual)
 
 
-# What counts as want of room on the disk.
+# Errors that mean a full disk.
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -116,7 +116,7 @@ def test_runner_is_chosen_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         make_runner("tcp://127.0.0.1:1", tmp_path)
 
 
-# What a process computes with, and that one of other code is refused.
+# Numeric libraries of a process; other code is refused.
 
 
 def test_code_and_versions_name_what_results_depend_on() -> None:
@@ -130,7 +130,5 @@ def test_who_computes_with_something_else_is_refused(monkeypatch: pytest.MonkeyP
     check_code(mine)
     monkeypatch.setattr(parts, "_sources", lambda: "later")
     assert code_here() != mine
-    with pytest.raises(
-        RuntimeError, match=r"other versions than whoever asked: later 3\..*, there \w{12} 3\."
-    ):
+    with pytest.raises(RuntimeError, match=r"other versions than the caller: later 3\..*, there \w{12} 3\."):
         check_code(mine)

@@ -112,7 +112,7 @@ def test_what_does_not_go_with_candidates_is_named():
         read_votes(pd.DataFrame({"row": [0], "annotator": ["a"], "label": ["x"]}))
 
 
-# What most people say, and where no one can tell.
+# Majority vote, and ties.
 
 
 SETS = st.one_of(st.integers(0, 3), st.sets(st.integers(0, 3), min_size=1))

@@ -481,7 +481,7 @@ def test_masses_of_power_one_come_to_transport_that_sinkhorn_finds(seed):
     assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
 
 
-# What learners with soft labels share: scores, ties, classes that no one has, scaling.
+# Code shared by learners with soft labels: scores, ties, classes that no one has, scaling.
 
 
 class Given(SoftLabelClassifier):

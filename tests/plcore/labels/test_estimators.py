@@ -122,7 +122,7 @@ def test_class_that_cannot_be_has_no_share():
     np.testing.assert_array_equal(shares, [[0, 1], [1, 0]])
 
 
-# What learners refuse of their training data: where a value is missing, and the way out.
+# Refusals of training data: where a value is missing, and the way out.
 
 
 LEARNERS = [

@@ -390,7 +390,7 @@ def test_what_map_was_before_rows_came_and_no_further_back_than_another_change()
     assert before((3, "rows", "9"), (5, "add", "emu")) == ()
 
 
-# What is said of classes, moved to others: rows, matrices and sets alike; and names in messages.
+# Move statements about classes to others: rows, matrices and sets alike; and names in messages.
 
 
 PLACES = np.array([2, -1, 0, 2, 1])

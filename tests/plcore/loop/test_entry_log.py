@@ -76,7 +76,7 @@ def test_what_is_packed_is_plain_bytes():
         unpacked(np.frombuffer(b"\x80\x04}", dtype=np.uint8)[2:])
 
 
-# What checkpoints are made of: arrays, and texts among them, under names.
+# Parts of checkpoints: arrays, and texts among them, under names.
 
 
 def test_texts_and_lists_come_back_from_bytes() -> None:

@@ -211,7 +211,7 @@ def test_automatic_is_what_suits_model():
         assert asked_by.name == entry.strategy
         assert (asked_by.kind is StrategyKind.RULE) == (entry.upkeep is Upkeep.VOTES)
         assert asked_by.needs is not Need.EFFECTS or entry.relabels
-        # What a model cannot tell is not said to be asked by.
+        # Questions do not claim a strategy that the model cannot use.
         moves = LearnerSettings(model=name, strategy="moves").strategy_entry.name
         assert moves == ("moves" if entry.relabels else "margin")
     assert LearnerSettings().strategy_entry.name == "apl"

@@ -183,7 +183,7 @@ def test_points_are_said_as_people_do():
     ]  # fmt: skip
 
 
-# What follows from the figures of models: the best is taken, and nothing within noise.
+# Conclusions from the figures of models: the best is taken, and nothing within noise.
 
 
 def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figures: tuple) -> ModelComparison:

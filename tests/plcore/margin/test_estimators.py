@@ -458,7 +458,7 @@ def test_stopped_fit_leaves_model_before(learner, data):
     np.testing.assert_array_equal(model.predict(X), expected)
     with pytest.raises(StopError):
         model.fit(X[:, :2], candidates, progress=stop)
-    # What was learned of four features is no start for two.
+    # Four features are no start for two.
     fresh = clone(learner).fit(X[:, :2], candidates)
     again = model.fit(X[:, :2], candidates)
     np.testing.assert_array_equal(again.decision_function(X[:, :2]), fresh.decision_function(X[:, :2]))

@@ -233,7 +233,7 @@ def test_compiling_is_near_instant_the_second_time():
     assert plcore.compile_kernels() < 0.5
 
 
-# What rows lose by claims: the difference of their scores with the targets of the claims damped, and nothing else.
+# Loss of rows by claims: the difference of their scores with the targets of the claims damped, and nothing else.
 
 
 def lost_in_full(ranker, claimed, power):

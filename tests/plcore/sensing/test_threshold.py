@@ -55,7 +55,7 @@ class TestBestThreshold:
             assert found == EVEN
             return
         assert f1_above(scores, yes, found) == best
-        # Of cuts as good as each other the highest, the one that says yes least often.
+        # Among equal cuts the highest wins, which says yes least often.
         assert (scores > found).sum() == min(
             (scores > t).sum() for t in cuts if f1_above(scores, yes, t) == best
         )

@@ -26,7 +26,7 @@ from workflow.people import members, team, tokens
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Who a program is: by its token alone, at once over where that ends, and nowhere else of any use
+# Identity of a program: by its token alone, at once over where that ends, and nowhere else of any use
 
 
 def call(api: TestClient, seat: Seat, line: str) -> int:

@@ -31,7 +31,7 @@ from workflow.people import tokens
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 
-# What all calls have: a body within bounds, read whole; refusals as problems; a store that fails said in
+# Parts of all calls: a body within bounds, read whole; refusals as problems; a store that fails said in
 # words
 
 
@@ -280,7 +280,7 @@ def test_long_work_takes_no_thread_from_other_calls(api: TestClient, monkeypatch
     assert held == [0, 0, 1]
 
 
-# What programs read is what the use cases give: rows, figures, the log, predictions, files
+# The API returns the values of the use cases: rows, figures, the log, predictions, files
 
 
 def at(seat: Seat, path: str = "") -> str:

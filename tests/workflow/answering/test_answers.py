@@ -121,7 +121,7 @@ def test_rows_are_numbers() -> None:
             _ = Press.read(PRESS | {"labels": ["1", label]}).rows
 
 
-# What a screen shows first: the likeliest, or class order; nothing jumps while someone looks
+# First content of a screen: the likeliest, or class order; nothing jumps while someone looks
 
 
 LIKELIEST, FIXED = RoomSettings(), RoomSettings(order="fixed")

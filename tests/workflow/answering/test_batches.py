@@ -156,7 +156,7 @@ def test_label_vectors_have_none(home: Home, owner: int) -> None:
         batches.choose_batch(there, [0, 1], "x")
 
 
-# What a press stores
+# Entries stored by one click
 
 
 def test_press_stores_one_entry_for_every_row_that_was_not_excluded(seat: Seat) -> None:
@@ -213,7 +213,7 @@ def test_a_second_press_counts_what_stands_of_first(seat: Seat) -> None:
     again = batches.confirm_batch(seat, batch.token)
     assert (again.seq, again.rows) == (first.seq, first.rows - 1)
     undoing.undo(seat)
-    with pytest.raises(loop.StaleQuestion, match="taken back"):
+    with pytest.raises(loop.StaleQuestion, match="withdrawn since"):
         batches.confirm_batch(seat, batch.token)
 
 
@@ -478,7 +478,7 @@ def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> No
     back = shown(seat)
     assert rows_of(back) == rows_of(batch)[1:], "they are before the person together again"
     assert back.token != batch.token
-    with pytest.raises(loop.StaleQuestion, match="taken back already"):
+    with pytest.raises(loop.StaleQuestion, match="withdrawn already"):
         undoing.undo(seat, now.undoable)
     after = standing.standing(seat)
     (line,) = after.history

@@ -83,11 +83,11 @@ def test_history_goes_back_so_far_and_is_of_one_person(
     assert len(standing.standing(ada).history) == 1
     for _ in range(3):
         assert undoing.undo(seat) is not None
-    # What lies farther back than the history is no more to be found by it.
+    # Redo cannot reach answers older than the history.
     assert all(one.withdrawal is not None for one in standing.standing(seat).history)
 
 
-# What is kept of people's latest entries is what the database would give, whatever was done, and by whom
+# The cache of latest entries equals the database, after any change
 
 
 BEFORE = datetime.now(UTC) - timedelta(days=1)

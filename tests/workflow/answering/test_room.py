@@ -199,7 +199,7 @@ def test_longest_texts_are_taken() -> None:
         RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]
 
 
-# What is stored of a question that is put before someone
+# Stored data of an open question
 
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

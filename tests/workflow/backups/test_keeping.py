@@ -213,7 +213,7 @@ def test_notes_are_whole_on_full_disk(daily: Settings) -> None:
     assert keeping.work(daily.backups_dir) == before
 
 
-# What owners of this Winnow see of the backups, and do; and no one else
+# Backups page for owners; and no one else
 
 
 def test_from_press_to_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:

@@ -32,8 +32,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What no Winnow has written is refused in words, whatever part of a project it is in, before anything is
-# stored
+# Foreign content is refused with a message, in any part of a project, before anything is stored
 
 
 Content = dict[str, Any]

@@ -189,7 +189,7 @@ def test_name_stands_only_if_it_is_asked_for(home: Home, owner: int, project: in
 # more
 
 
-# What a database or a browser never lets in: surrogates, NUL.
+# Data that a database or a browser refuses: surrogates, NUL.
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
@@ -347,7 +347,7 @@ def test_details_are_reported_as_person_types_them() -> None:
 # Croissant's metadata: MLCommons' own reader finds no error in it, and reads the records next to it
 
 
-# Of rdflib and pandas, as mlcroissant uses them.
+# For rdflib and pandas, as mlcroissant uses them.
 
 GIVEN = CardDetails(
     license="cc-by-4.0", languages=("en",), url="https://example.org/birds", demographics="Two teachers."

@@ -247,7 +247,7 @@ def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> N
         file_called(label_vectors, "scenes.xlsx")
 
 
-# What programs read, over both kinds of project and both databases
+# API reads, over both kinds of project and both databases
 
 
 def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:

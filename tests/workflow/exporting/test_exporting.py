@@ -54,7 +54,7 @@ def prepared(seat: Seat, choice: ExportChoice | None = None, stem: str = "small"
     return found
 
 
-# What the files hold
+# Contents of the files
 
 
 def test_every_format_of_every_kind_is_written_whole_by_thread(of_any_kind: Seat) -> None:

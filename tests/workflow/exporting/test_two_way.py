@@ -25,7 +25,7 @@ from plcore.tables.roles.cells import one_spelling
 from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS
 from workflow import kinds
 
-# What is compared
+# The compared values
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def generated(draw: st.DrawFn, kind: str) -> Generated:
     return Generated(table, file.getvalue(), tuple(said), several)
 
 
-# What leaves, as it is after the answers
+# Exports, after the answers
 
 
 def learner_of(made: Generated) -> Any:

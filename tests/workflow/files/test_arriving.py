@@ -300,7 +300,7 @@ def test_names_are_words_and_no_paths(name: str, plain: str) -> None:
     assert plain_name(name) == plain
 
 
-# What a killed process has left in the data folder goes; what others are at does not
+# Leftovers of a killed process in the data folder are removed; what others are at does not
 
 
 NAMES = (".restoring-abc", ".bringing-abc", ".winnow.sqlite3.restored")

@@ -70,7 +70,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
-# What it does
+# Its actions
 
 
 def test_what_was_asked_for_is_stored_once_in_name_of_who_asked(seat: Seat, worker: EncodingWorker) -> None:
@@ -710,7 +710,7 @@ def test_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
     assert not anything_to_do(seat.home)
 
 
-# What is stored by encoder and content
+# Cache by encoder and content
 
 
 def test_worker_continues_after_last_batch_of_one_that_was_killed(

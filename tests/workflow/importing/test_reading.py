@@ -257,7 +257,7 @@ def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> Non
     assert look.view.audio is None
 
 
-# What a person names is laid over the guess: columns leave their roles, pairs stay pairs, nothing is said
+# A user's choices override the guess: columns leave their roles, pairs stay pairs, nothing is said
 # in vain
 
 

@@ -144,7 +144,7 @@ def test_name_that_is_taken_keeps_files_open_for_another_try(home: Home, owner: 
     assert importing.create(seat, "two", table, settings) != first
 
 
-# Who may send files, and within which limits; that is tried of the store itself in
+# Rights and limits of uploads; that is tried of the store itself in
 # `common/test_arriving.py`
 
 

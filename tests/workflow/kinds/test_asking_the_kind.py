@@ -30,7 +30,7 @@ from workflow.projects import managing, progress
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What the house asks of a project whatever its kind
+# Functions that every kind of project needs
 
 
 def project_of(seat: Seat) -> Project:
@@ -221,7 +221,7 @@ def test_one_kind_does_not_know_another(name: str) -> None:
                 assert not [one for one in named if any(one.startswith(other) for other in others)], path
 
 
-# What every kind says of rows that are confirmed together: all of it, or that there is none
+# Texts of every kind for rows confirmed together: all of it, or that there is none
 
 
 ASKED = [name for name in vars(Batching) if not name.startswith("_")]
@@ -240,7 +240,7 @@ def test_there_is_kind_that_does() -> None:
     assert [name for name, kind in KINDS.items() if kind.BATCHING is not None] == ["one_label"]
 
 
-# What every kind says of rows on the map: in the order asked for, within the classes, and known once
+# Texts of every kind for rows on the map: in the order asked for, within the classes, and known once
 # answered
 
 
@@ -270,7 +270,7 @@ def test_answer_makes_row_known(home: Home, owner: int, project: int) -> None:
     assert named.known[0]
 
 
-# What pages say of shortlists, as numbers
+# Figures of shortlists for pages
 
 
 def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none: int = 0) -> ShortlistView:

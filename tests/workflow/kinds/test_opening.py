@@ -126,7 +126,7 @@ def test_large_table_is_on_disk_and_takes_less_for_each_of_its_bytes() -> None:
     assert sizes == sorted(sizes)
 
 
-# What one server writes, the other has taken in before anyone asks it
+# Each server applies the other's entries before it is asked
 
 
 LONG = 60.0

@@ -82,7 +82,7 @@ def forged(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
     return [*lines[: number - 1], line, *lines[number:]]
 
 
-# What is written
+# Written files
 
 
 @given(logs(least=0), any_text)
@@ -175,7 +175,7 @@ def test_lines_are_made_as_they_are_asked_for() -> None:
     assert asked == [1]
 
 
-# What was done to it
+# Changes to it
 
 
 @given(logs(least=0, most=3), st.data())

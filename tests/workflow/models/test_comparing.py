@@ -106,7 +106,7 @@ def test_comparisons_become_rare(answers: int) -> None:
     assert made <= 25
 
 
-# What it changes
+# Its changes
 
 
 def test_best_model_is_adopted_by_line_of_log_and_answers_at_once(
@@ -205,7 +205,7 @@ def test_label_vectors_are_never_compared(
     project = vector_project(home, owner)
     worker.look()
     assert findings.calls == []
-    with pytest.raises(choosing.CannotCompare, match="nothing to compare in projects of this kind"):
+    with pytest.raises(choosing.CannotCompare, match="Projects of this kind have no models to compare"):
         choosing.compare_now(Seat(home, owner, project))
 
 
@@ -291,7 +291,7 @@ def test_model_is_adopted_no_sooner_than_it_can_be_trained(
     assert newest_version(home, project) == 0
 
 
-# Who makes it
+# Its maker
 
 
 def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) -> None:

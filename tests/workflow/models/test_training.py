@@ -424,7 +424,7 @@ def test_who_was_there_is_looked_for_soon_when_missed_again() -> None:
     assert away.is_due
 
 
-# What a worker tries: cancelled, restarted by another, or failed and told
+# A worker's attempts: cancelled, restarted by another, or failed and told
 
 
 def tried(error: BaseException | None) -> list[str]:

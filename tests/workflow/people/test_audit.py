@@ -38,7 +38,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What is noted, by whom, and that nothing is noted of what did not happen; reading it, filtered and as CSV
+# Audit entries and their people; nothing is recorded that did not happen; reading it, filtered and as CSV
 
 
 def test_every_kind_has_words() -> None:

@@ -137,7 +137,7 @@ def test_browsers_are_reported_in_a_few_words(said: str, words: str) -> None:
     assert browser_words(said) == words
 
 
-# Who is known to be signed in is who is, no matter who has changed what meanwhile
+# The cache of signed-in people equals the database, after any change
 
 
 @pytest.fixture

@@ -228,7 +228,7 @@ def test_folders_are_for_this_user_alone(home: Home) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-# Who may see a project: listed, added, changed, removed, and what is left of them
+# Rights to see a project: listed, added, changed, removed, and what is left of them
 
 
 @pytest.fixture

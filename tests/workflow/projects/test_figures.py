@@ -145,7 +145,7 @@ def test_pace_is_median_of_peoples_latest_answers(
     assert answer_after(8) == 7, "of the latest four"
 
 
-# What a list of projects says of one: few points of its curve, and numbers that JSON can hold
+# A project's line in the list: few points of its curve, and numbers that JSON can hold
 
 
 HERE = Glance(7, 5, RIGHT, 12, (0.5, 0.75), (None, 0.4), (None, 0.9), 0.9, False, 120.0, "data:")
@@ -262,7 +262,7 @@ def test_no_learner_is_built_for_it(
     assert summary_of(home, project).n_rows == world.table().n_rows
 
 
-# What a page says of the goal and of random order, from points and from what a worker has stored
+# Page texts about the goal and random order, from points and a worker's result
 
 
 def measured(accuracy: np.ndarray, *, fixed: bool = True, rows: float = 500.0) -> Measured:

@@ -377,7 +377,7 @@ def test_no_word_is_looked_for_in_nothing() -> None:
     assert rows_with(table, ["1"])["1"].tolist() == [True], "rows without ids are called by their numbers"
 
 
-# What a file says for each label of a row, in words
+# File text for each label of a row
 
 
 def weights_table(*cells: str, **more: object) -> LabelTable:

@@ -111,7 +111,7 @@ def test_full_disk_is_not_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyP
         home.close()
 
 
-# What of the data folder other users of the machine can read: nothing, or it is said
+# Files of the data folder that other users can read: nothing, or it is said
 
 
 def mode(path: Path) -> int:
@@ -227,7 +227,7 @@ def test_one_start_at_a_time_puts_backup_back(tmp_path: Path) -> None:
         assert third
 
 
-# What the machine is said to have: in a container no more than it may use
+# Reported properties of the machine: in a container no more than it may use
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# What the person at the terminal is told while the kernels are made ready: of compiling, and of nothing
+# Terminal messages while kernels compile: of compiling, and of nothing
 # else
 
 

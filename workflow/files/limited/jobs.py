@@ -47,7 +47,7 @@ from plcore.tables import spectrogram as picture_of
 from plcore.tables.encoders import Description, Encoder, EncoderError, ModelInputs, taken
 from workflow.files.limited.asking import NUMBERS, TABLE
 
-# What the helper's children do with one picture or recording that someone looks at, or that a model is to take in.
+# Jobs of the helper's children on one image or recording, for viewing or encoding.
 
 POINTS = "points.npy"
 """The name of the inputs of a model in the folder of their job."""

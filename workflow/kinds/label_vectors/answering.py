@@ -85,7 +85,7 @@ def _parts(
     return [(kind, names) for kind, names in named.items() if names]
 
 
-# What a correction of a label vector stores: new entries alone.
+# Entries of a correction of a label vector: new entries alone.
 #
 # A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty:
 # what people said of it is withdrawn, and what these entries said of other labels is said once more. Where people

@@ -55,7 +55,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     )
 
 
-# What a dataset card says of label vectors.
+# Dataset card texts for label vectors.
 
 
 def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -> Described:
@@ -91,7 +91,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
     )
 
 
-# What programs are told of projects of label vectors: a question, the figures, what is predicted; as plain values.
+# API data of projects of label vectors: a question, the figures, what is predicted; as plain values.
 
 _SAID = {1: True, 0: False, -1: None}
 

@@ -202,7 +202,7 @@ def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{label}: {word}" for label, word in zip(labels, words, strict=True))
 
 
-# What each person says of each label of each row, for figures of people.
+# Answers of each person per label of each row, for figures of people.
 
 CHOICES = frozenset(map(str, SAID))
 WORDS = {1: str(EntryKind.YES), 0: str(EntryKind.NO)}

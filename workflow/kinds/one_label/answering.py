@@ -130,7 +130,7 @@ def _check_shown(turn: OneTurn, question: questions.OpenQuestion, shown: str | N
         )
 
 
-# What a correction of a row with candidates stores: an answer of the reviewer's, which counts as any other. Where
+# Entries of a correction of a row with candidates: an answer of the reviewer's, which counts as any other. Where
 # people answer for themselves, and the reviewer is none of those who answered the row, it is a verdict.
 
 CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)

@@ -125,7 +125,7 @@ def _taken(learner: Learner) -> TakenLabels:
     return known[1]
 
 
-# What a dataset card says of rows with candidates.
+# Dataset card texts for rows with candidates.
 
 
 def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Described:
@@ -178,7 +178,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     )
 
 
-# What programs are told of projects of one true label: a question, the figures, what is predicted; as plain values.
+# API data of projects of one true label: a question, the figures, what is predicted; as plain values.
 
 
 def tell_question(shown: ShownQuestion) -> dict[str, object]:

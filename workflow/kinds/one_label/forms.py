@@ -164,7 +164,7 @@ def _temperature(learner: ActiveLearner[LabelTable]) -> float:
     rows = rows[np.argsort(-pool.changed_at[rows], kind="stable")[:MOST_CHECKS]]
     inside, truth = pool.first[rows], pool.candidates[rows]
     shares = learner.shares_of(rows, inside)
-    # Of a thousand classes a row has a few: the others would only cost time.
+    # With a thousand classes, a row has a few: the others would only cost time.
     first = np.argsort(~inside, axis=1, kind="stable")[:, : inside.sum(axis=1).max()]
     inside, truth = np.take_along_axis(inside, first, axis=1), np.take_along_axis(truth, first, axis=1)
     scores = log_shares(np.take_along_axis(shares, first, axis=1), inside, LEAST_DOUBT)

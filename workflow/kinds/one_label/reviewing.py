@@ -157,7 +157,7 @@ def _said(class_map: ClassMap, predicted: str | None) -> str | None:
     return None if predicted is None else names_now(class_map, (predicted,))[0]
 
 
-# What each person says of each row, for figures of people.
+# Answers of each person per row, for figures of people.
 
 
 def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:

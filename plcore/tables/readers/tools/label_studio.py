@@ -527,7 +527,7 @@ def _question(records: list[JsonObject], fields: list[str]) -> str | None:
         and len(kinds[name]) <= max(2, _MOST_CLASSES * len(records))
         and not all(_is_number(text) for text in kinds[name])
     ]
-    # Of a constant column nothing can be told apart; several classes come first.
+    # Nothing can be distinguished in a constant column; several classes come first.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
 
 

@@ -130,7 +130,7 @@ def with_pictures(reading: TableReading) -> TableReading:
     if not any(name.lower().endswith(IMAGE_ENDINGS) for name in tree.names()):
         return reading
     roles = reading.suggest_roles()
-    # What a picture shows does not tell its boxes apart.
+    # An image does not distinguish its boxes.
     sides = tuple(name for name in roles.numbers if name in BOX_SIDES)
     seen = replace(roles, image=PATH, image_features=True, numbers=sides, categories=())
     notes = tuple(note for note in reading.notes if not note.startswith(NO_PICTURES))

@@ -35,7 +35,7 @@ def answered_pool(answers: int, *, hard: bool = False, **settings: object) -> On
     return pool
 
 
-# What is compared
+# The compared values
 
 
 def test_answered_rows_are_those_that_answers_left_one_label_of() -> None:
@@ -111,7 +111,7 @@ def test_features_in_force_are_those_models_are_compared_on() -> None:
     assert widths[BOTH] >= widths[WORDS] > widths[MEANING]
 
 
-# What is chosen
+# The choice
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_it_is_estimator_with_settings_chosen_from_sets_as_imported(world):
     np.testing.assert_allclose(
         scores[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-5, atol=1e-5
     )
-    # Of training rows: what the next round would make of them, inside of their candidates.
+    # For training rows: what the next round would make of them, inside of their candidates.
     prior, labels = prior_labels(pool.candidates[pool.train]), plain.label_distributions_
     rounds = plain.rounds_
     further = softmax_inside(rounds.ridge.left_out_scores(labels), 0.05, prior)

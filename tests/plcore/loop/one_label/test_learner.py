@@ -345,7 +345,7 @@ def test_wrong_settings_are_refused(options, message):
         LearnerSettings(**options)
 
 
-# What an ActiveLearner asks, whom, and when it leaves a row alone.
+# Questions of an ActiveLearner, by person, and rows it leaves alone.
 
 
 def test_no_question_about_rows_that_are_done():

@@ -233,7 +233,7 @@ def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
     assert softmax_margins(scores, alone, rows).tolist() == [1.0] * len(rows)
     assert not softmax_inside(scores, none).any()
     assert not softmax_margins(scores, none, rows).any()
-    # What is no candidate does not count.
+    # Labels outside the candidates do not count.
     assert softmax_margins(scores[:1], np.array([[False, True, True]]), rows[:1])[0] == pytest.approx(
         np.tanh(0.5), abs=1e-12
     )

@@ -222,7 +222,7 @@ def test_test_row_counts_as_answered_and_never_as_open():
     assert counts.fresh.tolist() == [True]
 
 
-# What a model is right about of the held-out rows, kept by the rows that change, is what a new count gives.
+# Counts kept by changed rows equal a recount of the held-out rows.
 
 
 @given(st.data())
@@ -269,7 +269,7 @@ def test_after_any_entries_it_is_what_pool_says_again(model, seed, truth):
     assert len(taken) > 5
 
 
-# What is kept up to date is what would be recounted.
+# Incremental state equals a recount.
 
 
 @pytest.mark.parametrize("seed", range(5))

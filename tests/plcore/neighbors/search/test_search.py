@@ -223,7 +223,7 @@ def test_approximate_search_finds_what_it_says(stored):
     assert share >= 0.98
     assert abs(share - quick.recall) < 0.01
     assert share_found(quick.nearest(stored(queries), 10), exact.nearest(stored(queries), 10)) > 0.97
-    # What it finds it measures as the exact search does, and orders alike.
+    # Distances and order equal those of the exact search.
     same = found[0] == right[0]
     np.testing.assert_array_equal(found[1][same], right[1][same])
     assert (found[0] != own[:, None]).all()

@@ -40,7 +40,7 @@ def test_birdnet_is_not_for_commercial_use() -> None:
     assert [key for key, one in read_catalogue().items() if not one.commercial] == ["birdnet24"]
 
 
-# What an entry must have
+# Required fields of an entry
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
     data = table({f"x{place}": ["0", "1"] * 500 for place in range(width)})
     data = replace(data, numbers=np.asfortranarray(numbers) if layout == "F" else numbers)
     rows = np.flatnonzero(rng.random(1000) < 0.7)
-    # What all rows at once give, by the plain formulas.
+    # All rows at once, by the plain formulas.
     some = data.numbers[rows]
     known = ~np.isnan(some)
     low, high = np.nanmin(some, axis=0), np.nanmax(some, axis=0)

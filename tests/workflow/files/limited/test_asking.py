@@ -307,7 +307,7 @@ def test_imports_wait_for_each_other_and_no_one_who_looks_does(
     assert told[0] == 0
 
 
-# What a job leaves in its folder and says of it
+# Files and messages of a job
 
 
 VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n"

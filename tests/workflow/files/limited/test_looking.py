@@ -26,7 +26,7 @@ from tests.plcore.tables.zips import picture
 from tests.workflow.sounds import tone
 from workflow.files.limited import Bounds, asking, helper, jobs, look, looking
 
-# Who looks at a file gets what was made of it, or words
+# A viewer of a file gets its result or a message
 
 
 def test_what_was_made_comes_back(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_limits_use_size(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [Bounds.of_file(1_000, looking.LEAST_MB), Bounds.of_file(10_000_000, looking.LEAST_MB)]
 
 
-# What a job makes of a picture or recording is what its library makes of it
+# Jobs on images and recordings equal their libraries
 
 
 SPECTROGRAM = {

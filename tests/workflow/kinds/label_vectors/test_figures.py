@@ -383,7 +383,7 @@ def test_flat_by_blind_labels_if_nothing_is_held_out(home: Home, owner: int) -> 
     assert words.startswith(f"F1 moved by {moved} point")
 
 
-# What programs are told of a project of label vectors
+# API data of a project of label vectors
 
 
 SAID = {1: True, 0: False, -1: None}

@@ -218,7 +218,7 @@ def test_agreement_is_reported_label_by_label(home: Home, owner: int, people: li
     assert pairs[people[0], people[2]].same < pairs[people[0], people[2]].n_rows
 
 
-# What each person says of each label of a row, as figures of people read it
+# Answers of each person per label of a row, for figures of people
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:

@@ -588,7 +588,7 @@ def test_annotator_brings_row_back_by_saying_something(home: Home, owner: int, o
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "unsure")
     ask(home, owner, one, row, labels[1], "bad")
-    with pytest.raises(AnswerError, match="Only reviewers and the owner take back"):
+    with pytest.raises(AnswerError, match="Only reviewers and the owner can withdraw"):
         correct(home, ada, one, row)
     assert len(log(home, one)) == 2
     correct(home, ada, one, row, {labels[0]: 1})

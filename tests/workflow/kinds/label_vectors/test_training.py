@@ -353,7 +353,7 @@ def test_rows_and_labels_are_not_exchanged_next_to_blind_checks() -> None:
             settings.settle_change(checked, after)
 
 
-# What a card says of label vectors, against the pool itself
+# Card texts of label vectors, against the pool itself
 
 
 def test_known_labels_and_measures(home: Home, owner: int) -> None:

@@ -80,7 +80,7 @@ def test_label_stands_as_before_until_someone_says_more(turn_seat: Seat) -> None
     assert not stands(), "the row is out"
 
 
-# What an answer about a label vector stores, and which do not fit what was asked
+# Entries of an answer about a label vector, and answers that do not fit
 
 
 @pytest.mark.parametrize(

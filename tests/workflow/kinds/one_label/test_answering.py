@@ -194,7 +194,7 @@ def test_what_speaks_of_other_candidates_than_there_are_is_refused(
     with pytest.raises(loop.StaleQuestion, match="have changed"):
         loop.submit_answer(Seat(home, owner, answering_project), mine.token, kind, labels)
     assert count_entries(home) == 1
-    # What names its label means the same as ever.
+    # Answers that name their label keep their meaning.
     loop.submit_answer(Seat(home, owner, answering_project), mine.token, "is", ["bee"])
     assert left(home, owner, answering_project, mine.view.row) == ("bee",)
 

@@ -184,7 +184,7 @@ def test_rows_at_risk_have_column_once_checks_show_that_truths_lie_outside(home:
     np.testing.assert_allclose(risk, expected, atol=5e-5)
 
 
-# What each person says of a row, as figures of people read it
+# Answers of each person per row, for figures of people
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:

@@ -405,7 +405,7 @@ def test_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int)
     assert (budget.words, budget.reached) == ("2 of 2 answers are given.", True)
 
 
-# What programs are told of a project of one true label
+# API data of a project of one true label
 
 
 @pytest.fixture

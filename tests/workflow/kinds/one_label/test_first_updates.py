@@ -271,7 +271,7 @@ def test_damaged_file_is_found_again(
         assert loop.next_question(Seat(again, owner, project)) == shown
     finally:
         again.close()
-    assert "found anew" in caplog.text
+    assert "found again" in caplog.text
     assert kept.read_bytes() == whole, "and it is whole again"
 
 

@@ -96,7 +96,7 @@ def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
 
 def test_without_more_ado_every_question_is_which(seat: Seat) -> None:
     assert put(seat, replace(CHEAPEST, drawn_forms=True), "t") == AskedAs(WHICH, choices=3)
-    # Of their first twenty:
+    # For their first twenty:
     assert {one.form for one in put_all(seat, RoomSettings(), map(str, range(200)))} == {WHICH}
 
 
@@ -336,7 +336,7 @@ def test_yes_or_no_notes_list_that_was_not_shown(seat: Seat, monkeypatch: pytest
     assert seen == {WHICH, IS}
 
 
-# What it costs
+# Its cost
 
 
 def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -373,7 +373,7 @@ def test_learner_of_rows_that_are_in_files_is_the_same(home: Home, monkeypatch: 
     np.testing.assert_array_equal(mapped.table.candidates, in_memory.table.candidates)
 
 
-# What a card says of rows with candidates, against the pool itself
+# Card texts of rows with candidates, against the pool itself
 
 
 def described(seat: Seat) -> tuple[dict, object]:

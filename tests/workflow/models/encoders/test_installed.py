@@ -133,7 +133,7 @@ def test_licence_has_to_be_accepted_for_files_too(home: Home, tmp_path: Path, kn
     assert installed.add(home, tmp_path / "words.zip", non_commercial=True) == ("words",)
 
 
-# Those in the data folder
+# Files in the data folder
 
 
 def test_list_says_what_can_be_had_and_how(home: Home, tmp_path: Path, known: Known) -> None:
