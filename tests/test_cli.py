@@ -363,7 +363,7 @@ def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Pat
     assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
     assert "'some' is not one of" in shell.refused("export", 1, "--rows", "some")
     assert "--above belongs to --rows sure" in shell.refused("export", 1, "--above", 0.5)
-    assert "exclude each other" in shell.refused("export", 1, "--log", "--format", "csv")
+    assert "Use either" in shell.refused("export", 1, "--log", "--format", "csv")
     assert "0<=x<=1" in shell.refused("export", 1, "--rows", "sure", "--above", 90)
     assert not list(tmp_path.glob("out*"))
 

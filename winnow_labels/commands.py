@@ -95,7 +95,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
         if options["above"] is not None and options["rows"] != "sure":
             raise click.UsageError("--above belongs to --rows sure.")
         if options["log"] and options["name"] is not None:
-            raise click.UsageError("--log and --format exclude each other: use one.")
+            raise click.UsageError("Use either --log or --format, not both.")
         return command(**options)
 
     for option in reversed(_OPTIONS):
@@ -203,8 +203,7 @@ def import_table(
 
 
 def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
-    """Print how a file is read once its rows without labels and true labels outside the candidates are settled, if that
-    is all that is wrong with it."""
+    """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is wrong."""
     from workflow import importing
 
     settled = {"unlabelled": "all", "truth_outside": "unknown"}

@@ -106,8 +106,9 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
             is_flag=False,
             flag_value=_OF_SETTING,
             metavar="[ADDRESS]",
-            help="Who does it: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for as many of this "
-            f"machine; without ADDRESS whom {SETTING} names.  [default: {SETTING}, else this process]",
+            help="Where it runs: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for local "
+            "processes; without ADDRESS the one that"
+            f" {SETTING} names.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
         def told(what: str | None, cluster: str | None, **given: object) -> object:
