@@ -44,7 +44,7 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,  # a worker has the time that nobody else wants
+        timeout=600,  # a worker has the time that no one else wants
     )
 
 
@@ -113,7 +113,7 @@ FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
         pytest.param("serve", "newer", marks=pytest.mark.proof),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str, found: str) -> None:
+def test_what_cannot_be_opened_is_reported_in_one_line(tmp_path: Path, command: str, found: str) -> None:
     make, words = FOUND[found]
     path = tmp_path / "home" / "winnow.sqlite3"
     make(path)
@@ -137,7 +137,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str,
         pytest.param("shell", filled, marks=pytest.mark.proof),
     ],
 )
-def test_a_disk_that_cannot_be_written_is_said_in_one_line(
+def test_disk_that_cannot_be_written_is_reported_in_one_line(
     tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
     with small_disk(tmp_path / "home") as home:
@@ -147,7 +147,7 @@ def test_a_disk_that_cannot_be_written_is_said_in_one_line(
         assert {one.name for one in home.iterdir()} <= {"tables", "in-use"}
 
 
-def test_a_start_beside_one_that_puts_a_backup_back_opens_nothing(tmp_path: Path) -> None:
+def test_start_next_to_one_that_puts_backup_back_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
         assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
@@ -180,7 +180,7 @@ def test_a_server_says_its_one_line_as_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["words", "document"])
-def test_a_port_that_another_program_has_is_a_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_port_that_another_program_has_is_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -48,7 +48,7 @@ OF_A_PROJECT = (
 )
 """Addresses of pages that are about one project, and have a box of all."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
-"""Addresses of pages. Which page a person may have is asked where it is drawn."""
+"""Addresses of pages. Which page a person may have is asked if it is drawn."""
 
 ALWAYS = ("BidiComponent", "Html")
 NEEDED = {
@@ -74,7 +74,7 @@ NEEDED = {
     ),
     "account": ("TextInput", "Button"),
 }
-"""What a page is drawn with beside ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
+"""Scripts of a page in addition to ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
 they import is found."""
 
 CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("MenuButton",)))}
@@ -83,7 +83,7 @@ CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
 _IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
-# Streamlit's page opens its websocket at once where it is told what else it would ask for first. That has to name a
+# Streamlit's page opens its websocket at once if it is told what else it would ask for first. That has to name a
 # site that may frame it: this one can be nowhere (RFC 2606).
 _HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
 _TOLD = (
@@ -157,7 +157,7 @@ def streamlits(name: str) -> list[str]:
 
 # `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: what a browser asks of a page that is put among its apps.
 #
-# Neither says anything of anybody; they are for whoever is signed in, as the pages that name them.
+# Neither says anything of anyone; they are for anyone who is signed in, as the pages that name them.
 
 PATH = "/app"
 MANIFEST_TYPE = "application/manifest+json"

@@ -157,7 +157,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 async def _sweep(here: Home) -> None:
-    """Remove files, prepared or sent, that nobody needs any more, also where nobody comes back."""
+    """Remove files, prepared or sent, that no one needs any more, also if no one comes back."""
     while True:
         try:
             await run_in_threadpool(files.clear_left, here)
@@ -168,7 +168,7 @@ async def _sweep(here: Home) -> None:
             await run_in_threadpool(here.jobs.sweep)
         except OSError as error:  # a disk that cannot be written for a while is no reason to stop for good
             logger.warning(
-                "Files that nobody needs any more could not be removed: %s. They are tried again.", error
+                "Files that no one needs any more could not be removed: %s. They are tried again.", error
             )
             await asyncio.sleep(SWEPT_EVERY)
 

@@ -1,6 +1,7 @@
 """Streamlit's own scripts and styles, packed for every browser that takes gzip: a first load is two fifths.
 
-Streamlit sends them as they are, lest the same file is packed for each request; here it is packed once and kept: 7 MB
+Streamlit sends them as they are, so as not to pack the same file for each request; here it is packed once and kept:
+7 MB
 for all that there are. Their names are made from what is in them, so a browser fetches each once.
 """
 
@@ -30,7 +31,7 @@ _KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
-    """ASGI middleware: answers for Streamlit's scripts and styles where they are asked for whole and may be packed."""
+    """ASGI middleware: answers for Streamlit's scripts and styles if they are asked for whole and may be packed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -69,7 +70,7 @@ def takes_packed(headers: Headers) -> bool:
     return "gzip" in taken and "range" not in headers
 
 
-# What pages send by their websocket, read once before Streamlit reads it.
+# Websocket messages of pages, read before Streamlit reads them.
 #
 # Streamlit takes what a component has sent for JSON that can be read. A number of 5,000 digits, or lists a thousand
 # deep, end its script with a traceback instead; here they become a press that is none, which is refused in words
@@ -78,11 +79,11 @@ def takes_packed(headers: Headers) -> bool:
 NO_PRESS = json.dumps([{"event": "press", "value": "unreadable"}])
 _NOTHING = "{}"
 MOST = 4_000_000
-"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everybody
+"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everyone
 while they are read."""
 PARTS = 50_000
 """Lists and objects in it: thousands of points chosen in a chart have about two each. Reading millions takes seconds in
-which nobody else is heard."""
+which no one else is heard."""
 _TOO_BIG = 1009  # RFC 6455, section 7.4.1
 
 

@@ -1,4 +1,4 @@
-"""`/scripts/VERSION.js`: the JavaScript modules that lie beside the pages, as one, for people who are signed in."""
+"""`/scripts/VERSION.js`: the JavaScript modules that are next to the pages, as one, for people who are signed in."""
 
 from __future__ import annotations
 

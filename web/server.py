@@ -1,4 +1,4 @@
-"""What `app.py` gives the server: routes, middleware and the address of the settings."""
+"""Output of `app.py` the server: routes, middleware and the address of the settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from workflow.saving import STORE_FAULTS, why_nothing_is_saved
 from workflow.server.home import Home, home
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 
-# What the server says goes out at once, in however many pieces it comes.
+# Replies are sent at once, in any number of pieces.
 #
 # By itself TCP holds a piece back until the one before has been acknowledged, and who receives waits with that, for
 # 40 ms on Linux: an answer whose head goes out before its body took so long each time. asyncio switches it off for
@@ -68,11 +68,11 @@ def answer_at_once() -> None:
 
 _log = logging.getLogger(__name__)
 _ROOM = 1024 * 1024
-"""Bytes for which there must be room beside the database."""
+"""Bytes for which there must be room next to the database."""
 
 
 def healthz(_request: Request) -> JSONResponse:
-    """200 `{"status": "ok"}`, and with `backups` where they are not as they should be, which keeps nobody from
+    """200 `{"status": "ok"}`, and with `backups` if they are not as they should be, which keeps no one from
     answering; 503 with the reason in words, where the database does not answer, what is stored would be lost with this
     process, or nothing can be written. Open to all, so it says no more."""
     here = home()
@@ -179,7 +179,7 @@ def follow(settings: Settings) -> None:
     """Make WINNOW_HOST and WINNOW_PORT count under `streamlit run app.py` too.
 
     `streamlit run` binds its socket before it imports app.py, so changing its options here would come too
-    late. Where they differ the same command is started once more, in this process, with the settings in
+    late. If they differ the same command is started once more, in this process, with the settings in
     Streamlit's own variables; so it is where uvicorn, made by then, would believe proxies by itself. Flags on the
     command line still win. Starts nothing under `python app.py` (`run_options` serves there) and bare uvicorn (which
     has its own flags).

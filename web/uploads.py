@@ -19,7 +19,7 @@ from workflow.server.home import home
 SILENCE = 60.0
 """Seconds after which a file of which nothing more comes is given up."""
 TYPE = "application/octet-stream"
-"""What the body is sent as: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
 PIECE = 1 << 20
 """Bytes that are written at a time."""
 
@@ -35,10 +35,10 @@ _STATUS: dict[type[Exception], int] = {
 
 
 async def receive_file(request: Request) -> Response:
-    """Take a file in: 201 with its key, name and size, once all of it lies on the disk.
+    """Take a file in: 201 with its key, name and size, once all of it is on the disk.
 
     Whether the person may is asked before a byte of it is read. Refused, and nothing kept: 403 for who is no owner, 408
-    where nothing more comes, 413 a file too large, whether it said so before or not, 415 another type, 429 while
+    if nothing more comes, 413 a file too large, whether it said so before or not, 415 another type, 429 while
     another one of theirs comes, 507 no room.
     """
     if request.headers.get("content-type") != TYPE:

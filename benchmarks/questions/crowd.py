@@ -57,7 +57,7 @@ def choose(people: int, overlap: int, n: int, rng: np.random.Generator) -> tuple
 
 
 def confusions(people: int, m: int, rng: np.random.Generator) -> np.ndarray:
-    """(people, true, said): right in 45 to 95 %, mistakes on a few classes that look alike to that person."""
+    """(people, true, said): right in 45 to 95%, mistakes on a few classes that look alike to that person."""
     found = np.empty((people, m, m))
     for person in found:
         right = rng.uniform(0.45, 0.95)
@@ -243,7 +243,7 @@ def told_by(after: list[float], within: int) -> str:
 
 
 def guessing_table() -> Table:
-    """Who is told, by set, kind of person, and what the answers are held against."""
+    """People flagged as guessing, by set and kind of person, and the reference of their answers."""
     table = Table(
         f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
     )
@@ -337,7 +337,7 @@ def crowd() -> str:
     free, free_worse, free_better, free_all = accuracy_table(among=False)
     among, among_worse, among_better, among_all = accuracy_table(among=True)
     return page(
-        f"""People are right in 45 to 95 %, each with mistakes of their own; everybody answers the rows that chance
+        f"""People are right in 45 to 95%, each with mistakes of their own; everyone answers the rows that chance
 gives them. digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose
 truth is outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
 average. `gain` is what candidates as a prior add to Dawid-Skene without them.""",
@@ -350,7 +350,7 @@ average. `gain` is what candidates as a prior add to Dawid-Skene without them.""
 candidates that people were held to have told most of what they can.""",
         among,
         "## Rules, by how people err",
-        f"""10 people, right in 45 to 95 %, without candidates; mixed: mistakes spread evenly; half guessing: every
+        f"""10 people, right in 45 to 95%, without candidates; mixed: mistakes spread evenly; half guessing: every
 second person answers at random; own biases: mistakes on a few classes. Means of {RULE_SEEDS} runs. Rarest: share of
 the rows labelled with the rarest class.""",
         rules_table(),
@@ -363,11 +363,11 @@ published answer.""",
         chances_table(),
         f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} persons a line. Held
 against the truth, or against what ten others say, two of whom have answered each row. The least honest are right as
-often as the table above says. Asked for: at least 95 % of those who guess told within {FIRST} answers, at most 2 % of
+often as the table above says. Asked for: at least 95% of those who guess told within {FIRST} answers, at most 2% of
 honest people ever.""",
         guessing_table(),
         "## Intervals of agreement",
-        f"500 resamples of the rows, {RUNS} runs a line; asked for: at least 93 %.",
+        f"500 resamples of the rows, {RUNS} runs a line; asked for: at least 93%.",
         coverage_table(),
         "## Speed",
         speed(),

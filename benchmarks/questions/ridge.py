@@ -1,4 +1,4 @@
-"""What the kernel ridge makes of rows of one source, and what its probabilities mean, on held-out rows."""
+"""The result of the kernel ridge for rows of one source, and what its probabilities mean, on held-out rows."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def reached(curve: FloatArray, share: float) -> str:
 
 
 def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
-    """What a worker does."""
+    """The worker's task."""
     version = trainer.train()
     learner.publish(
         version.scores, [version.point], None if version.footing is None else version.footing.effects

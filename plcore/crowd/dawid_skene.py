@@ -95,7 +95,7 @@ def even(candidates: BoolArray) -> FloatArray:
 
 
 def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
-    """(n, m) a vote shared by its classes, inside the candidates; where no vote is inside, all candidates alike."""
+    """(n, m) a vote shared by its classes, inside the candidates; if no vote is inside, all candidates alike."""
     size = np.diff(votes.begin)
     row = np.repeat(np.arange(len(candidates)), np.diff(votes.first))
     shares = np.zeros(candidates.shape)
@@ -183,7 +183,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
 
     After `fit`: label_distributions_ (n, m), 0 outside the candidates; rows without votes have all their candidates
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
-    pooled_confusion_ (m, m), of somebody who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
+    pooled_confusion_ (m, m), of someone who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
     n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
     answers on a class for which a coin counts at most; 20 where both are the same; shared_, whether the matrix of all
     people was the prior in place of the coin.
@@ -287,7 +287,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         )
 
     def parameters(self) -> dict[str, FloatArray]:
-        """What `posterior` goes by: masses (m,) and confusions (people + 1, said, true), the last of whoever is not
+        """The inputs of `posterior`: masses (m,) and confusions (people + 1, said, true), the last of anyone who is not
         known."""
         check_is_fitted(self)
         return {"masses": self.class_masses_, "confusions": self._confusions}
@@ -296,7 +296,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def from_parameters(
         cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
     ) -> DawidSkene:
-        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves besides,
+        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves as well,
         such as label_distributions_, it has not. annotators : its annotators_"""
         model = cls()
         model._learnt(annotators, masses, confusions)

@@ -1,4 +1,4 @@
-"""Learners compared on held-out rows, without a clean label where there is none."""
+"""Learners compared on held-out rows, without a clean label if there is none."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def make_fit(asked: AskedFit) -> Fit:
 
 
 def read_fit(job: FitJob) -> Fit:
-    """What a part tells."""
+    """Result of a part."""
     (told,) = job.read(job.part)
     predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
     return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))
@@ -207,7 +207,7 @@ def try_in_blocks(
     budget: float | None = None,
     progress: StepProgress | None = None,
 ) -> list[Trial]:
-    """What came of each learner, its fits made by whoever makes them. Parts that are there are not made anew.
+    """The result of each learner, its fits made by anyone who makes them. Parts that are there are not rebuilt.
 
     asked : each learner of `LEARNER_ENTRIES` with what it is tried on, the same folds for all
     budget, progress : as `compare_learners`
@@ -319,11 +319,11 @@ def compare_learners(
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
     often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
-    ridge is kept where its kappa is within .02 of the highest. Where true labels are known for some rows, accuracy on
-    them comes first: learners that cannot be told from the most accurate one by a paired test at level .05 are a tie,
-    which goes by kappa. No true label is ever trained on.
+    ridge is kept where its kappa is within 0.02 of the highest. If true labels are known for some rows, accuracy on
+    them comes first: learners that cannot be told from the most accurate one by a paired test at level 0.05 are a tie,
+    which uses kappa. No true label is ever trained on.
 
-    A learner with several settings is tried at each, and stands in the table with the one of the highest kappa. As
+    A learner with several settings is tried at each, and is in the table with the one of the highest kappa. As
     those are the same held-out rows, its figures are a little high. The kernel ridge chooses its settings inside each
     training part, so its figures are not.
 
@@ -332,9 +332,9 @@ def compare_learners(
         "all": the baselines after them; a sequence of names; or a mapping of names to unfitted estimators, which learn
         from a candidate matrix. They are tried in this order.
     cv : number of folds (`PartialKFold`), at least 2, or a scikit-learn splitter that holds out no row twice
-    y_true : (n,) true labels, members of the classes, where they are known; NaN or None elsewhere. Any other label is
+    y_true : (n,) true labels, members of the classes, if they are known; NaN or None elsewhere. Any other label is
         one that no prediction meets.
-    random_state : of the folds; None draws them anew each time
+    random_state : of the folds; None draws them again each time
     budget : CPU seconds for all, None for no end. Looked at between fits, and inside those that tell how far they
         are: a learner in whose first setting it ends has no figures, one in a later setting those of the earlier ones.
     progress : called with (fits done, fits in all, name of the learner) before each fit, again inside fits that tell
@@ -360,10 +360,10 @@ def compare_learners(
     candidate_accuracy : share of held-out predictions inside their sets      kappa : the same beyond chance
     accuracy : share of true ones where the truth is known (`wilson_interval` gives its interval), NaN without
     seconds : CPU seconds of this thread for all its fits and predictions
-    chosen : bool, True for one learner at most, for none where nothing could be measured
+    chosen : bool, True for one learner at most, for none if nothing could be measured
     note : what is to be said of it, "" for nothing: why it has no figures or some settings were left out (the time
         budget, or the learner's error in its own words), and what its fits warned of
-    Figures are NaN where there are none. Raises CandidateError for candidates or weights that break the convention,
+    Figures are NaN if there are none. Raises CandidateError for candidates or weights that break the convention,
     ValueError for other arguments that are wrong; errors of a learner are in its note.
     """
     given_parameters = own_parameters or {}
@@ -438,7 +438,7 @@ def _try_here(
 
 
 def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArray:
-    """(n,) the column of each true label, UNKNOWN where it is missing, m for a label that is none of the classes.
+    """(n,) the column of each true label, UNKNOWN if it is missing, m for a label that is none of the classes.
 
     Raises ValueError for another length, and where labels are known and none is a class.
     """

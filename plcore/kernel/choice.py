@@ -1,9 +1,9 @@
 """Kernel, ridge, the masses and the temperature, chosen by held-out candidate sets: no clean label is seen.
 
 Three folds, of whole sources where rows have these, the same in whatever order the rows come. Kernel and alpha by the
-highest share of held-out predictions inside their sets, at class mass .5, and set mass 1 where rows come from
-sources; then set mass .5 or 0 instead only where that is better by more than two paired standard errors, and class
-mass 0 or 1 where by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
+highest share of held-out predictions inside their sets, at class mass 0.5, and set mass 1 if rows come from
+sources; then set mass 0.5 or 0 instead only where that is better by more than two paired standard errors, and class
+mass 0 or 1 if by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
 consistency, which is free, chooses worse: it prefers too small an alpha.
 
 Two things candidate accuracy hardly sees, so that they go by agreement as well: how often the prediction for a held-out
@@ -37,9 +37,9 @@ from plcore.labels.weights import ClassMasses
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
-SET_MASSES = (1.0, 0.5, 0.0)  # the first where nothing speaks against it
+SET_MASSES = (1.0, 0.5, 0.0)  # the first if nothing speaks against it
 # Candidate accuracy hardly sees what set masses gain: at one standard error chance turned them off in two of ten folds
-# of MSRCv2, which cost .03. Where sets follow from labels it falls by more than that.
+# of MSRCv2, which cost 0.03. Where sets follow from labels it falls by more than that.
 DOUBT = 2.0  # paired standard errors
 SHARP, SOFT = 0.05, 0.15
 """Temperatures of the softmax of the rounds, in units of scores, which are about 1 for a sure class."""
@@ -52,9 +52,10 @@ NOT_LEFT_OUT, NOTHING = -1, -2  # number of no fold, and of the fit that leaves 
 MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
-# Of more rows so many are drawn for it, with so many points and rounds: .3 s instead of 3. In five draws what is chosen
-# so ended as accurate as what 5,000 rows choose on Gaussian classes (.948); on satimage with three false labels in
-# every row it was .878 where all rows choose .884, and 3,000 drawn rows did no better (.870).
+# Of more rows so many are drawn for it, with so many points and rounds: 0.3 s instead of 3. In five draws what is
+# chosen
+# so ended as accurate as what 5,000 rows choose on Gaussian classes (0.948); on satimage with three false labels in
+# every row it was 0.878 where all rows choose 0.884, and 3,000 drawn rows did no better (0.870).
 DRAWN_ROWS, DRAWN_POINTS, DRAWN_ROUNDS = 1500, 200, 5
 
 
@@ -73,7 +74,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is chosen from, and what is given beside it.
+    """Candidates of the choice, and its extra inputs.
 
     kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
     temperature : None where it is chosen with the class mass
@@ -98,7 +99,7 @@ class Grid:
 
     @property
     def middle(self) -> Chosen:
-        """What is taken where nothing can be tried."""
+        """Fallback if nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
         return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, self.start, np.nan, self.doubt)
@@ -111,7 +112,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Rows:
-    """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
+    """The inputs of the choice: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
     weights (n,), the source of each row (n,), if these have some, and whether a person answered it (n,); None: none."""
 
     X: FeatureMatrix
@@ -134,7 +135,7 @@ class Rows:
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """So many of these rows, ascending; about so many where there are sources, which are drawn whole."""
+        """So many of these rows, ascending; about so many if there are sources, which are drawn whole."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
         return take_whole(self.sources, rows, count, random)
@@ -156,14 +157,14 @@ class Rows:
 
     @property
     def sets(self) -> Sets:
-        """What doubts go by."""
+        """The inputs of doubts."""
         answered = np.zeros(len(self.candidates), dtype=bool) if self.answered is None else self.answered
         return Sets(self.candidates, self.prior, self.imported, answered, self.sources)
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """What every setting has in common on one fold: the regression of the other rows, and the rows left out."""
+    """Common parts of every setting on one fold: the regression of the other rows, and the rows left out."""
 
     smoother: Smoother
     rows: Rows
@@ -281,7 +282,7 @@ class _Setting(NamedTuple):
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
-    """The best of the grid; its middle where there is nothing to choose, or fewer than two rows of weight a fold.
+    """The best of the grid; its middle if there is nothing to choose, or fewer than two rows of weight a fold.
 
     Rows of weight 0 are never left out: they stay in their sources, whatever fold these are in. The same seed gives the
     same folds and the same choice. progress : as for `Rounds.settle`, after every round
@@ -382,7 +383,7 @@ def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: l
 
 def by_content(rows: Rows) -> IntArray:
     """(n,) an order of the rows that is the same in whatever order they come, so that these get the same folds; rows
-    that are alike stand in any order among themselves."""
+    that are alike are in any order among themselves."""
     random = np.random.RandomState(0)
     places, sets = (
         values @ random.standard_normal(values.shape[1]) for values in (rows.X, rows.candidates.astype(float))
@@ -429,6 +430,6 @@ def _race(
 
 
 def standard_error(values: FloatArray, weights: FloatArray) -> float:
-    """Of the weighted mean of values (n,)."""
+    """For the weighted mean of values (n,)."""
     shares = weights / weights.sum()
     return float(np.sqrt(shares**2 @ (values - shares @ values) ** 2))

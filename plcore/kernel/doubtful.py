@@ -9,7 +9,8 @@ between an EM on the leave-one-out scores F says how likely the truth of each ro
     of the mean of all;   T_o where sum_i log(e_k b_i + (1 - e_k) a_i) is largest
 
 m/k and m/(m - k) are the chances of a set of size k that is drawn evenly, given its truth: without them every row ends
-outside. In the next pass the label of a row with o_i > .5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside, and the
+outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside, and
+the
 masses are those of such mixtures.
 
 Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.
@@ -161,7 +162,7 @@ def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], fl
     """Starts that held-out sets are to judge, in turn; and the one that blind checks decide, None for none.
 
     checks : of single candidates that were drawn at random and checked, how many are wrong and how many there are.
-        Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start from .2 on, and below
+        Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start at least 0.2, and below
         that single candidates are not doubted at the start.
     """
     if checks is None or checks[1] < FEWEST_CHECKS:

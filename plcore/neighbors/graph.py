@@ -138,7 +138,7 @@ class GraphSettings(Protocol):
 
 
 def graph_key(settings: GraphSettings) -> str:
-    """What a learner's graph depends on besides its table, as part of a file name."""
+    """Inputs of a learner's graph in addition to its table, as part of a file name."""
     shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
     test, control = (share.replace(".", "_").replace("+", "") for share in shares)
     features = "" if settings.features_in_force == BOTH else f"-{settings.features_in_force}"
@@ -169,7 +169,7 @@ class Graph:
         if self.neighbors.shape != (n_train, width) or self.test_neighbors.shape != (n_test, width):
             raise ValueError(
                 f"graph must have the neighbours of {n_train} training and {n_test} test rows, {width} for each. "
-                f"Got shapes {self.neighbors.shape} and {self.test_neighbors.shape}. Fix: find it anew."
+                f"Got shapes {self.neighbors.shape} and {self.test_neighbors.shape}. Fix: find it again."
             )
 
     def to_arrays(self) -> dict[str, AnyArray]:
@@ -188,7 +188,7 @@ class Graph:
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:
         """The graph that `to_arrays` gave, as `np.load` returns it.
 
-        Raises ValueError for arrays of another version, damaged or incomplete ones: the graph is then found anew.
+        Raises ValueError for arrays of another version, damaged or incomplete ones: the graph is then found again.
         """
         missing = sorted({*cls.__dataclass_fields__, "version"} - set(arrays))
         if missing:

@@ -1,4 +1,5 @@
-"""What every call has: whose seat it is, a thread of its own pool, the refusals of the house, a body with bounds."""
+"""Common parts of every call: whose seat it is, a thread of its own pool, the refusals of the house, a body with
+bounds."""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ _STATUS: dict[type[Exception], int] = {
     NotSaved: 503,
     LongLine: 503,
 }
-"""What use cases refuse with, in words for the person."""
+"""Errors of use cases, with messages for users."""
 REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
@@ -107,13 +108,13 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""Of whoever asks, at no project."""
+"""For anyone who asks, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""Of whoever asks, at the project of the address."""
+"""For anyone who asks, at the project of the address."""
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
-    """What the use case gives, in a thread."""
+    """The value that the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 
 
@@ -123,7 +124,8 @@ async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
 
 
 async def told(make: Callable[[], BaseModel]) -> Response:
-    """What is made, as a reply: both in a thread, for it may be thousands of values, and others wait for the loop."""
+    """Created objects, as a reply: both in a thread, for it may be thousands of values, and others wait for the
+    loop."""
     return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 

@@ -67,7 +67,7 @@ def _calls(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reply(response: Mapping[str, Any]) -> str:
-    """What comes back, by the first way in which it does."""
+    """First available form of the reply."""
     for kind, content in response.get("content", {}).items():
         return _type(content["schema"]) if "schema" in content else kind
     return ""
@@ -118,7 +118,7 @@ class Api(FastAPI):
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
-            # What the shapes leave open: the kinds of project that there are.
+            # Values that the schemas leave open: the kinds of project that there are.
             document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
                 kinds.KINDS
             )

@@ -22,12 +22,12 @@ from workflow.importing.predictions import is_score, why_no_score
 from workflow.models.encoders import offers, on_server
 
 Text = Annotated[str, AfterValidator(storable)]
-"""What a database takes."""
+"""The input that a database takes."""
 
 
 def _cells_are_texts(rows: object) -> object:
     """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
-    list every cell of a million, and hold up everybody meanwhile."""
+    list every cell of a million, and hold up everyone meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
         if not isinstance(row, dict):
             raise ValueError(f"Row {number} is no {{column: cell}}.")
@@ -131,7 +131,7 @@ def _said(value: object) -> str:
 
 
 class SentPrediction(Sent):
-    """What another model says of one row, which is named by its number or by its id."""
+    """Another model's scores of one row, named by number or id."""
 
     row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None
@@ -220,7 +220,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
+    passed over, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
     and the reply lists such doubts."""
     found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
@@ -252,7 +252,7 @@ async def encode(seat: SeatAt, body: EncoderBody) -> Response:
 
 @router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
 async def cancel_encoding(seat: SeatAt) -> Response:
-    """Of one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
+    """For one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
     if there is none."""
     await done(encoding_requests.cancel, seat)
     return Response(status_code=204)
@@ -277,7 +277,8 @@ async def remove_encoder(
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")
 async def back_to_words(seat: SeatAt) -> Response:
-    """The project learns without vectors of an encoder, or of a file beside the table, from now on. The log keeps them.
+    """The project learns without vectors of an encoder, or of a file next to the table, from now on. The log keeps
+    them.
     Refused if there are none, or if nothing else describes the rows."""
     await done_at_length(encoding.back_to_words, seat)
     return Response(status_code=204)

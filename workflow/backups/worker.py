@@ -95,14 +95,14 @@ class BackupWorker(NeighborWorker):
         except (BackupError, OSError) as error:
             logger.error("No backup could be made: %s", error)
             self._note_failed(folder, state, str(error))
-        except Exception as error:  # or it would be begun anew at every look, and nothing be learnt any more
+        except Exception as error:  # or it would be restarted at every look, and nothing be learnt any more
             logger.exception("No backup could be made")
             self._note_failed(
                 folder, state, f"{type(error).__name__}: {error}. The log of the worker says more."
             )
 
     def _learn_meanwhile(self) -> None:
-        """What people answer is learnt while a backup is made. A fault of that is none of the backup's."""
+        """Go on learning from answers while a backup is made. A fault of that is none of the backup's."""
         try:
             training.Worker.look(self)
         except Stopped:

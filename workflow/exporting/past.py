@@ -1,4 +1,4 @@
-"""An earlier state of a project, opened as the present one is: its log up to an entry, folded anew.
+"""An earlier state of a project, opened as the present one is: its log up to an entry, folded again.
 
 Nothing of it is stored. What it is folded from never changes: table, log, and the settings of the time.
 """
@@ -35,7 +35,7 @@ def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
     AsOfError
         There is no such state.
     ValueError
-        The model of then cannot be fitted.
+        The model of that time cannot be fitted.
     NotAllowed, NotFound
     """
     if as_of is None:

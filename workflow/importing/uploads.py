@@ -74,7 +74,8 @@ def read_as_named(
 
 @dataclass(frozen=True)
 class Checked:
-    """What the chosen columns make of the file: a table with what is odd about it, or the problems that keep it from
+    """The result of the chosen columns for the file: a table with what is odd about it, or the problems that keep it
+    from
     being one."""
 
     table: LabelTable | None
@@ -248,7 +249,7 @@ def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
 
 
 def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:
-    """What is odd about a project of this table with these settings."""
+    """Oddities of a project of this table with these settings."""
     truth = kinds.of_settings(settings).HIDDEN_TRUTH
     found = [] if truth is None else truth.doubts(table, settings)
     return [*found, *kinds.latest_doubts(settings)]

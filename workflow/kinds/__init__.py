@@ -110,7 +110,7 @@ def words(project: Project) -> KindWords:
 
 
 def default_settings(table: LabelTable, control_share: float) -> KindSettings:
-    """The settings of a project of this table where nobody has chosen any.
+    """The settings of a project of this table where no one has chosen any.
 
     control_share : share of the rows, or cells, drawn as controls where the table holds too little truth to measure by
     """
@@ -142,7 +142,7 @@ LATEST_OF_SEVERAL = (
     "the others agree on."
 )
 LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each person is (fold=dawid-skene)."
-"""What is asked of an owner who sets both."""
+"""Question to an owner who sets both."""
 
 
 def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, object]) -> KindSettings:
@@ -167,7 +167,7 @@ def latest_doubts(settings: KindSettings) -> list[Doubt]:
 
 
 def stop_rules(project: Project) -> StopRules:
-    """The project's stop rules; those of its kind where nobody has set any."""
+    """The project's stop rules; those of its kind if no one has set any."""
     default = kind_of(project).DEFAULT_RULES
     return default if project.stop_rules is None else default.from_json(project.stop_rules)
 

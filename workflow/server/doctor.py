@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 
-# What the doctor finds of the machine: the packages that are installed, how fast its disk is.
+# Findings of the doctor about the machine: the packages that are installed, how fast its disk is.
 
 SLOWEST_COMMIT = 0.05
 """Seconds that a commit may take: there is one in every answer."""
@@ -56,7 +56,7 @@ _PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one thing. what : its name      says : one sentence      fix : '' where all is well"""
+    """One finding. what : its name      says : one sentence      fix : '' where all is well"""
 
     what: str
     says: str
@@ -90,7 +90,7 @@ def installation() -> Finding:
         return Finding(
             "installation",
             f"{where}: {'; '.join(dict.fromkeys(wrong))}.",
-            "install Winnow anew, in an environment of its own.",
+            "install Winnow again, in an environment of its own.",
         )
     return Finding("installation", f"{where}, and every package it needs.")
 

@@ -68,7 +68,7 @@ class RowChooser:
 
     Attributes
     ----------
-    graph : the neighbours in use, None where nothing needs them.
+    graph : the neighbours in use, None if nothing needs them.
     ranker : the votes of these neighbours and what follows from them, None without a graph. Under a strategy that is
         no effect rule it still keeps them, and scores by the cheapest rule.
     """
@@ -128,7 +128,7 @@ class RowChooser:
             def unsure(places: IntArray) -> FloatArray:
                 return np.asarray(1.0 - model().shares(pool.train[places]).max(axis=1))
 
-            # Votes are of the same graph and tell next to nothing more than the candidates do: to ask for them anew
+            # Votes are of the same graph and tell next to nothing more than the candidates do: to ask for them again
             # after each answer would cost a look at every row.
             told = None if settings.model_entry.upkeep is Upkeep.VOTES else unsure
             self._opening = opening.strategy(told)
@@ -227,7 +227,7 @@ class RowChooser:
         yield from known
 
     def best(self, allowed: BoolArray, shown: Sequence[int]) -> int | None:
-        """The best row of those allowed, bool (n_train,), None where there is none; ties by row number.
+        """The best row of those allowed, bool (n_train,), None if there is none; ties by row number.
 
         shown : places of rows before other people; an effect rule damps the predictions that these decide, and coverage
             counts them as answered
@@ -273,10 +273,10 @@ class RowChooser:
         return self._strategy.score_of(int(self._pool.place[row]))
 
     def explain(self, row: int, *, hide: bool) -> Explanation | None:
-        """What an answer about a row could change; None where no votes are kept from which that would follow.
+        """Possible effects of an answer about a row; None if no votes are kept from which that would follow.
 
-        hide : show the reason of the second best row: nobody is to tell a blind question by its reason, nor by its
-            return, nor a row that somebody else has answered
+        hide : show the reason of the second best row: no one is to tell a blind question by its reason, nor by its
+            return, nor a row that someone else has answered
         """
         if self.ranker is None:
             return None

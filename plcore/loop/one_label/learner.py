@@ -30,20 +30,20 @@ from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
-# What the entries so far have made of a pool, as arrays, and a pool that goes on from there.
+# State of a pool as arrays, and how to resume from it.
 #
 # With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
-# that has taken in every entry. What follows from the candidates as they stand is not in it but made anew: the votes,
+# that has taken in every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,
 # the scores of the questions, the counts, an online learner's weights.
 #
 # A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
-# checked here: whoever keeps it does (`workflow.kinds.opening`).
+# checked here: no matter who keeps it does (`workflow.kinds.opening`).
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
 def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
 
     curve : as `LearnerCurve.to_arrays` gives it
     """
@@ -97,7 +97,7 @@ class LearnerCurve:
     def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
         self.start = start
         self._points = [start] if points is None else list(points)
-        self._past: Mapping[str, AnyArray] | None = None  # points before these, which nobody has asked for
+        self._past: Mapping[str, AnyArray] | None = None  # points before these, which no one has asked for
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> LearnerCurve:
@@ -130,7 +130,7 @@ class LearnerCurve:
         return columns
 
     def start_alone(self) -> dict[str, AnyArray]:
-        """As `to_arrays`, of the start: the curve of a learner whose versions come anew."""
+        """As `to_arrays`, of the start: the curve of a learner whose versions come again."""
         return _columns_of([self.start])
 
     def _latest_past(self) -> dict[str, AnyArray]:
@@ -213,7 +213,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
-    updates by `follow`. Questions go by the strategy of the settings; some are blind checks (`.pool`).
+    updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
     Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
 
     changes, controls : as for the pool
@@ -349,7 +349,7 @@ class ActiveLearner(Generic[TableT_co]):
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
         highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
         this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
-        else is left, oldest skip first. Where several answer a row, those begun come first; nobody is asked twice. If
+        else is left, oldest skip first. If several answer a row, those begun come first; no one is asked twice. If
         the settings ask by source, all rows of one come one after the other, and blind checks between sources.
         """
         row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead, after)
@@ -391,7 +391,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def strategy(self) -> str:
-        """The name of the strategy that questions go by now."""
+        """The name of the strategy that questions use now."""
         return self._chooser.entry.name
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -407,7 +407,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def graph(self) -> Graph | None:
-        """The neighbours the learner works with, None where it needs none; answers do not change them."""
+        """The neighbours the learner works with, None if it needs none; answers do not change them."""
         return self._chooser.graph
 
     @property
@@ -467,7 +467,7 @@ class ActiveLearner(Generic[TableT_co]):
         return self._curve.points()
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """What the entries so far have made of it; versions that were published are not in it."""
+        """The result of the entries so far; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
         return take(self.pool, curve)
 
@@ -476,7 +476,7 @@ class ActiveLearner(Generic[TableT_co]):
         return self.pool.fold.fold(self.pool.check_row(row)).answer
 
     def state(self, row: int) -> RowState:
-        """One row as it stands."""
+        """One row as it is."""
         return self.pool.state(row)
 
     def progress(self) -> Progress:

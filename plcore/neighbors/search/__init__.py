@@ -69,7 +69,7 @@ class NeighborSearch(Protocol):
 
 
 def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
-    """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
+    """A search among the rows of X for up to `n_neighbors` of them, in addition to a query's own row.
 
     X : float64, finite, array (n, d) or CSR, already checked
     search : "exact", "approximate", or "auto": exact where that is quick (`QUICK_WORK`), or quicker than by cells
@@ -78,8 +78,8 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     if search not in SEARCHES:
         raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {search!r}.")
     X = ready(X)
-    # Of more than K + 1 equal rows the later ones are nobody's neighbours but their own: they stay out of the
-    # search, so that data with few distinct rows do not tie everybody with everybody.
+    # Of more than K + 1 equal rows the later ones are no one's neighbours but their own: they stay out of the
+    # search, so that data with few distinct rows do not tie everyone with everyone.
     searched = first_of_equals(X, n_neighbors + 1)
     if search == "approximate":
         return (PostingSearch if is_sparse(X) else CellSearch)(X, searched, n_neighbors, seed)
@@ -108,7 +108,7 @@ def takes_long(n_rows: int, some: FeatureMatrix) -> bool:
 
 
 def compile_search() -> None:
-    """Have every loop compiled, or loaded, before somebody waits for it."""
+    """Have every loop compiled, or loaded, before someone waits for it."""
     few = np.arange(4 * (TREE_FEATURES + 1), dtype=np.float64).reshape(4, -1)
     for X in (few, sparse.csr_matrix(few), few[:, :2]):
         for how in ("exact", "approximate") if is_sparse(X) else ("exact",):

@@ -82,7 +82,7 @@ class CellSearch:
         self.recall = float((found <= distances[1::2, -1:]).mean())
 
     def _choose(self, queries: Matrix, cells: IntArray) -> int:
-        """The least number of cells that finds `AIM` of the neighbours, which lie in `cells` (q, k)."""
+        """The least number of cells that finds `AIM` of the neighbours, which are in `cells` (q, k)."""
         nearest = self._centres.nearest(queries, self.n_cells)[0]
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
         needed = int(np.quantile(rank, AIM, method="inverted_cdf")) + 1

@@ -36,7 +36,7 @@ SAMPLE = 256  # rows in each of the two samples
 FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # read for a query, whatever the recall
 PROPOSED = 64  # rows that are measured for a query,
 PER_NEIGHBOR = 4  # or so many for each neighbour that is wanted
-SPARE = 7  # rows measured besides the neighbours, in the exact search
+SPARE = 7  # rows measured in addition to the neighbours, in the exact search
 BATCH = 8192  # queries treated at once
 PAIRS = 0.8  # of the time of a search for all rows goes to looking at pairs of them, the rest to measuring
 
@@ -51,7 +51,7 @@ class _Lists(NamedTuple):
 
 
 class _Proposed(NamedTuple):
-    """What is proposed to some rows so far, as `propose` takes it."""
+    """Proposals for some rows so far, in the form that `propose` takes."""
 
     heights: AnyArray
     keys: AnyArray

@@ -14,7 +14,7 @@ from plcore.tables.encoders.description import MODEL, EncoderError, Pooling, ins
 from plcore.tables.features.embeddings import MAX_WIDTH, Dense
 
 AT_ONCE = 16
-"""Rows that a model takes in together, where it does not say how many."""
+"""Rows that a model takes in together, if it does not say how many."""
 _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -27,7 +27,7 @@ class OnnxModel:
     """A model and what it takes in.
 
     Neither providers but the processor nor libraries of custom operators are loaded, and ONNX Runtime itself refuses
-    weights that lie outside the model's folder.
+    weights that are outside the model's folder.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class OnnxModel:
                 str(path.resolve()), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # of ONNX Runtime's own, of many kinds
-            raise EncoderError(f"{MODEL} cannot be opened: {_said(error)}. Fix: export it anew.") from error
+            raise EncoderError(f"{MODEL} cannot be opened: {_said(error)}. Fix: export it again.") from error
         self.inputs: dict[str, tuple[int | None, ...]] = {}
         self.types: dict[str, Any] = {}
         for one in self._session.get_inputs():
@@ -122,5 +122,5 @@ class OnnxModel:
 
 
 def _said(error: Exception) -> str:
-    """What ONNX Runtime says, without its own number, shortened."""
+    """Message of ONNX Runtime, without its number, shortened."""
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

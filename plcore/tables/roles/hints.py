@@ -99,7 +99,7 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
         if len(same) > 1:
             names = listed([one.name for one in same], _SHOWN)
             yield (
-                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is somebody's vote, "
+                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is someone's vote, "
                 "choose them as annotators (--annotator); if each is a candidate, as columns of candidates (--choice)."
             )
             return
@@ -111,7 +111,7 @@ def _are_codes(column: ColumnSample) -> bool:
 
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Those of some columns with one word a row."""
+    """The ones of some columns with one word a row."""
     few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
     few = [
         one

@@ -1,4 +1,4 @@
-"""What a file was read as, in a sentence or two, before anything of it is stored."""
+"""Describe in a sentence or two how a file was read, before storing anything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReadingSummary:
     """How a table is understood, each part in words with its counts; str gives all of them.
 
     read_as : the format, the rows and classes, and where the labels come from      asked : what people are asked
-    learnt_from, shown, ignored : which columns models learn from, people only see, and nobody uses
+    learnt_from, shown, ignored : which columns models learn from, people only see, and no one uses
     """
 
     read_as: str
@@ -73,7 +73,7 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
 
 
 def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
-    """How often each word that `roles` ignores stands in the cells of labels, if it does."""
+    """How often each word that `roles` ignores is in the cells of labels, if it does."""
     if not roles.ignored:
         return {}
     found: Counter[str] = Counter()

@@ -56,7 +56,7 @@ _SAYS_HOW_MUCH = re.compile(
 )
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 MASS = 0.95
-"""The share of its probability that a row's candidates hold, where nobody says another."""
+"""The share of its probability that a row's candidates hold, if no one says another."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,7 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
         # Labels are short and come again, long ones such as diagnoses more often; the parts of prose and of decimal
         # commas do not.
-        most = len(names) / (2 if mean_of(map(len, pieces)) <= 30 else 4)
-        labels_like = len(set(names)) <= most
+        labels_like = len(set(names)) <= len(names) / (2 if mean_of(map(len, pieces)) <= 30 else 4)
         if separator in MARKS and not weighted:
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
@@ -187,7 +186,7 @@ class PairsGuess:
 
 
 def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
-    """Columns such as `label1, score1, label2, score2`; None where there are not two with a score each."""
+    """Columns such as `label1, score1, label2, score2`; None if there are not two with a score each."""
     labels: dict[int, ColumnSample] = {}
     scores: dict[int, ColumnSample] = {}
     for column in columns:
@@ -204,7 +203,7 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
-    """Columns such as `top1, top2, top3` without scores; None where there are not two, from the first on."""
+    """Columns such as `top1, top2, top3` without scores; None if there are not two, from the first on."""
     found = {
         int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))
     }
@@ -313,7 +312,7 @@ def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
-    """How columns that somebody has named as those of scores are read: the prefix or suffix that all names share, if
+    """How columns that someone has named as those of scores are read: the prefix or suffix that all names share, if
     they share a usual one, and the cut."""
     prefix = ""
     for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):

@@ -36,7 +36,7 @@ def data(kind, rng, n=60):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", ["grid", "binary", "one point", "two points", "normal"])
 @pytest.mark.parametrize("k", [1, 2, 7, 100])
-def test_neighbors_equal_a_full_scan(kind, k, stored):
+def test_neighbors_equal_full_scan(kind, k, stored):
     rng = np.random.default_rng(0)
     X, queries = data(kind, rng), data(kind, rng, 15)
     graph = NeighborGraph(stored(X), k, "linear", None)
@@ -132,7 +132,7 @@ def test_few_distinct_rows_are_searched_once(stored):
     assert neighbors.tolist() == [[7, 1, 3, 5], [2998, 0, 2, 4], [2999, 1, 3, 5]]
 
 
-def test_the_search_is_a_choice():
+def test_search_is_choice():
     X = np.random.default_rng(4).normal(size=(2000, 12))
     exact = NeighborGraph(X, 5, "linear", None)
     quick = NeighborGraph(X, 5, "linear", None, "approximate", seed=1)
@@ -193,7 +193,7 @@ def same(graph, other):
 
 
 @pytest.mark.parametrize("n_test", [0, 3])
-def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
+def test_graph_is_kept_in_file_without_pickle(n_test, tmp_path):
     X = np.random.default_rng(5).normal(size=(20, 9))
     graph = find_graph(X, X[:n_test] + 0.1 if n_test else None, LearnerSettings(n_neighbors=4))
     assert graph.test_neighbors.shape == graph.test_weights.shape == (n_test, 4)
@@ -204,7 +204,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
     graph.check(20, n_test, 4)
     with pytest.raises(ValueError, match=r"20 training and 9 test rows, 4 for each. Got shapes \(20, 4\)"):
         graph.check(20, 9, 4)
-    with pytest.raises(ValueError, match="Fix: find it anew"):
+    with pytest.raises(ValueError, match="Fix: find it again"):
         graph.check(20, n_test, 5)
 
 
@@ -223,7 +223,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
         ("test_neighbors", np.zeros(0, dtype=np.int32), "whole numbers"),
     ],
 )
-def test_a_damaged_graph_is_refused(name, value, message):
+def test_damaged_graph_is_refused(name, value, message):
     X = np.random.default_rng(5).normal(size=(20, 9))
     arrays = find_graph(X, X[:3], LearnerSettings(n_neighbors=4)).to_arrays()
     arrays[name] = value
@@ -233,7 +233,7 @@ def test_a_damaged_graph_is_refused(name, value, message):
         Graph.from_arrays(arrays)
 
 
-def test_the_key_of_a_graph_names_what_it_depends_on():
+def test_key_of_graph_names_what_it_depends_on():
     usual = LearnerSettings()
     keys = {
         graph_key(settings)

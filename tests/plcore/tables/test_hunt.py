@@ -356,7 +356,7 @@ HUNTED = [
     refused("self_consistency_samples.jsonl", GENERIC, "'samples' holds objects or lists: if the label is inside, wri"),
     refused("serengeti_raw.csv", TOLD, "Column 'Species' holds one label a row, such as 'zebra': a row with on"),
     refused("soft_labels_as_lists.jsonl", TOLD, "'soft_label' holds objects or lists"),
-    refused("sonobat.txt", TOLD, "'HiF', 'LoF' hold the same numbers: if each is somebody's vote, choose"),
+    refused("sonobat.txt", TOLD, "'HiF', 'LoF' hold the same numbers: if each is someone's vote, choose"),
     refused("spans_as_rows.csv", GENERIC, "Column 'doc_id' holds one label a row, such as 'd0': a row with one la"),
     refused("spans_of_entities.jsonl", GENERIC, "'label' holds objects or lists"),
     refused("sql.sql", TOLD, "This is a dump of SQL, not a table"),
@@ -385,7 +385,7 @@ HUNTED = [
     refused("yaml.yaml", ODD, "This is YAML, not a table"),
     refused("zooniverse_classifications.csv", ASKED, "There is nothing to learn from"),
     refused("zooniverse_reductions.csv", GENERIC, "'data.cat', 'data.owl' hold the same numbers"),
-    refused("both_eyes.csv", REFUSED, "'level_left', 'level_right' hold the same numbers: if each is somebody's vote"),
+    refused("both_eyes.csv", REFUSED, "'level_left', 'level_right' hold the same numbers: if each is someone's vote"),
     refused("boxes_of_each_radiologist.csv", GENERIC, "But 'image_id' comes again: if each row is a vote"),
     refused("brat.ann", ODD, "This is a file of brat (standoff annotation)"),
     refused("cvat_tags.xml", REFUSED, "This is XML, not a table"),
@@ -482,7 +482,7 @@ def read(name: str) -> tuple[LabelTable, set[str]]:
 
 
 def written(table: LabelTable, row: int) -> str:
-    """The candidates of a row, with their weights, or yes and no, where there are such."""
+    """The candidates of a row, with their weights, or yes and no, if there are such."""
     if table.label_vectors is not None:
         known = zip(table.classes, table.label_vectors[row].tolist(), strict=True)
         return "|".join(f"{name}={value}" for name, value in known if value >= 0)
@@ -533,7 +533,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
-def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: str) -> None:
+def test_column_next_to_text_is_learned_from_if_it_describes_item(column: str) -> None:
     values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
     cells = [values[k % len(values)] for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
@@ -542,7 +542,7 @@ def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: s
 
 
 @pytest.mark.parametrize("column", ABOUT_ANSWERS)
-def test_text_about_an_answer_is_not_the_item(column: str) -> None:
+def test_text_about_answer_is_not_item(column: str) -> None:
     said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: said})))
     assert (roles.text, roles.categories) == ("text", ())

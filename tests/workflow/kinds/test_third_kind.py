@@ -60,7 +60,7 @@ def test_third_kind_is_imported_answered_and_exported(
     assert saved.labels[0] in line
 
 
-def test_kinds_of_the_house_do_not_take_its_settings(triage: AnyKind) -> None:
+def test_kinds_of_house_do_not_take_its_settings(triage: AnyKind) -> None:
     stored = TriageSettings().to_json()
     taking = [kind for kind in kinds.KINDS.values() if kinds.is_stored(kind, stored)]
     assert taking == [triage]

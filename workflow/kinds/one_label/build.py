@@ -34,7 +34,7 @@ from workflow.server.home import Home, room_for_learner
 
 
 def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph | None:
-    """The neighbours found at an earlier start; None where there are none that can be read."""
+    """The neighbours found at an earlier start; None if there are none that can be read."""
     path = _path(home, table_hash, settings)
     if not path.exists():
         return None
@@ -43,12 +43,12 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
             if path.stat().st_size <= IN_MEMORY:
                 with np.load(file, allow_pickle=False) as arrays:
                     return Graph.from_arrays(dict(arrays))
-            with nameless_file(path.parent) as own:  # the kept one may be written anew, by another server too
+            with nameless_file(path.parent) as own:  # the kept one may be rewritten, by another server too
                 shutil.copyfileobj(file, own, 1 << 20)
                 own.flush()
                 return Graph.from_arrays(map_arrays(own))
     except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile):
-        logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
+        logger.warning("The stored neighbours %s cannot be read; they are found again.", path.name)
         return None
 
 
@@ -161,7 +161,7 @@ def build_learner(
             return ActiveLearner(table, settings, graph, changes, checkpoint=checkpoint)
         except ValueError:
             logger.warning(
-                "The stored neighbours of table %s do not fit it; they are found anew.", table_hash[:12]
+                "The stored neighbours of table %s do not fit it; they are found again.", table_hash[:12]
             )
     waits = _waits(OneLabelPool(table, settings, changes))
     if waits and read_finding(home, table_hash, settings) is None:

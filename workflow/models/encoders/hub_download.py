@@ -54,7 +54,7 @@ def fetch(given: dict[str, Any]) -> dict[str, object]:
 
 
 def _failure(error: BaseException) -> dict[str, object]:
-    """What went wrong, by the errors that are the cause of one another."""
+    """The error, from its chain of causes."""
     chain: list[BaseException] = []
     at: BaseException | None = error
     while at is not None and at not in chain:

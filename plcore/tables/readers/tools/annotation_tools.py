@@ -98,7 +98,7 @@ def _only(question: Counter[str]) -> None:
 
 
 def _labelbox(records: Records, name: str) -> TableReading:
-    """One row for each data row: every label is somebody's vote for what a classification of the whole row answers.
+    """One row for each data row: every label is someone's vote for what a classification of the whole row answers.
     Raises TableError."""
     questions: Counter[str] = Counter()
 
@@ -123,7 +123,7 @@ def _labelbox(records: Records, name: str) -> TableReading:
 
 
 def _name_answers(found: Row, value: Json, by: str | None, questions: Counter[str], row: int) -> None:
-    """Name what somebody answered in Labelbox's classifications: one choice, or several."""
+    """Name what someone answered in Labelbox's classifications: one choice, or several."""
     for one in objects_in(value):
         chosen = first_of(one, ("radio_answer", "checklist_answers", "answer", "answers"))
         answers = objects_in(chosen if isinstance(chosen, list) else [chosen])
@@ -168,7 +168,7 @@ _ALL_WORKERS = "annotationsFromAllWorkers"
 
 
 def _workers_of(record: JsonObject) -> Json:
-    """What the workers of Ground Truth answered about a record: in a job of its own making, or before consolidation."""
+    """Answers of Ground Truth's workers about a record: in a job of its own making, or before consolidation."""
     inner = (one.get(_ALL_WORKERS) for one in record.values() if isinstance(one, dict))
     return (
         record.get("annotations")
@@ -260,7 +260,7 @@ def _distribution(record: Json) -> str | None:
 
 
 def _people_by_label(records: Records, name: str) -> TableReading:
-    """One row for each record, with the vote of everybody who is listed at a label. Raises TableError."""
+    """One row for each record, with the vote of everyone who is listed at a label. Raises TableError."""
 
     def read(record: JsonObject, row: int) -> Row:
         field = _distribution(record)
@@ -314,7 +314,7 @@ def _refused(name: str, what: str, fix: str, known_by: Fields | Callable[[Record
 
 
 def _metadata(record: JsonObject) -> Iterator[JsonObject]:
-    """What Ground Truth says of its labels."""
+    """Labels of Ground Truth."""
     for name, value in record.items():
         if name.endswith("-metadata") and isinstance(value, dict) and "job-name" in value:
             yield value

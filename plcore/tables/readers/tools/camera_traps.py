@@ -1,4 +1,4 @@
-"""Timelapse's table of what observers saw, read and written back, by itself or beside MegaDetector's JSON."""
+"""Timelapse's table of what observers saw, read and written back, by itself or next to MegaDetector's JSON."""
 
 from __future__ import annotations
 

@@ -110,11 +110,11 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ({"kind": "text", "tokenizer": 3}, "must be a name"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, told: Any, words: str) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, told: Any, words: str) -> None:
     assert words in refused(tmp_path, told)
 
 
-def test_files_lie_in_the_folder_itself(tmp_path: Path) -> None:
+def test_files_are_in_folder_itself(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "secret").write_text("{}")

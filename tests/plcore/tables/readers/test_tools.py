@@ -155,7 +155,7 @@ TABLES = {
 }
 
 
-def test_every_format_has_an_example_here() -> None:
+def test_every_format_has_example_here() -> None:
     assert [one.name for one in RECORD_TOOLS] == list(RECORDS)
     assert [one.name for one in SHAPES] == list(TABLES)
 

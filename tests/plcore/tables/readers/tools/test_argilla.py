@@ -71,7 +71,7 @@ def test_suggestions_weigh_their_scores() -> None:
     assert sources(reading)[3] == {"sport": [ANN, "a model"]}
 
 
-def test_the_question_with_labels_is_read() -> None:
+def test_question_with_labels_is_read() -> None:
     spans = [{"start": 0, "end": 3, "label": "x"}]
     reading = read(*(
         record(n, ("ab"[n % 2], ANN, "submitted"), **{"why.responses": [f"because {n}"], "spans.suggestion": spans})
