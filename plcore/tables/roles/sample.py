@@ -307,7 +307,7 @@ _WORDS = 4
 """Words of a part, on average, above which it is part of a sentence."""
 
 
-def is_written(cells: Sequence[str], mark: str) -> bool:
+def is_written(cells: Iterable[str], mark: str) -> bool:
     """Whether this mark seems to stand in these cells as people write it, and not between labels.
 
     Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
@@ -315,7 +315,7 @@ def is_written(cells: Sequence[str], mark: str) -> bool:
     - what stands between two is a record, each part always in its place: *Smith, John*, *Springfield, IL*, *Monday, 3
       May*, a name of one class such as *Agriculture, forestry*; or
     - nearly every cell has a part that is found in no other; or
-    - the parts are as long as those of sentences, and do not come again as often as long names of labels do.
+    - the parts are as long as those of sentences.
     """
     differing = set(cells)
     text = "|".join(differing)
@@ -328,12 +328,11 @@ def is_written(cells: Sequence[str], mark: str) -> bool:
             places.setdefault(part, Counter())[place] += 1
     times = {part: found.total() for part, found in places.items()}
     several = [parts for parts in lists if len(parts) > 1]
-    often = 4 * len(places) <= sum(len(parts_of(cell, mark)) for cell in cells)
     new = mean_of(any(times[part] == 1 for part in parts) for parts in several)
     return (
         sum(max(found.values()) for found in places.values()) >= _KEPT * sum(times.values())
         or (len(several) >= _FEWEST and new > _NEW)
-        or (mean_of(len(part.split()) for part in places) > _WORDS and not often)
+        or mean_of(len(part.split()) for part in places) > _WORDS
     )
 
 

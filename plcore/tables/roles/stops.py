@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -83,7 +83,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
                 found.append((name, parts))
                 at += [mark] if len(parts) > 1 else []
                 break
-    if set(at) == {" "} and len(found) == 1 and not _listed_together(table, found[0][1]):
+    if set(at) == {" "} and len(found) == 1:
         return  # black bear, next to black and bear
     if found:
         name, parts = found[0]
@@ -118,12 +118,6 @@ def _shared_words(table: LabelTable) -> Iterator[Odd]:
             )
             yield "shared-words", message, "If it is, write every name in full."
             return
-
-
-def _listed_together(table: LabelTable, names: Sequence[str]) -> bool:
-    """Whether some row has all these candidates."""
-    columns = [table.classes.index(name) for name in names]
-    return bool((np.asarray(table.candidates[:, columns].sum(axis=1)).ravel() == len(columns)).any())
 
 
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:

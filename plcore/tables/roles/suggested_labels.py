@@ -32,6 +32,10 @@ _SAYS_LABELS = re.compile(
     r"|shortlist|species|categor(?:y|ies)|tags?|answers?|intents?|topics?|diagnos[ei]s)(?:_|$)"
 )
 """Words in the name of a column that say that its lists are of labels, where another column has lists as well."""
+_CODED = re.compile(
+    r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
+)
+"""Columns whose labels are named as in a classification of diseases: at length."""
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
@@ -114,10 +118,10 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         weighted = _has_weights(column, separator)
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
-        # Labels are short and come again, long ones such as diagnoses more often; the parts of prose and of decimal
-        # commas do not.
-        labels_like = len(set(names)) <= len(names) / (2 if mean_of(map(len, pieces)) <= 30 else 4)
-        if separator in MARKS and not weighted:
+        # Labels are short and come again; the parts of prose and of decimal commas do not. Names of diagnoses are long.
+        are_codes = _CODED.fullmatch(column.key) is not None and 4 * len(set(names)) <= len(names)
+        labels_like = len(set(names)) <= len(names) / 2 and (are_codes or mean_of(map(len, pieces)) <= 30)
+        if separator in MARKS and not (weighted or are_codes):
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
             labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))

@@ -131,7 +131,6 @@ def test_shares_in_one_row_stop_import() -> None:
         ("id,candidates,text\n1,a|b,one thing\n2,b,two\nid,candidates,text\n3,a|b,three\n", "second-header"),
         ("id,candidates,text\n1,a|b,one thing\n2,b,two\nID, Candidates,Text\n3,a|b,three\n", "second-header"),
         ("id,candidates,w\n1,a|b,1\n2,a|b,2\n3,a 60%|b 40%,3\n", "weights-in-names"),
-        ("id,candidates,w\n1,a|b,1\n2,a|b,2\n3,a b,3\n", "mixed-separators"),
         ("id,candidates,w\n1,a|b,1\n2,b,2\nTotal,a,3\n", "sum-row"),
         ("id,candidates,w\n1,MARCH1|DEC1,1\n2,1-Mar|DEC1,2\n", "dates-as-labels"),
         ("id,candidates,w\n1,a|b,1\n2,=A1|b,2\n", "formulas-as-labels"),
