@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
@@ -141,6 +143,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         address = here.settings.public_url or base_url()
         notes.enter_context(noted(here.servers_dir, address))
         terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+        load_pages()
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
         # looked at, which makes a key press several times faster.
         gc.collect()
@@ -154,6 +157,15 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         crew.stop()
         notes.close()
         close_home()
+
+
+def load_pages() -> None:
+    """Do now what the first page would do first, which costs it half a second: load the pages' parts, and plotly; and
+    have Python read where its modules come from, which Streamlit asks about once."""
+    from pages.parts import charts, kinds  # noqa: F401 - with all that the pages of every kind are drawn with
+
+    charts.share_curve(np.arange(2), np.zeros(2))
+    inspect.stack()
 
 
 async def _sweep(here: Home) -> None:

@@ -58,6 +58,12 @@ def words(test: AppTest) -> str:
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
 
 
+def open_more_figures(test: AppTest, project: int) -> None:
+    test.session_state[f"more-figures-{project}"] = True
+    test.run()
+    assert not test.exception
+
+
 def metrics(test: AppTest) -> dict[str, str]:
     return {one.label: one.value for one in test.metric}
 
@@ -69,6 +75,8 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     assert metrics(test)["Accuracy"].endswith("%")
     assert metrics(test)["By controls"].endswith("%")
     assert "answered blind checks" in words(test)
+    assert len(test.get("plotly_chart")) == 1, "the curve waits for no other chart"
+    open_more_figures(test, project)
     assert len(test.get("plotly_chart")) == 5
     assert len(test.get("download_button")) == 5
 
@@ -429,7 +437,8 @@ def test_it_stops_if_it_is_told_to(
 def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, model="perceptron-max", strategy="margin")
     answer_truly(home, owner, project, 6)
-    page = show(owner, "progress.py", project=str(project))
+    page = show(owner, "progress.py", project=project)
+    open_more_figures(page, project)
     assert "###### Errors while learning" in [one.value for one in page.markdown]
 
 

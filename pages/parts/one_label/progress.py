@@ -46,13 +46,9 @@ def progress_page(page: ProjectPage) -> None:
     _model(page, story)
     progress_parts.offer(page)
     progress_parts.panel(page, view.stop, STOP)
-    _curves(view)
-    _progressive(view)
-    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
-    with left:
-        _confusion(view)
-    with right:
-        rows_per_label(view.labels)
+    with progress_parts.more_figures(page) as opened:
+        if opened:
+            _charts(view)
     shortlist_figures(view.shortlists)
     _file_scores(view)
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
@@ -262,6 +258,17 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
     if proof.goal is not None:
         goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
     return columns
+
+
+def _charts(view: ProgressView) -> None:
+    """All but the curve of the accuracy."""
+    _curves(view)
+    _progressive(view)
+    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
+    with left:
+        _confusion(view)
+    with right:
+        rows_per_label(view.labels)
 
 
 def _curves(view: ProgressView) -> None:
