@@ -48,7 +48,7 @@ def simulate(rng, n=400, m=4, people=8, overlap=3, accuracy=(0.5, 0.95)):
 
 
 @given(crowds(), st.sampled_from([0.3, 1.0]), st.integers(1, 5))
-def test_it_is_what_plain_loops_give(crowd, strength, rounds):
+def test_it_matches_plain_loops(crowd, strength, rounds):
     votes, candidates = crowd
     model = DawidSkene(strength, max_iter=rounds).fit_masks(*arrays(votes, candidates))
     found, masses, theta, pooled, history = plain_fit(votes, candidates, M, strength, rounds)
@@ -63,7 +63,7 @@ def test_it_is_what_plain_loops_give(crowd, strength, rounds):
 
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
-def test_it_is_what_plain_loops_give_to_last_digits(strength):
+def test_it_matches_plain_loops_to_last_digits(strength):
     """Two rounds, of which the first never ends the fit."""
     rng = np.random.default_rng(3)
     votes = {
@@ -327,7 +327,7 @@ def test_parameters_say_what_fitted_model_says():
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
 @pytest.mark.parametrize("shrinkage", SHRINKAGE)
-def test_evidence_is_what_plain_loops_give(strength, shrinkage):
+def test_evidence_matches_plain_loops(strength, shrinkage):
     _, _, rows, who, said = simulate(np.random.default_rng(0))
     votes, free = sort_votes(rows, who, np.eye(4, dtype=bool)[said], 400), np.ones((400, 4), dtype=bool)
     found = run_rounds(votes, free, 8, strength, shrinkage, 100)
