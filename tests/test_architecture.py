@@ -270,7 +270,7 @@ def test_every_function_and_class_is_there() -> None:
     assert [name for name in camel if name not in classes()] == []
 
 
-def test_what_is_not_there_is_found() -> None:
+def test_missing_thing_is_found() -> None:
     assert is_there("workflow.answering.loop.submit_answer")
     assert is_there("workflow.kinds.KINDS")
     assert is_there("Seat.turn")

@@ -174,7 +174,7 @@ def test_version_is_that_of_package(shell: Shell) -> None:
     assert shell.done("--version") == f"winnow, version {winnow_labels.__version__}\n"
 
 
-def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_typing_error_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'exprot'" in shell.refused("exprot")
     assert "'PROJECT_ID'" in shell.refused("export")
     assert "'one'" in shell.refused("export", "one")
@@ -301,7 +301,7 @@ def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
     assert project["created_at"] < project["last_answer"]
 
 
-def test_export_to_file_is_what_standard_output_has(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_export_to_file_matches_standard_output(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     target = tmp_path / "out.csv"
     assert shell.done("export", 1, "--to", target) == ""
@@ -350,7 +350,7 @@ def test_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_p
     assert shell.done("export", 1, "--format", "log") == shell.done("export", 1, "--log")
 
 
-def test_earlier_state_is_what_was_exported_then(shell: Shell, table: Path) -> None:
+def test_earlier_state_is_export_of_that_time(shell: Shell, table: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
     shell.done("simulate", 1, "--answers", 2)
     then = [shell.done("export", 1), shell.done("export", 1, "--log")]
@@ -378,7 +378,9 @@ def test_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path)
     assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
 
 
-def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_input_that_cannot_be_exported_is_refused_in_one_line(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
     shell.done("import", table)
     assert "one of .csv, .parquet" in shell.refused("export", 1, "--to", tmp_path / "out.xls")
     assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
@@ -389,7 +391,7 @@ def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Pat
     assert not list(tmp_path.glob("out*"))
 
 
-def test_full_disk_and_ctrl_c_leave_what_was_there(
+def test_full_disk_and_ctrl_c_leave_existing_data(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -454,7 +456,7 @@ def test_backup_that_no_one_names_is_in_data_folder(shell: Shell, table: Path, t
     assert len(list(folder.iterdir())) == 1
 
 
-def test_doctor_says_what_is_ill_and_what_to_do(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_doctor_says_what_is_ill_and_fix(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -533,7 +535,7 @@ def test_columns_of_compared_file_can_be_named(shell: Shell, table: Path, findin
     assert "Fix:" in line
 
 
-def test_what_cannot_be_compared_is_refused_in_one_line(
+def test_input_that_cannot_be_compared_is_refused_in_one_line(
     shell: Shell, tmp_path: Path, table: Path, findings: Findings
 ) -> None:
     assert "nowhere.csv" in shell.refused("compare", tmp_path / "nowhere.csv")
@@ -713,7 +715,7 @@ def test_verify_checks_file_project_and_the_one_against_the_other(
     assert "log.jsonl: the beginning, of 2 entries, of the log" in shell.done("verify", file, "--project", 1)
 
 
-def test_verify_says_in_one_line_what_is_wrong(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_verify_says_in_one_line_error(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)

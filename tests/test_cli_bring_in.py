@@ -111,7 +111,7 @@ def test_one_that_was_changed_and_sealed_again_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("what", ["backup", "text", "missing"])
-def test_what_is_not_file_of_project_is_refused_in_one_line(
+def test_non_file_of_project_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path, what: str
 ) -> None:
     file = tmp_path / f"{what}.zip"

@@ -90,7 +90,7 @@ def test_rows_without_vectors_for_project_with_them_are_refused(
     assert "The file has no column 'embedding', which the project uses" in shell.refused("append", 1, more)
 
 
-def test_what_cannot_be_encoded_is_refused_in_one_line(
+def test_input_that_cannot_be_encoded_is_refused_in_one_line(
     shell: Shell, table: Path, words: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "v.npz"

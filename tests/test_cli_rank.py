@@ -73,7 +73,7 @@ def test_pool_ranks_as_command_itself(shell: Shell, tmp_path: Path) -> None:
     assert shell.done("rank", "--block", 100, "--cluster", "processes:2", path) == one
 
 
-def test_what_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_input_that_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     assert "There is no" in shell.refused("rank", tmp_path / "nowhere")
     for option in (("--top", 3), ("--reverse",), ("--cluster",), ("--cluster", "processes:2")):
@@ -211,7 +211,9 @@ def test_who_looks_on_sees_bar(shell: Shell, table: Path, monkeypatch: pytest.Mo
     assert "[########################] runs: 2 of 2" in err
 
 
-def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_input_that_cannot_be_replayed_is_refused_in_one_line(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
     assert "nowhere.csv" in shell.refused("simulate", tmp_path / "nowhere.csv")
     assert "There is no strategy 'best'" in shell.refused("simulate", table, "--strategy", "best")
     assert "no true labels" in shell.refused("simulate", table, "--truth", "", *SOME)

@@ -113,7 +113,9 @@ FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
         pytest.param("serve", "newer", marks=pytest.mark.proof),
     ],
 )
-def test_what_cannot_be_opened_is_reported_in_one_line(tmp_path: Path, command: str, found: str) -> None:
+def test_input_that_cannot_be_opened_is_reported_in_one_line(
+    tmp_path: Path, command: str, found: str
+) -> None:
     make, words = FOUND[found]
     path = tmp_path / "home" / "winnow.sqlite3"
     make(path)

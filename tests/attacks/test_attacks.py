@@ -137,7 +137,7 @@ def test_no_attack_gets_through(server: Server, there: World) -> None:
     assert not [line for line in server.lines if "Traceback" in line]
 
 
-def test_what_is_refused_would_be_given_to_whose_it_is(server: Server, there: World) -> None:
+def test_refused_input_would_be_given_to_whose_it_is(server: Server, there: World) -> None:
     """The cases fail for what they try, not for how they ask."""
     for target in ("/", "/annotate", "/files/{picture}", "/files/{picture}/small", "/_stcore/health"):
         assert answer(server, wire(Case("own", OWNER, target=target), there), hangs=False)[0] == 200, target
@@ -180,7 +180,7 @@ def look_at_all_pages(server: Server, there: World) -> None:
 
 
 @pytest.mark.parametrize("who", [ADA, EVE])
-def test_no_page_shows_what_is_not_shared(server: Server, there: World, who: str) -> None:
+def test_no_page_shows_non_shared(server: Server, there: World, who: str) -> None:
     with page_of(server, there, OWNER) as page:
         for name in ("", "queue", "settings"):
             assert SECRET.encode() in drawn(page, name, f"project={there.project}"), "the owner sees it"

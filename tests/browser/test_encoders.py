@@ -137,7 +137,7 @@ def test_press_on_import_page_downloads_and_encodes(
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
-def test_what_does_not_end_well_is_reported_and_leaves_no_trace(
+def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
     learning: Page, server: Server, hub: FakeHub
 ) -> None:
     hub.gate = threading.Event()

@@ -331,7 +331,7 @@ def fetched(page: Page, address: str) -> tuple[int, str]:
     return found[0], found[1]
 
 
-def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
+def test_non_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
     ada = invited(page, server, browser, "Ada")
     expect(ada.get_by_text("The first question is ready")).to_be_visible()
     expect(ada.get_by_text("Secret birds")).to_have_count(0)

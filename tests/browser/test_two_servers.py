@@ -146,7 +146,7 @@ def test_sign_in_holds_at_both_servers_when_one_fails(
 
 @pytest.mark.browser
 @pytest.mark.postgres
-def test_open_card_continues_at_the_other_with_what_was_typed(
+def test_open_card_continues_at_the_other_with_typed_text(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     """No one loads the page again: neither the person, nor the page by itself."""

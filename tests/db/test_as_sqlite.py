@@ -84,7 +84,7 @@ def test_on_sqlite_winnow_reads_what_postgresql_had(used: Database, tmp_path: Pa
         assert copy.identity() == used.identity() is not None
 
 
-def test_what_is_written_next_has_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
+def test_written_data_next_has_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     other.fill_from(tmp_path / "a.sqlite3")
     before, after = used.identity(), other.identity()
@@ -172,7 +172,7 @@ def test_while_someone_is_connected_nothing_is_put_back(
     assert rows(used) == before
 
 
-def test_what_fails_in_middle_changes_nothing(
+def test_failure_in_middle_changes_nothing(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")

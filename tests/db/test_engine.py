@@ -344,7 +344,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("statements", FAULTS)
-def test_what_is_missing_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
+def test_missing_part_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
     assert what_differs(file, NEWEST) == Differences(None, ())
     file.executescript(statements)
     assert what_differs(file, NEWEST).fault == FAULTS[statements]

@@ -116,7 +116,7 @@ def test_unknown_revision_is_refused_and_left_alone(database: Database, revision
         assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revision
 
 
-def test_note_gives_back_what_was_noted(tmp_path: Path) -> None:
+def test_note_gives_back_note(tmp_path: Path) -> None:
     note = Note(tmp_path / "note")
     assert note.read() is None
     for identity in (Identity("a" * 32, 7), Identity("b" * 32, 12_345_678), Identity("c" * 32, 0)):
@@ -231,7 +231,7 @@ def test_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"no database" * 1000])
-def test_what_is_not_database_of_winnow_is_reported(tmp_path: Path, data: bytes) -> None:
+def test_non_database_of_winnow_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.sqlite3"
     path.write_bytes(data)
     with pytest.raises(DamagedCopyError):
@@ -287,7 +287,7 @@ def test_damage_is_reported_before_what_others_have_put_in(tmp_path: Path) -> No
         look_into(path, "rows")
 
 
-def test_nothing_is_dropped_from_what_is_not_database(tmp_path: Path) -> None:
+def test_nothing_is_dropped_from_non_database(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")

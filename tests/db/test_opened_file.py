@@ -409,7 +409,7 @@ def test_header_that_is_read_while_it_is_written_empties_no_log(
         assert other.execute("SELECT count(*) FROM people").fetchone() == (2,)
 
 
-def test_file_is_known_by_what_it_is_not_by_its_name(opened_file_database: Database, tmp_path: Path) -> None:
+def test_file_is_known_by_content_not_name(opened_file_database: Database, tmp_path: Path) -> None:
     path = path_of(opened_file_database)
     opened_file_database.close()
     file = OpenedFile(path)

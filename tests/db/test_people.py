@@ -221,7 +221,7 @@ def test_membership_ends(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["bea"]) == {frogs: "viewer"}
 
 
-def test_what_is_not_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
+def test_non_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     for project, person, role in (
         (birds, who["bea"], "king"),

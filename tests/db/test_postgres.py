@@ -276,7 +276,7 @@ def test_column_is_described_by_name_and_type(postgres_url: str) -> None:
         assert short.fetchall() == whole.fetchall()
 
 
-def test_what_has_no_columns_has_no_description(postgres_url: str) -> None:
+def test_input_without_columns_has_no_description(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         cursor = short_cursor()(connection)
         assert cursor.description is None

@@ -237,7 +237,7 @@ def project(database: Database) -> int:
     return made
 
 
-def test_what_is_taken_is_put_elsewhere_with_numbers_of_there(database: Database, project: int) -> None:
+def test_taken_data_is_put_elsewhere_with_numbers_of_there(database: Database, project: int) -> None:
     with database.write() as session:
         values, rows = copies.take(session, project)
         assert copies.people_in(rows) == {1, 2, 3}
@@ -267,7 +267,7 @@ def test_every_table_of_project_is_taken_or_made_again() -> None:
     assert of_projects == made_again | set(copies.PARTS)
 
 
-def test_what_is_taken_fits(database: Database, project: int) -> None:
+def test_taken_data_fits(database: Database, project: int) -> None:
     with database.read() as session:
         values, rows = copies.take(session, project)
     copies.check(values, rows)

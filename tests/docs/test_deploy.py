@@ -81,7 +81,7 @@ class TestContainer:
         open_home(Settings.from_environment({"WINNOW_HOME": str(home)})).close()
         assert (home.stat().st_mode & 0o777, caplog.text) == (0o700, "")
 
-    def test_what_is_written_is_in_volume_or_in_tmp(self) -> None:
+    def test_written_data_is_in_volume_or_in_tmp(self) -> None:
         """So that the root may be read-only, as in the recipes."""
         ours = environment()
         assert all(ours[key].startswith("/tmp") for key in ("HOME", "NUMBA_CACHE_DIR"))  # noqa: S108

@@ -86,7 +86,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ABOUT)
-def test_what_is_typed_works_and_what_is_printed_matches_page(work: Path, name: str) -> None:
+def test_typed_text_works_and_what_is_printed_matches_page(work: Path, name: str) -> None:
     page, demo = FOLDER / f"{name}.md", ABOUT[name]
     number = making.make(Seat(home(), team.ensure_owner(home()).id), demo)
     close_home()

@@ -114,7 +114,7 @@ def test_app_needs_library_of_its_version(wheels: Wheels) -> None:
     assert str(needed.specifier) == f"=={winnow_labels.__version__}"
 
 
-def test_what_extras_bring_is_what_tests_have(wheels: Wheels) -> None:
+def test_what_extras_bring_matches_tests(wheels: Wheels) -> None:
     assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster"]
     assert set(metadata(wheels.plcore).get_all("Provides-Extra", [])) == {"cluster", "onnx", "tables"}
     assert requirements(wheels.winnow_labels, "cluster")["plcore"].extras == {"cluster"}

@@ -256,7 +256,7 @@ def test_damaged_one_is_reported_with_its_place(home: Home, owner: int, show: Op
     assert BOX in boxes(test), "for another one"
 
 
-def test_what_is_not_project_is_reported(home: Home, owner: int, show: Open) -> None:
+def test_non_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
     assert "birds.csv is no backup of Winnow's" in said(test)
 

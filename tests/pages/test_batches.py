@@ -148,7 +148,7 @@ def test_rows_that_were_drawn_round_on_map_are_confirmed_together(
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
 
 
-def test_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: int, show: Open) -> None:
+def test_map_says_that_rows_can_be_chosen_to_people_with_right(home: Home, owner: int, show: Open) -> None:
     checked, free = alike_project(home, owner), alike_project(home, owner, "free", control_share=0.0)
     ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
     vectors = vector_project(home, owner)

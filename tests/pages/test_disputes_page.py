@@ -112,13 +112,13 @@ def test_unknown_time_zone_is_utc() -> None:
         assert "12:30" in data_of(zone=zone)["question"]["said"][0]["when"]
 
 
-def test_line_says_what_was_refused_or_stored() -> None:
+def test_line_says_refusals_or_stored() -> None:
     assert data_of()["saved"]["tone"] == "quiet"
     assert data_of(saved="Saved")["saved"] == {"tone": "good", "message": "Saved", "seq": None, "row": None}
     assert data_of(saved="Saved", notice="Not saved: x")["saved"]["message"] == "Not saved: x"
 
 
-def test_if_there_is_nothing_to_settle_card_says_what_to_do() -> None:
+def test_if_there_is_nothing_to_settle_card_says_fix() -> None:
     nothing = DisputeList((), 0, 0, several=True, by_row=True)
     assert data_of(nothing, None)["empty"]["message"] == other_cards.NOBODY
     assert data_of(nothing, None)["offer"] is None

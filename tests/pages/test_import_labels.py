@@ -83,7 +83,7 @@ def test_probabilities_of_every_class(owner: int, show: Open) -> None:
     assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
 
-def test_what_is_odd_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_oddity_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     data = b"task_id,labels,w\n1,Wren|robin,1\n1,wren|nan,2\n2,robin|wren,3\n"
     said = words(upload(show(owner, "import_table.py"), data)).replace("\\", "")
     assert "Is this right?" in said
@@ -125,7 +125,7 @@ def turn(test: AppTest, label: str, value: str) -> AppTest:
     return test
 
 
-def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
+def test_choice_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     choose(test, "Candidates column", "more")
     choose(test, "Separator", "/")

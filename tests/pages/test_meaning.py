@@ -86,7 +86,9 @@ def test_more_like_row_and_back(home: Home, owner: int, show: Open) -> None:
         assert not test.exception
 
 
-def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner: int, show: Open) -> None:
+def test_input_that_cannot_be_searched_by_meaning_is_said_to_owners(
+    home: Home, owner: int, show: Open
+) -> None:
     projects = ((small_project(home, owner), []), (text_project(home, owner), [owner]))
     ada = annotator(home, owner, "Ada")
     for project, said_to in projects:

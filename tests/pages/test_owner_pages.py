@@ -263,7 +263,7 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     assert managing.learner_settings(seat)["features"] == "words"
 
 
-def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
+def test_typed_text_about_people_stays_when_another_model_is_adopted(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner)

@@ -28,7 +28,7 @@ def test_stranger_is_reported_so_and_sees_nothing(home: Home, owner: int, show: 
     assert "access has ended" in words(test)
 
 
-def test_home_of_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
+def test_home_of_owner_without_projects_says_fix(owner: int, show: Open) -> None:
     test = show(owner)
     assert "Bring rows whose label is uncertain" in words(test)
     assert [button.label for button in test.button] == ["Import data", *(one.title for one in demos.ALL)]
@@ -177,7 +177,7 @@ def test_column_still_to_be_chosen_is_not_problem_of_file(home: Home, owner: int
         ("table.json", b'[{"candidates": "a|b", "x": 1}, {"candidates": ', "JSON"),
     ],
 )
-def test_file_of_another_kind_is_told_what_to_do(
+def test_file_of_another_kind_is_told_fix(
     home: Home, owner: int, show: Open, name: str, data: bytes, said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), data, name)

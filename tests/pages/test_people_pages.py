@@ -319,7 +319,7 @@ def test_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
     assert tokens.user_of(seat.home, secret) is None
 
 
-def test_what_is_refused_is_reported_and_stays_in_its_box(seat: Seat, show: Open) -> None:
+def test_refused_input_is_reported_and_stays_in_its_box(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
     make(test, "survey")
@@ -393,7 +393,7 @@ def test_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> Non
     assert room.groups_of(groups_seat) == {}
 
 
-def test_what_is_wrong_with_file_is_listed(show: Open, groups_seat: Seat) -> None:
+def test_error_with_file_is_listed(show: Open, groups_seat: Seat) -> None:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)

@@ -202,7 +202,7 @@ def press(test: AppTest, title: str) -> AppTest:
     return test
 
 
-def test_what_is_there_is_opened(home: Home, owner: int, show: Open) -> None:
+def test_existing_data_is_opened(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, demos.CALLS.name)
     test = press(show(owner), demos.CALLS.title)
     assert test.query_params["project"] == str(project)
@@ -210,7 +210,7 @@ def test_what_is_there_is_opened(home: Home, owner: int, show: Open) -> None:
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_what_is_not_is_made_first(home: Home, owner: int, show: Open) -> None:
+def test_non_is_made_first(home: Home, owner: int, show: Open) -> None:
     test = press(show(owner), demos.REMARKS.title)
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == (demos.REMARKS.name, 600)

@@ -31,7 +31,7 @@ def press(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show: Open) -> None:
+def test_settings_keep_typed_text_in_every_part(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "Name").set_value("wrens")

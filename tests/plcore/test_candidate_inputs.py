@@ -108,7 +108,7 @@ def test_new_rows_may_be_dense_or_sparse_whatever_training_rows_were(birds, name
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_missing_feature_is_named_with_what_to_do(birds, name):
+def test_missing_feature_is_named_with_fix(birds, name):
     X, candidates = birds
     hole = X.copy()
     hole[4, 1] = np.nan

@@ -182,7 +182,7 @@ def value_of(sent: bytes, part: str) -> str:
 
 
 @pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_what_cannot_be_read_becomes_press_that_is_refused_in_words(value: str) -> None:
+def test_input_that_cannot_be_read_becomes_press_that_is_refused_in_words(value: str) -> None:
     trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
     assert trigger == NO_PRESS
     (sent,) = deserialize_trigger_list(trigger) or []

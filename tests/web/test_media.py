@@ -192,7 +192,9 @@ def test_parameters_that_mean_nothing_are_refused_in_words(
     assert "cache-control" not in answer.headers
 
 
-def test_what_cannot_be_drawn_is_reported_and_can_still_be_fetched(signed_in: TestClient, home: Home) -> None:
+def test_input_that_cannot_be_drawn_is_reported_and_can_still_be_fetched(
+    signed_in: TestClient, home: Home
+) -> None:
     path = home.media_dir / kept(WAV, "wav")[:2] / kept(WAV, "wav")
     path.write_bytes(b"RIFF, but nothing more")
     answer = signed_in.get(f"/files/{path.name}/spectrogram")

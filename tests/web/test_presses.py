@@ -186,7 +186,7 @@ def test_project_that_is_being_read_keeps_no_one_waiting_at_another(
         assert {one.result().status_code for one in held} == {409}
 
 
-def test_what_does_not_fit_is_refused_with_card_as_it_is(
+def test_input_that_does_not_fit_is_refused_with_card_as_it_is(
     signed_in: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = loop.next_question(seat).token
@@ -363,7 +363,7 @@ def test_press_in_break_that_another_tab_began(signed_in: TestClient, seat: Seat
     assert (card["token"], card["question"], card["offer"]["kind"]) == (None, None, "resume")
 
 
-def test_what_is_due_after_press_is_done_behind_it(
+def test_due_work_after_press_is_done_behind_it(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goals.set_goal(seat, goals.Goal(1))

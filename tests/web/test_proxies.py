@@ -181,7 +181,7 @@ def test_links_work_behind_proxy_that_says_nothing(come_from: From, there: Home)
     assert client.get("/").status_code == 200
 
 
-def test_strangers_are_told_what_to_do_and_noted(come_from: From, there: Home) -> None:
+def test_strangers_are_told_fix_and_noted(come_from: From, there: Home) -> None:
     answer = come_from(PROXY).get("/signin", headers={"x-forwarded-user": "<i>eve"})
     assert answer.status_code == 403
     assert "&lt;i&gt;eve" in answer.text

@@ -401,7 +401,7 @@ def test_scripts_are_files_and_the_two_that_are_in_document() -> None:
     ]
 
 
-def test_health_is_bad_if_what_is_stored_would_be_lost(client: TestClient, home: Home) -> None:
+def test_health_is_bad_if_stored_data_would_be_lost(client: TestClient, home: Home) -> None:
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     path.rename(away)
     for _ in range(2):

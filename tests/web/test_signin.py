@@ -102,7 +102,7 @@ def test_looking_at_link_does_not_use_it_up(client: TestClient, home: Home) -> N
     assert client.get("/signin", params={"link": secret}).status_code == 303
 
 
-def test_without_link_page_says_what_to_do(client: TestClient) -> None:
+def test_without_link_page_says_fix(client: TestClient) -> None:
     answer = client.get("/signin")
     assert answer.status_code == 200
     assert "printed in the terminal" in answer.text

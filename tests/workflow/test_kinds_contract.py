@@ -179,7 +179,7 @@ def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_what_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_input_that_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
     assert hers is not None

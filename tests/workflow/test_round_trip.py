@@ -176,7 +176,7 @@ def verdicts(seat: Seat, name: str = "detections") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file_of(seat, name).decode(), newline="")))
 
 
-def test_the_same_table_back_with_what_was_answered(home: Home, owner: int, birds: Seat) -> None:
+def test_the_same_table_back_with_answers(home: Home, owner: int, birds: Seat) -> None:
     before = read_cells(table(0, 12)).to_dict("records")
     untouched = verdicts(birds)
     assert [{name: one[name] for name in before[0]} for one in untouched] == before

@@ -58,7 +58,7 @@ USES: dict[str, Use] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_what_cannot_be_saved_is_reported_and_leaves_no_trace(
+def test_input_that_cannot_be_saved_is_reported_and_leaves_no_trace(
     home: Home, owner: int, project: int, name: str
 ) -> None:
     annotator(home, owner, "Ada")
@@ -309,7 +309,7 @@ def behind(home: Home, proxy: Proxy) -> Iterator[Home]:
 @pytest.mark.parametrize(
     "name", sorted(USES.keys() - {"own link"})
 )  # whose first transaction has nothing to store
-def test_what_is_stored_though_connection_was_lost_is_not_said_to_have_failed(
+def test_stored_data_though_connection_was_lost_is_not_said_to_have_failed(
     home: Home, owner: int, project: int, behind: Home, proxy: Proxy, name: str
 ) -> None:
     annotator(home, owner, "Ada")

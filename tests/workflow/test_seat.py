@@ -159,7 +159,7 @@ def test_turn_is_of_kind_of_project(world: KindWorld, home: Home, owner: int) ->
         assert (turn.person_id, turn.project_id) == (owner, seat.project_id)
 
 
-def test_what_was_stored_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
+def test_stored_data_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
     with own_seat.turn() as turn:
         row = int(turn.learner.ranking()[0][0])
         turn.writer(Place(row)).write("skip", token="a")

@@ -100,7 +100,7 @@ def test_two_tabs_store_one_answer_to_one_question(annotating: Page, here: Room)
     assert here.kinds() == ["is", "is"]
 
 
-def test_what_was_typed_stays_until_server_that_was_gone_has_it(annotating: Page, here: Room) -> None:
+def test_typed_text_stays_until_server_that_was_gone_has_it(annotating: Page, here: Room) -> None:
     page, lost = annotating, list[str]()
 
     def cut(route: Route) -> None:
@@ -125,7 +125,7 @@ def test_what_was_typed_stays_until_server_that_was_gone_has_it(annotating: Page
     expect(page.locator(".saved")).to_contain_text("Saved: ")
 
 
-def test_refusal_in_words_keeps_card_and_what_was_typed(annotating: Page, here: Room) -> None:
+def test_refusal_in_words_keeps_card_and_typed_text(annotating: Page, here: Room) -> None:
     page = annotating
     page.route(
         PRESSES, lambda route: route.fulfill(status=503, content_type="text/plain", body="The disk is full.")

@@ -234,7 +234,9 @@ def test_by_itself_if_that_is_wanted(hearing: Page) -> None:
     assert audio(page).evaluate("audio => audio.paused")
 
 
-def test_what_cannot_be_decoded_is_played_alone_and_says_so(page: Page, server: Server, project: int) -> None:
+def test_input_that_cannot_be_decoded_is_played_alone_and_says_so(
+    page: Page, server: Server, project: int
+) -> None:
     page.route(
         "**/spectrogram?*",
         lambda route: route.fulfill(status=415, content_type="text/plain", body="It may be damaged."),

@@ -209,7 +209,7 @@ def test_browser_names_file_and_the_one_before_goes(home: Home, owner: int, show
 
 @pytest.mark.usefixtures("pressed")
 @pytest.mark.parametrize("key", ["x" * 32, "../winnow.sqlite3", 7, None, ["a"], {"key": "a"}])
-def test_what_is_not_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
+def test_non_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
     test = show(owner, "import_table.py")
     test.session_state[f"{state.FILE}-box-import"] = {"chosen": {"key": key}}
     test.run()
@@ -347,7 +347,7 @@ def test_another_form_is_refused_with_forms_that_there_are(line: str) -> None:
     assert line in str(refusal.value)
 
 
-def test_what_is_not_there_is_not_imported() -> None:
+def test_missing_thing_is_not_imported() -> None:
     with pytest.raises(
         ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."
     ):

@@ -126,7 +126,7 @@ def test_how_far_goal_is(seen: Any, words: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_is_saved(seen: Any, title: str, words: str) -> None:
+def test_saved_message(seen: Any, title: str, words: str) -> None:
     assert saved_words(seen) == (title, words)
 
 

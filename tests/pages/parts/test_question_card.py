@@ -182,7 +182,7 @@ def test_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
     assert test.caption[0].value.startswith(said)
 
 
-def test_what_is_chosen_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_box, "LISTED", 2)
     assert offered(("a", "b", "c"), ["c", "a"]) == {"options": ["c", "a", "b"], "accept_new_options": True}
     assert offered(("a", "b"), ["b"]) == {"options": ["a", "b"], "accept_new_options": False}

@@ -59,7 +59,7 @@ def test_arrays_are_in_file_in_places_that_compiled_loops_want(tmp_path: Path) -
         assert array.ctypes.data % 64 == 0
 
 
-def test_what_is_written_to_array_stays_with_who_wrote_it(tmp_path: Path) -> None:
+def test_written_data_to_array_stays_with_who_wrote_it(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3)})
     map_arrays(path)["one"][0] = 7
     assert map_arrays(path)["one"].tolist() == [0, 1, 2]
@@ -122,7 +122,7 @@ def test_objects_are_neither_written_nor_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fallocate", [True, False])
 @pytest.mark.parametrize("bound", [0, array_files.IN_MEMORY])
-def test_what_is_written_stays_in_it_when_it_was_let_go(
+def test_written_data_stays_in_it_when_it_was_let_go(
     bound: int, fallocate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", bound)

@@ -12,7 +12,7 @@ EVERY = [chr(code) for code in (*range(0x10000), *range(0xE0000, 0xE0200))]
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
-def test_what_is_refused_is_what_unicode_calls_so() -> None:
+def test_refused_input_is_what_unicode_calls_so() -> None:
     bad = {
         mark
         for mark in EVERY

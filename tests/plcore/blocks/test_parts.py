@@ -84,7 +84,7 @@ def test_part_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["part-1.npy"]
 
 
-def test_what_killed_process_leaves_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_killed_process_is_removed(tmp_path: Path) -> None:
     writing = whole_part(tmp_path / "part-1.npy")
     writing.__enter__()  # and killed here
     (half,) = tmp_path.iterdir()

@@ -48,7 +48,7 @@ def simulate(rng, n=400, m=4, people=8, overlap=3, accuracy=(0.5, 0.95)):
 
 
 @given(crowds(), st.sampled_from([0.3, 1.0]), st.integers(1, 5))
-def test_it_is_what_plain_loops_give(crowd, strength, rounds):
+def test_it_matches_plain_loops(crowd, strength, rounds):
     votes, candidates = crowd
     model = DawidSkene(strength, max_iter=rounds).fit_masks(*arrays(votes, candidates))
     found, masses, theta, pooled, history = plain_fit(votes, candidates, M, strength, rounds)
@@ -63,7 +63,7 @@ def test_it_is_what_plain_loops_give(crowd, strength, rounds):
 
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
-def test_it_is_what_plain_loops_give_to_last_digits(strength):
+def test_it_matches_plain_loops_to_last_digits(strength):
     """Two rounds, of which the first never ends the fit."""
     rng = np.random.default_rng(3)
     votes = {

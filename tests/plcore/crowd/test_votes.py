@@ -98,7 +98,7 @@ def test_what_is_no_good_is_named(votes, words):
         read_votes(votes)
 
 
-def test_what_does_not_go_with_candidates_is_named():
+def test_input_that_does_not_go_with_candidates_is_named():
     frame = pd.DataFrame(np.ones((2, 2), dtype=bool), columns=["emu", "kea"])
     with pytest.raises(ValueError, match="Vote 1: there is no class 'wren'; there are 'emu', 'kea'"):
         read_votes([(0, "a", "emu"), (0, "b", "wren")], frame)

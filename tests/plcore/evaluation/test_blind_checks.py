@@ -132,7 +132,7 @@ def test_rates_that_are_nearly_0_or_1_are_neither():
 
 
 @pytest.mark.parametrize("truth", [[0, 3], [0, -2], [0, np.nan], ["a", "b"], [0, 0.5]])
-def test_what_is_not_class_number_is_refused(truth):
+def test_non_class_number_is_refused(truth):
     with pytest.raises(ValueError, match=r"from 0 to 2, or -1.*Got \[.*get_indexer"):
         conformity_scores(np.full((2, 3), 0.25), truth)
 
@@ -226,7 +226,7 @@ def test_label_with_larger_share_is_never_left_out_before_another(shares, row, m
 
 
 @pytest.mark.parametrize("miss", [0, 1, -0.1, np.nan, "0.05", True])
-def test_what_is_not_rate_is_refused(miss):
+def test_non_rate_is_refused(miss):
     with pytest.raises(ValueError, match="miss must be a number in"):
         conformal_threshold([0.5], miss)
 
@@ -301,6 +301,6 @@ def test_higher_rate_puts_no_row_at_less_risk(a, b, seed):
     assert ((low >= 0) & (high <= 1)).all()
 
 
-def test_outside_what_is_not_rate_is_refused():
+def test_outside_non_rate_is_refused():
     with pytest.raises(ValueError, match="rate"):
         outside_probabilities([[1.0]], [[True]], 1.0)

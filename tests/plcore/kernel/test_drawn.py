@@ -90,7 +90,7 @@ def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few)
     assert len(draw(rows_of(candidates, np.where(np.arange(5000) < 60, 1.0, 0.0)), 0)) == 60
 
 
-def test_what_is_learned_is_fit_of_drawn_rows(few, data):
+def test_learned_model_is_fit_of_drawn_rows(few, data):
     X, candidates, y = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     seed = int(np.random.RandomState(3).randint(2**31 - 1))

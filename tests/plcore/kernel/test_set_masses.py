@@ -67,7 +67,7 @@ def scenes(draw):
 
 
 @given(scenes(), st.sampled_from([0.5, 1.0]))
-def test_it_is_what_plain_loops_give(scene, power):
+def test_it_matches_plain_loops(scene, power):
     sources, imported, candidates, weights, soft = scene
     prior = prior_labels(imported)
     masses = SetMasses.among(sources, prior, candidates, weights)

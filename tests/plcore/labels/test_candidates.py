@@ -217,7 +217,7 @@ def test_continuous_labels_are_refused():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
-def test_what_is_stored_unsorted_or_cannot_be_written_is_left_as_it_is(form):
+def test_stored_data_unsorted_or_cannot_be_written_is_left_as_it_is(form):
     y = form((np.array([True] * 3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     before = y.data.copy(), y.indices.copy(), y.indptr.copy()
     assert check_candidates(y)[0].tolist() == [[True, False, True], [False, True, False]]

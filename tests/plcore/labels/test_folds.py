@@ -88,7 +88,7 @@ def test_scikit_learn_takes_it(candidates):
     assert search.best_params_["n_neighbors"] in (1, 5)
 
 
-def test_what_it_refuses(candidates):
+def test_refusals(candidates):
     X = np.zeros((len(candidates), 1))
     with pytest.raises(ValueError, match="y must be a label vector"):
         next(PartialKFold().split(X))

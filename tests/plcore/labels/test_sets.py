@@ -200,7 +200,7 @@ def test_updates_take_sets():
         check_update([3, 1], {"emu"}, 9, classes)
 
 
-def test_what_is_not_candidate_says_so():
+def test_non_candidate_says_so():
     with pytest.raises(CandidateError, match="MultiLabelBinarizer"):
         check_label_vectors(SETS)
     with pytest.raises(CandidateError, match=r"exact labels .*got candidates"):

@@ -51,7 +51,7 @@ def test_add_rename_and_merge_give_effective_names_in_order() -> None:
         (("back", "1"), "there is none"),
     ],
 )
-def test_what_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
+def test_input_that_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
     with pytest.raises(ClassError, match=said):
         mapped(change)
 

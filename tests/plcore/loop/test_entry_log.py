@@ -67,7 +67,7 @@ def test_fold_names_entry_that_it_does_not_have():
         fold.entry(5)
 
 
-def test_what_is_packed_is_plain_bytes():
+def test_packed_data_is_plain_bytes():
     value = {"ann": [[3, None], [4, "lábel\0"]], "é": 1.5}
     array = packed(value)
     assert array.dtype == np.uint8

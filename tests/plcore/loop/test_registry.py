@@ -266,7 +266,7 @@ def test_settings_survive_json(settings):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_what_is_missing_in_stored_settings_is_as_by_default(kind):
+def test_missing_part_in_stored_settings_is_as_by_default(kind):
     # Defaults that came later: what was stored before them has what was the default then.
     before = {"strategy": "apl"} if kind is LearnerSettings else {"model": "bmlcs"}
     assert kind.from_json({}) == kind(**before)

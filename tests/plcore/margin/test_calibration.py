@@ -183,7 +183,7 @@ def test_rounds_are_reported_counted_and_can_be_ended(make):
         make(class_mass=0.5).fit(X, candidates, progress=end)
 
 
-def test_exact_labels_stay_what_they_are():
+def test_exact_labels_stay_unchanged():
     """Every set holds one class: the masses are those of the labels, and the convex problem is the same."""
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)

@@ -410,7 +410,7 @@ class TestPrincipalAxes:
         assert principal_axes(sparse.csr_matrix(X[:40]), gram_matrix(X[:40], ones[:40])) is None
 
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-    def test_what_is_learned_is_of_features_as_they_came(self, monkeypatch, kernel):
+    def test_learned_model_is_of_features_as_they_came(self, monkeypatch, kernel):
         rng = np.random.default_rng(1)
         X, candidates = rng.normal(size=(30, 6)), rng.random((30, 3)) < 0.4
         candidates[np.arange(30), rng.integers(3, size=30)] = True

@@ -226,7 +226,7 @@ def test_votes_next_to_others_match_table_of_their_own(seed, m, mapped):
     np.testing.assert_array_equal(before.votes, at_first)
 
 
-def test_what_was_given_stays_as_it_was():
+def test_given_labels_stays_as_it_was():
     weights, rows, sets = np.random.default_rng(0).random((5, 3)), np.ones(5), SETS.copy()
     before = weights.copy()
     model = fitted(LINE, sets, sample_weight=rows, candidate_weights=weights)

@@ -123,7 +123,7 @@ class TestStream:
         )
         assert learn_stream(model, []) == 0
 
-    def test_what_is_wrong_names_its_chunk(self, data):
+    def test_error_names_its_chunk(self, data):
         X, candidates, _ = data
         model = PLPerceptron()
         bad = np.where(np.arange(6) == 2, np.nan, X[50:100])

@@ -509,7 +509,7 @@ def test_updated_one_equals_fresh_one(seed, steps):
 
 
 @given(SEEDS, st.integers(0, 20))
-def test_batch_is_what_one_by_one_gives_and_so_are_rows_that_others_have(seed, n):
+def test_batch_matches_one_by_one_gives_and_so_are_rows_that_others(seed, n):
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
 
@@ -555,7 +555,7 @@ def test_it_ends_after_two_answers_class_or_if_little_is_left_to_cover():
     assert not MaxHerding().fit(X, sets[:, :1]).lasts(0)  # nothing was ever open
 
 
-def test_what_is_wrong_is_refused():
+def test_error_is_refused():
     X, sets = drawn(0)
     with pytest.raises(NotFittedError, match="MaxHerding is not fitted yet"):
         MaxHerding().next(1)

@@ -265,7 +265,7 @@ class TestBMLCS:
         with pytest.raises(ValueError, match=r"noise is too small .* Fix: give noise and prior_variance"):
             BMLCSClassifier(noise=1e-30, n_components=3, mode=mode).fit(X, cells).posterior(X)
 
-    def test_too_large_says_what_to_do(self, monkeypatch):
+    def test_too_large_says_fix(self, monkeypatch):
         monkeypatch.setattr("plcore.sensing.regression.LARGEST", 30)
         X = np.random.default_rng(0).normal(size=(40, 50))
         with pytest.raises(ValueError, match=r"need a matrix of 40 x 40; at most 30 .*TruncatedSVD"):

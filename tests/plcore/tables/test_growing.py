@@ -191,7 +191,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("csv", PLACES, ids=lambda csv: csv.decode().replace("\n", " "))
-def test_what_cannot_be_added_is_refused_with_its_place_in_file(csv: bytes) -> None:
+def test_input_that_cannot_be_added_is_refused_with_its_place_in_file(csv: bytes) -> None:
     assert PLACES[csv] in refused(first(), csv)
 
 

@@ -22,7 +22,7 @@ def table(labels: str = "labels") -> LabelTable:
     return LabelTable.from_frame(frame, ROLES)
 
 
-def test_candidates_weigh_what_model_says_and_stay_what_they_were() -> None:
+def test_candidates_weigh_prediction_and_stay_unchanged() -> None:
     before = table()
     found = with_scores(before, {1: {"emu": 0.2, "wren": 3}}, COLUMNS, "net")
     after = found.grown.table

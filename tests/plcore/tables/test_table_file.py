@@ -171,7 +171,7 @@ def test_failed_write_leaves_no_trace(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
+def test_non_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()

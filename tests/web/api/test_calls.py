@@ -101,7 +101,9 @@ def test_body_that_is_not_json_is_told_what_it_lacks(
         ),
     ],
 )
-def test_what_does_not_fit_is_reported_in_short(api: TestClient, seat: Seat, rows: Any, detail: str) -> None:
+def test_input_that_does_not_fit_is_reported_in_short(
+    api: TestClient, seat: Seat, rows: Any, detail: str
+) -> None:
     refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
     assert (refused.status_code, refused.json()["detail"]) == (422, detail)
 
@@ -239,7 +241,7 @@ def test_what_is_at_no_call_is_problem_too(server: TestClient, api: TestClient) 
         (TableError("No row is new."), 422, "No row is new."),
     ],
 )
-def test_what_fails_is_reported(
+def test_failure_is_reported(
     api: TestClient, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, words: str
 ) -> None:
     def fail(*_: Any) -> None:

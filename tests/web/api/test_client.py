@@ -190,7 +190,7 @@ def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float
 
 
 @pytest.mark.slow
-def test_what_is_not_winnow_is_said_so() -> None:
+def test_non_winnow_is_said_so() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
         Winnow("http://127.0.0.1", "token", transport=page) as winnow,
@@ -334,7 +334,7 @@ def test_who_called_too_often_waits_as_long_as_server_says(
     assert slept == pauses
 
 
-def test_what_does_not_pass_is_reported(slept: list[float]) -> None:
+def test_input_that_does_not_pass_is_reported(slept: list[float]) -> None:
     with (
         asking(lambda _request: httpx2.Response(422, json={"detail": "It does not fit."})) as winnow,
         pytest.raises(WinnowError, match="It does not fit"),
@@ -344,13 +344,13 @@ def test_what_does_not_pass_is_reported(slept: list[float]) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8501", "winnow.example.org", "ftp://winnow.example.org"])
-def test_what_is_not_address_is_reported(url: str) -> None:
+def test_non_address_is_reported(url: str) -> None:
     with pytest.raises(ValueError, match="begins with http:// or https://"):
         Winnow(url, "token")
 
 
 @pytest.mark.parametrize("token", ["", " ", "winnow_a\nwinnow_b", "winnow_a b", "winnow_\xe4", "winnow_\0"])
-def test_what_is_not_token_is_said_without_it(token: str) -> None:
+def test_non_token_is_said_without_it(token: str) -> None:
     with pytest.raises(ValueError, match="A token is one word") as said:
         Winnow("http://127.0.0.1", token)
     assert "winnow_" not in str(said.value)

@@ -106,9 +106,7 @@ def test_another_answer_to_the_same_question_is_refused(api: TestClient, seat: S
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_stored_as_another_kind_is_distinguished_too(
-    server: TestClient, home: Home, kind: str
-) -> None:
+def test_stored_data_as_another_kind_is_distinguished_too(server: TestClient, home: Home, kind: str) -> None:
     owner = team.ensure_owner(home).id
     more = {} if kind == "one_label" else {"question": "instance"}
     seat = Seat(home, owner, KINDS[kind](home, owner, **more))
@@ -189,7 +187,7 @@ def test_a_thousand_doubled_answers_are_stored_once(
         ({"flagged": "yes"}, 422),
     ],
 )
-def test_what_does_not_fit_is_problem_in_words(
+def test_input_that_does_not_fit_is_problem_in_words(
     api: TestClient, seat: Seat, wrong: dict[str, Any], status: int
 ) -> None:
     refused = send(api, seat, said_of(ask(api, seat)) | wrong)

@@ -121,7 +121,7 @@ def test_only_for_question_that_is_before_this_person(home: Home, owner: int) ->
         similar_rows(Seat(home, 99, project), question.token)
 
 
-def test_label_vectors_show_what_people_said_is_right_but_for_blind_checks(home: Home, owner: int) -> None:
+def test_label_vectors_show_answers_is_right_but_for_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     seat = Seat(home, owner, project)
     seen = 0

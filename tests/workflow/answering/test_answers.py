@@ -94,7 +94,7 @@ def test_press_is_read_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
-def test_what_is_not_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
+def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
     with pytest.raises(AnswerError) as refused:
         Press.read(said)
     words = str(refused.value)

@@ -142,7 +142,7 @@ def test_model_that_is_not_trained_yet_says_so(home: Home, owner: int) -> None:
     assert "still being trained" in found.why
 
 
-def test_model_that_is_sure_of_nothing_says_what_to_do(home: Home, owner: int, seat: Seat) -> None:
+def test_model_that_is_sure_of_nothing_says_fix(home: Home, owner: int, seat: Seat) -> None:
     while isinstance(found := batches.next_batch(seat), ShownBatch):
         batches.confirm_batch(seat, found.token)
     assert "one by one" in found.why
@@ -284,7 +284,7 @@ def test_rows_in_batch_are_before_no_one_else(seat: Seat) -> None:
     assert loop.ask_next(ada, rows_of(mine)[0]).view.row == rows_of(mine)[0]
 
 
-def test_what_was_answered_meanwhile_is_left_out_and_said(seat: Seat) -> None:
+def test_answers_meanwhile_is_left_out_and_said(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     first, second, *_ = rows_of(batch)
@@ -423,7 +423,7 @@ def test_chosen_rows_are_confirmed_as_label_that_was_chosen(seat: Seat) -> None:
     assert {(one.labels, one.strategy) for one in log_of(seat)} == {(("bee",), "selection")}
 
 
-def test_what_cannot_be_confirmed_is_left_out_of_choice(seat: Seat) -> None:
+def test_input_that_cannot_be_confirmed_is_left_out_of_choice(seat: Seat) -> None:
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         n = learner.table.n_rows
     wanted = open_rows(seat, "ant")
@@ -498,7 +498,7 @@ def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> No
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_undo_of_batch_leaves_what_was_withdrawn_of_it_before(seat: Seat) -> None:
+def test_undo_of_batch_leaves_withdrawn_answers_of_it_before(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
     with seat.turn() as turn:  # as a correction of one of its rows does

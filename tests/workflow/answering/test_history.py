@@ -26,7 +26,7 @@ def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> O
     return OwnAnswer(seq, "is", 0, "r0", ("a",), None, False, withdrawal, redoable)
 
 
-def test_undo_takes_newest_that_stands_redo_what_was_withdrawn_last() -> None:
+def test_undo_takes_newest_that_stands_redo_withdrawn_answers_last() -> None:
     answers = [own(9, 12, redoable=True), own(8), own(7, 13, redoable=True), own(6, 14), own(5)]
     assert history.latest_standing(answers) == 8
     assert history.latest_withdrawn(answers) == 7
@@ -57,7 +57,7 @@ def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld
         assert beside == (before.labels if is_second and before is not None else ())
 
 
-def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
+def test_answers_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
     first = world.answer(seat)
     undoing.undo(seat)
     assert standing.standing(seat).redoable == first.seq

@@ -113,7 +113,7 @@ def test_pressed_twice_it_is_stored_once(world: KindWorld, seat: Seat) -> None:
     assert count_entries(seat.home) == stored
 
 
-def test_what_is_answered_in_another_process_is_known_at_next_press(world: KindWorld, seat: Seat) -> None:
+def test_answer_that_is_given_in_another_process_is_known_at_next_press(world: KindWorld, seat: Seat) -> None:
     other = open_home(seat.home.settings)
     there = Seat(other, seat.person_id, seat.project_id)
     try:

@@ -73,7 +73,7 @@ def test_json_and_back() -> None:
         {"drawn_forms": 1},
     ],
 )
-def test_what_cannot_be_is_refused(stored: dict[str, Any]) -> None:
+def test_input_that_cannot_be_is_refused(stored: dict[str, Any]) -> None:
     with pytest.raises(RoomError):
         RoomSettings.from_json(stored)
 
@@ -390,6 +390,6 @@ def test_too_long_is_reported_with_both_lengths() -> None:
 @pytest.mark.parametrize(
     ("note", "said"), [("a\0", "NUL"), ("\ud83d!", "half of a character"), ("\x1b[1m", "terminal escape")]
 )
-def test_what_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
+def test_input_that_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
     with pytest.raises(AnswerError, match=f"{said}.* at character .*Fix: remove it"):
         checked_note(note)

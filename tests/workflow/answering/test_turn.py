@@ -161,7 +161,7 @@ def log(seat: Seat) -> list[entries.LogEntry]:
         return entries.after(reading.session, reading.project.id, 0)
 
 
-def test_what_is_written_second_finds_what_first_left(world: KindWorld, seat: Seat) -> None:
+def test_written_data_second_finds_what_first_left(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
         open_now = turn.open_now()

@@ -60,7 +60,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return written(tmp_path_factory.mktemp("whole")).read_bytes()
 
 
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
+def test_data_round_trips(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     path = written(tmp_path)
     manifest = check_archive(path, lambda done, total: told.append((done, total)))
@@ -186,7 +186,7 @@ def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("data", [b"", b"id,candidates\n", b"\x00" * 5000])
-def test_what_is_not_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+def test_non_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
     with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
@@ -347,7 +347,7 @@ def test_without_one_nothing_happens(home: Home, backup: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["damaged", "gone", "in use"])
-def test_what_cannot_be_done_is_reported_and_changes_nothing(
+def test_input_that_cannot_be_done_is_reported_and_changes_nothing(
     home: Home, owner: int, project: int, backup: str, how: str
 ) -> None:
     answer_next(home, owner, project)

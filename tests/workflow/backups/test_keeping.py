@@ -78,7 +78,7 @@ def test_one_is_due_when_latest_is_old_enough(daily: Settings) -> None:
     assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "no one wants any"
 
 
-def test_what_failed_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
+def test_failed_work_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
     failed = BackupWork(keeping.FAILED, NOW, fault="The disk is full.")
     keeping.note_work(daily.backups_dir, failed)
     assert keeping.work(daily.backups_dir) == failed
@@ -87,7 +87,7 @@ def test_what_failed_is_tried_again_after_an_hour_and_said_until_then(daily: Set
     assert "12:00 UTC: The disk is full." in str(keeping.why_worried(daily, NOW))
 
 
-def test_what_is_asked_for_twice_is_done_once(daily: Settings) -> None:
+def test_request_twice_is_done_once(daily: Settings) -> None:
     folder = daily.backups_dir
     keeping.ask(folder, 1)
     first = keeping.work(folder)
@@ -106,7 +106,7 @@ def test_what_is_asked_for_twice_is_done_once(daily: Settings) -> None:
     assert keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
 
 
-def test_what_is_damaged_or_late_is_reported(daily: Settings) -> None:
+def test_damaged_part_or_late_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None, "the first is being made"
     lay(daily.backups_dir, NOW - 2 * DAY)
     assert keeping.why_worried(daily, NOW) is None

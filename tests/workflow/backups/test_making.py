@@ -62,7 +62,7 @@ def test_what_others_have_left_next_to_tables_is_not_part_of_it(
     assert making.strays(home.tables_dir, home.media_dir) == [stray]
 
 
-def test_what_is_missing_or_damaged_is_named_and_answers_are_saved_all_the_same(
+def test_missing_part_or_damaged_is_named_and_answers_are_saved_all_the_same(
     home: Home, owner: int, tmp_path: Path
 ) -> None:
     three_projects(home, owner)

@@ -154,7 +154,7 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
     assert done.before.stat().st_mode & 0o777 == 0o600
 
 
-def test_two_restores_of_one_second_keep_what_was_there_before_each(
+def test_two_restores_of_one_second_keep_existing_data_before_each(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(restoring, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
@@ -171,7 +171,7 @@ def test_two_restores_of_one_second_keep_what_was_there_before_each(
 
 @on_postgres
 @pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
-def test_if_no_one_knows_whether_it_is_in_its_place_what_was_there_is_kept(
+def test_if_no_one_knows_whether_it_is_in_its_place_existing_data_is_kept(
     home: Home,
     owner: int,
     project: int,

@@ -171,7 +171,7 @@ def refused(path: Path, folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) -> None:
+def test_input_that_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
     said = refused(forged(file, tmp_path, change), tmp_path / "job")
     assert "birds.zip" in said
@@ -180,7 +180,9 @@ def test_what_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
-def test_what_does_not_fit_never_half_enters(file: Path, elsewhere: Seat, tmp_path: Path, name: str) -> None:
+def test_input_that_does_not_fit_never_half_enters(
+    file: Path, elsewhere: Seat, tmp_path: Path, name: str
+) -> None:
     change, words = MISFITS[name]
     path = forged(file, tmp_path, change)
     with pytest.raises(BackupError, match=words):
@@ -202,7 +204,7 @@ def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
-def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
+def test_valid_input_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
     """So that the cases above are refused for what they say."""
 
     def change(content: Content) -> None:

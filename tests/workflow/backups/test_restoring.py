@@ -182,7 +182,7 @@ def test_what_was_written_last_is_in_database_that_is_kept(
     assert "Zoe" not in str(rows_of(path)["people"])
 
 
-def test_what_was_there_is_on_disk_before_backup_takes_its_place(
+def test_existing_data_is_on_disk_before_backup_takes_its_place(
     home: Home, project: int, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut may come at any moment: until all was flushed, the name leads to what was there."""
@@ -293,7 +293,7 @@ def test_damaged_table_is_mended_and_good_one_not_spoilt(home: Home, project: in
     assert table.read_bytes() == data
 
 
-def test_full_disk_leaves_what_was_there(home: Home, owner: int, project: int, backup: Path) -> None:
+def test_full_disk_leaves_existing_data(home: Home, owner: int, project: int, backup: Path) -> None:
     answer_next(home, owner, project)
     home.close()
     before = state_of(home.settings.home)

@@ -191,7 +191,7 @@ def test_choice_of_rows_is_in_name(seat: Seat) -> None:
     assert prepared(seat, ExportChoice("log", ANSWERED)).file_name == "small-log.csv"
 
 
-def test_what_is_not_wanted_any_more_goes(seat: Seat) -> None:
+def test_non_wanted_any_more_goes(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.remove(seat, one.key)

@@ -250,7 +250,7 @@ def found(seat: Seat, as_of: AsOf) -> Past:
         ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
     ],
 )
-def test_what_is_typed_is_number_moment_or_name(said: str, meant: AsOf) -> None:
+def test_typed_text_is_number_moment_or_name(said: str, meant: AsOf) -> None:
     assert read_as_of(said) == meant
 
 

@@ -196,7 +196,7 @@ class LaterEntry(LogEntry):
 
 
 @pytest.mark.parametrize("made", [LogEntry, LaterEntry])
-def test_hash_of_entries_that_are_stored_stays_what_it_was(made: type[LogEntry]) -> None:
+def test_hash_of_entries_that_are_stored_stay_unchanged(made: type[LogEntry]) -> None:
     """It is in every snapshot: another one would say that the log was changed outside Winnow."""
     assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
 

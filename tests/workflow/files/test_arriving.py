@@ -97,7 +97,7 @@ def test_empty_file_is_one(store: Arrivals, folder: Path) -> None:
     assert send(store, folder, ADA, b"").path.read_bytes() == b""
 
 
-def test_what_breaks_off_leaves_no_trace(store: Arrivals, folder: Path) -> None:
+def test_interrupted_work_leaves_no_trace(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "birds.csv", 10, ROOM)
     coming.write(b"first half")
     assert len(lying(folder)) == 1
@@ -241,7 +241,7 @@ def test_end_of_process_removes_all(store: Arrivals, folder: Path) -> None:
     assert lying(folder) == []
 
 
-def test_what_killed_server_left_goes_once_it_is_old(folder: Path) -> None:
+def test_leftovers_of_killed_server_goes_once_it_is_old(folder: Path) -> None:
     clear(folder)  # there is none yet
     folder.mkdir()
     for name, age in (("old", KEPT + 60), ("young", KEPT - 60)):

@@ -91,7 +91,7 @@ def test_parameters_are_read(query: dict[str, str], asked: Asked) -> None:
         ({"width": "99999"}, "Got 'width'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_words(query: dict[str, str], words: str) -> None:
+def test_input_that_cannot_be_meant_is_refused_in_words(query: dict[str, str], words: str) -> None:
     with pytest.raises(BadRequestError) as refused:
         Asked.of(query)
     assert words in str(refused.value)
@@ -177,7 +177,7 @@ def test_person_without_right_gets_no_picture(home: Home, owner: int, spectrogra
 @pytest.mark.parametrize(
     "data", [WAV, WAV[:30], b"RIFF\xff\xff\xff\xffWAVEfmt \xff\xff\xff\x7f" + bytes(40), tone(1)[:44]]
 )
-def test_what_cannot_be_decoded_is_reported_and_not_kept(
+def test_input_that_cannot_be_decoded_is_reported_and_not_kept(
     home: Home, owner: int, spectrograms_seat: Seat, data: bytes
 ) -> None:
     path = home.media_dir / NAME[:2] / NAME

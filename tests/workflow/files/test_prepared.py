@@ -258,7 +258,7 @@ def test_end_of_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
     files.close()
 
 
-def test_what_killed_server_left_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
+def test_leftovers_of_killed_server_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
     clear(tmp_path / "none")
     for name in ("old", ".half.part", "new", ".begun.part"):
         (tmp_path / name).write_bytes(b"x")
@@ -301,7 +301,7 @@ def test_bytes_are_on_disk_before_name_and_name_before_block_has_ended(
 
 
 @pytest.mark.parametrize("why", [KeyboardInterrupt, OSError, ValueError])
-def test_what_ends_early_leaves_what_was_there(tmp_path: Path, why: type[BaseException]) -> None:
+def test_work_that_ends_early_leaves_existing_data(tmp_path: Path, why: type[BaseException]) -> None:
     path = tmp_path / "out.csv"
     path.write_bytes(b"before")
 

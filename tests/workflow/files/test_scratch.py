@@ -62,7 +62,7 @@ def test_process_that_ends_leaves_no_trace(place: Path) -> None:
     assert not path.exists()
 
 
-def test_what_killed_process_left_is_removed_and_what_living_one_has_stays(place: Path) -> None:
+def test_leftovers_of_killed_process_is_removed_and_what_living_one_has_stays(place: Path) -> None:
     mine, other = Scratch(), place / "winnow-pg-1"
     other.mkdir()
     with another(place) as (killed, left), another(place) as (_, neighbours):

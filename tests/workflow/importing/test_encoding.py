@@ -75,7 +75,7 @@ def test_vectors_are_written_by_names_of_rows(tmp_path: Path, ending: str) -> No
     np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, np.nan], [1, 0]])
 
 
-def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failure_leaves_existing_data(tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
     path.write_bytes(b"before")
     colors = Encoder(encoder(tmp_path / "colors", {"kind": "image", "size": 4}, mean_color()))
@@ -183,7 +183,7 @@ def test_only_what_is_listed_can_be_asked_for(encoding_requests_seat: Seat, name
         offers.ask(encoding_requests_seat, name)
 
 
-def test_what_is_asked_for_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
+def test_request_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     first = latest(encoding_requests_seat)
     assert (first.state, first.asked_by, first.encoder) == (
@@ -253,7 +253,7 @@ def test_whether_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat
     assert (found.done, found.total) == (3, 9)
 
 
-def test_outcome_of_latest_stays_next_to_what_was_stored(encoding_requests_seat: Seat) -> None:
+def test_outcome_of_latest_stays_next_to_stored_data(encoding_requests_seat: Seat) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))

@@ -230,7 +230,7 @@ def test_who_asked_waits_for_no_comparison(
 
 
 @pytest.mark.parametrize("at", [16, 60])
-def test_what_is_cancelled_stores_nothing(
+def test_cancelled_work_stores_nothing(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     seen: list[int] = []
@@ -249,7 +249,7 @@ def test_what_is_cancelled_stores_nothing(
     assert not anything_to_do(seat.home)
 
 
-def test_what_is_cancelled_before_worker_begins_is_not_begun(
+def test_cancelled_work_before_worker_begins_is_not_begun(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = latest(seat)
@@ -324,7 +324,7 @@ def test_rows_that_come_while_others_are_encoded_are_encoded_too(
     np.testing.assert_array_equal(one.values, [*VECTORS, VECTORS[0]])
 
 
-def test_nothing_is_stored_in_name_of_who_may_not(home: Home, owner: int, worker: EncodingWorker) -> None:
+def test_nothing_is_stored_in_name_of_without_right(home: Home, owner: int, worker: EncodingWorker) -> None:
     seat = asked(home, owner, text_project(home, owner))
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")

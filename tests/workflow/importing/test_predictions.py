@@ -174,7 +174,7 @@ def test_answers_continue_and_are_kept(there: Seat) -> None:
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
     ],
 )
-def test_what_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
+def test_input_that_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
     with pytest.raises(TableError, match=words) as refused:
         add_predictions(there, [*SENT, wrong], "net", "k1")
     assert "Fix:" in str(refused.value)
@@ -199,7 +199,7 @@ def test_label_vectors_take_none(home: Home, owner: int) -> None:
         add_predictions(seat, SENT, "net", "k1")
 
 
-def test_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
     monkeypatch.setattr(predictions, "with_scores", lambda *_: pytest.fail("read"))
     with pytest.raises(NotAllowed):
@@ -452,7 +452,7 @@ def test_row_records_what_does_not_fit_is_refused_whole(there: Seat, wrong: list
     assert count(there) == before
 
 
-def test_row_records_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_records_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: object, **__: object) -> None:
         pytest.fail("read")
 

@@ -113,7 +113,7 @@ def test_full_disk_is_reported(number: int, where: str, monkeypatch: pytest.Monk
         assert "TMPDIR" in problem.fix
 
 
-def test_another_fault_of_disk_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_fault_of_disk_stay_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_given: object, **_how: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 

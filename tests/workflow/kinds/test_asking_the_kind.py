@@ -291,7 +291,7 @@ def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none
 
 
 @pytest.mark.parametrize(("checks", "missing"), [(0, [9, 19, 99]), (12, [0, 7, 87]), (99, [0, 0, 0])])
-def test_what_is_missing_for_each_promise(checks: int, missing: list[int]) -> None:
+def test_missing_part_for_each_promise(checks: int, missing: list[int]) -> None:
     assert [view(checks).missing(promise) for promise in PROMISES] == missing
 
 

@@ -202,7 +202,7 @@ def test_what_is_undone_is_no_news(home: Home, other: Home, owner: int, project:
     follower.stop()
 
 
-def test_much_that_was_missed_is_left_to_who_comes_next(
+def test_much_that_was_missed_is_left_to_next_visitor(
     home: Home, other: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)

@@ -102,7 +102,7 @@ def test_use_case_without_its_capability_is_refused_in_words(seat: Seat, name: s
     assert len(words.split()) > 3
 
 
-def test_what_has_no_capability_is_left_out(seat: Seat) -> None:
+def test_input_without_capability_is_left_out(seat: Seat) -> None:
     assert all(getattr(seat.kind, name) is None for name in CAPABILITIES)
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     assert batches.labels_for(seat, [1, 2]) is None

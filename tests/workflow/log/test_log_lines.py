@@ -86,7 +86,7 @@ def forged(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
 
 
 @given(logs(least=0), any_text)
-def test_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
+def test_written_data_is_read_back(log: list[LogEntry], name: str) -> None:
     lines = written(log, name)
     header, *entries, footer = check_log_lines(lines)
     assert header == HEADER

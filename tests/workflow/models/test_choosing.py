@@ -178,7 +178,7 @@ def test_table_of_no_project_is_measured_by_its_truth(findings: Findings) -> Non
     assert (found.rows, found.checks) == (60, 60)
 
 
-def test_what_cannot_be_compared_says_why(
+def test_input_that_cannot_be_compared_says_why(
     home: Home, owner: int, choosing_seat: Seat, findings: Findings
 ) -> None:
     with pytest.raises(CannotCompare, match="nothing to compare"):
@@ -313,7 +313,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if not path.name.startswith("rounds-")}
 
 
-def test_what_is_written_is_read_again(tmp_path: Path, versions: list[Version]) -> None:
+def test_written_data_is_read_again(tmp_path: Path, versions: list[Version]) -> None:
     path = tmp_path / "models" / "0.npy"
     version = versions[0]
     assert version.footing is not None

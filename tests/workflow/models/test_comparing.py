@@ -332,7 +332,7 @@ def test_comparison_whose_lease_was_lost_changes_nothing(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
+def test_cancelled_work_ends_between_fits_and_is_not_due_again(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     seen = []

@@ -66,7 +66,7 @@ def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -
     assert not anything_to_do(seat.home)
 
 
-def test_what_fails_is_reported_and_left(
+def test_failure_is_reported_and_left(
     seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:

@@ -101,7 +101,7 @@ def test_it_is_stored_and_page_has_it_over_all_answers(
     assert random.saved.low <= random.saved.high
 
 
-def test_what_is_missing_is_reported(home: Home, owner: int, worker: RandomOrderWorker) -> None:
+def test_missing_part_is_reported(home: Home, owner: int, worker: RandomOrderWorker) -> None:
     project = small_project(home, owner, test_share=0.0)
     answer_truly(home, owner, project, LEAST_ANSWERS)
     worker.look()

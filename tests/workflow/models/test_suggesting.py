@@ -130,7 +130,7 @@ def test_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, own
     assert suggest(seat, "birdnet24", non_commercial=True).rows == 130
 
 
-def test_what_cannot_be_suggested_is_reported(
+def test_input_that_cannot_be_suggested_is_reported(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner, shown="sound")

@@ -359,7 +359,7 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     return trained.ask_random_order(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
 
 
-def test_what_is_due_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
+def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
     first, second, third = (small_project(home, owner, name) for name in ("first", "second", "third"))
 
     def found() -> tuple[list[Project], list[RandomOrderEstimate]]:
@@ -447,7 +447,7 @@ def test_what_another_begins_again_comes_through(error: Exception) -> None:
         tried(error)
 
 
-def test_what_fails_is_reported_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_reported_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "winnow"):
         assert tried(ValueError("No room.")) == ["No room."]
         assert tried(MemoryError()) == ["MemoryError"]
@@ -472,7 +472,7 @@ def test_runs_are_in_data_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "blocks").glob("part-*.npy"))
 
 
-def test_what_cannot_be_replayed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_that_cannot_be_replayed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
     monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)

@@ -115,7 +115,7 @@ def note_and_fail(there: Reading) -> None:
     team.checked_name("")
 
 
-def test_nothing_is_noted_of_what_was_refused(home: Home, chief: Seat) -> None:
+def test_nothing_is_noted_of_refusals(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     before = whats(chief)
     with pytest.raises(NotAllowed):

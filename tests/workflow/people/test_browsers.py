@@ -177,7 +177,7 @@ def test_database_is_asked_once_until_anyone_commits(
     assert len(asked) == (1 if home.database.is_sqlite else 5)
 
 
-def test_what_is_not_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
+def test_non_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
     open_one(chief)
     asked.clear()
     assert [browsers.person_of(home, "no secret") for _ in range(3)] == [None] * 3

@@ -137,7 +137,7 @@ def test_model_says_nothing_of_blind_checks(chief: Seat) -> None:
     assert next(one for one in disputes.list_disputes(seat).lines if one.row == row).doubt is None
 
 
-def test_disputes_are_for_those_who_review(chief: Seat) -> None:
+def test_disputes_are_for_reviewers(chief: Seat) -> None:
     seat, ada, _ = shared(chief)
     assert disputes.list_disputes(member(seat, "Eve", "reviewer")).lines == ()
     for act in (disputes.list_disputes, disputes.count_open):
@@ -266,7 +266,7 @@ def test_verdict_is_withdrawn_and_given_again(dispute: tuple[Seat, Seat, Seat, i
     verify_project(seat)
 
 
-def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_input_that_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, ada, _, row = dispute
     token, other = token_of(seat, row), open_rows(seat, 3)[1]
     with pytest.raises(AnswerError, match="not a class"):

@@ -423,7 +423,7 @@ def test_row_that_waits_for_more_people_is_not_example(home: Home, owner: int) -
     assert not examples.marking(seat, row).labels
 
 
-def test_what_is_not_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
+def test_non_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
     row = loop.next_question(seat).view.row
     assert examples.marking(seat, row).labels == ()
     with pytest.raises(AnswerError, match="once answers have decided"):

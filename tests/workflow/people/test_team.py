@@ -272,7 +272,7 @@ def test_people_are_added_changed_and_removed(members_seat: Seat) -> None:
     assert members.list_members(members_seat).others == ((bob, "Bob"),)
 
 
-def test_what_does_not_fit_is_refused_and_no_one_is_added(members_seat: Seat) -> None:
+def test_input_that_does_not_fit_is_refused_and_no_one_is_added(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")

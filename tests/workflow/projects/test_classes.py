@@ -108,7 +108,7 @@ def test_latest_change_is_withdrawn_by_new_entry(home: Home, owner: int, project
         ("add", []),
     ],
 )
-def test_what_cannot_be_leaves_no_trace(
+def test_input_that_cannot_be_leaves_no_trace(
     home: Home, owner: int, project: int, kind: str, names: list[str]
 ) -> None:
     with pytest.raises(ClassError):

@@ -79,12 +79,12 @@ def test_standing_curve_is_definition(answers: list[int], latest: int | None) ->
     assert standing_points(points, latest) == kept
 
 
-def test_labels_come_by_answers_then_by_what_was_given() -> None:
+def test_labels_come_by_answers_then_by_given_labels() -> None:
     a, b, c = LabelCount("a", 1, 9), LabelCount("b", 4, 0), LabelCount("c", 1, 10)
     assert most_answered_first([a, b, c]) == (b, c, a)
 
 
-def test_the_time_left_is_pace_times_what_is_left() -> None:
+def test_the_time_left_is_pace_times_rest() -> None:
     assert time_left(1.5, 4) == timedelta(seconds=6)
     assert time_left(None, 4) is None
 

@@ -227,7 +227,7 @@ def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place_and_fix(text: str, said: str) -> None:
+def test_error_is_reported_with_its_place_and_fix(text: str, said: str) -> None:
     (found,) = problems(text)
     assert found.startswith(said)
     assert " Fix: " in found
@@ -244,7 +244,7 @@ def test_too_many_are_refused() -> None:
     assert problems(text, many)[0].startswith("The groups have 20,002 classes together; at most 20,000")
 
 
-def test_groups_follow_renamed_and_merged_classes_and_what_is_withdrawn() -> None:
+def test_groups_follow_renamed_and_merged_classes_and_withdrawals() -> None:
     renamed = MAP.changed(ClassChange(1, "rename", ("rook", "Saatkrähe")))
     assert groups_now(CROWS, renamed)["Corvus"] == ("Saatkrähe", "raven")
     merged = renamed.changed(ClassChange(2, "merge", ("raven", "Saatkrähe")))

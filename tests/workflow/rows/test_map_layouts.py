@@ -48,7 +48,7 @@ def test_wish_is_left_once_and_fulfilled(home: Home, wished: Wish) -> None:
     assert instance_map.kept(home, wished.table_hash, rows[1:]) is None, "it is of other rows"
 
 
-def test_what_cannot_be_made_is_not_wished_for_again(home: Home, wished: Wish) -> None:
+def test_input_that_cannot_be_made_is_not_wished_for_again(home: Home, wished: Wish) -> None:
     instance_map.note_fault(home, wished, "no memory")
     assert instance_map.wishes(home) == []
     assert instance_map.wish(home, wished.project_id, wished.table_hash).fault == "no memory"

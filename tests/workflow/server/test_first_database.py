@@ -134,7 +134,7 @@ def test_of_many_starts_at_once_one_makes_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["database.seen", "tables", "winnow.sqlite3"]
 
 
-def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+def test_existing_data_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     path.write_bytes(b"whatever")
     store.begin(path)
@@ -170,7 +170,7 @@ def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> I
         yield home.settings.home
 
 
-def test_start_that_changes_tables_leaves_copy_of_what_was_there(older: Path) -> None:
+def test_start_that_changes_tables_leaves_copy_of_existing_data(older: Path) -> None:
     before = rows_of(older / DATABASE)
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")

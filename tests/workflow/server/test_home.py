@@ -153,7 +153,7 @@ def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pyte
     assert mode(tmp_path) == 0o700
 
 
-def test_what_cannot_be_changed_is_reported(
+def test_input_that_cannot_be_changed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(_path: Path, _mode: int) -> None:

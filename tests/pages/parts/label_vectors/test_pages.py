@@ -368,7 +368,7 @@ def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Ope
     assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
 
 
-def test_label_in_two_boxes_is_refused_and_what_was_chosen_stays(home: Home, owner: int, show: Open) -> None:
+def test_label_in_two_boxes_is_refused_and_choice_stays(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")

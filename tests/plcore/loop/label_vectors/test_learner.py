@@ -365,7 +365,7 @@ def test_best_cell_is_asked():
             assert set(rows) == set(np.flatnonzero((table.label_vectors == -1).any(axis=1)))
 
 
-def test_what_is_excluded_or_taken_is_not_asked():
+def test_excluded_row_or_taken_is_not_asked():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
     learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
@@ -536,7 +536,7 @@ def test_odd_tables(case, question):
 NAMES = ("width", "height", "weight")
 
 
-def test_what_fits_passes():
+def test_valid_input_passes():
     check_fit(np.ones((5, 3)), NAMES)
     check_fit(np.ones((5, 3)), NAMES, memory=MATRICES * 9 * 8)
     check_fit(sparse.csr_matrix((5, 3)), NAMES)

@@ -160,7 +160,7 @@ def test_blind_checks_are_for_everyone(question: str) -> None:
     assert not list(pool.begun(pool.allowed((), "dan"))), "it comes by the draw"
 
 
-def test_no_one_is_told_what_others_said_and_no_one_is_asked_twice() -> None:
+def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     table, _ = vectors(n=14, L=4, known=0.2, full=0.2, seed=2)
     learner = LabelVectorLearner(table, LabelVectorSettings(overlap=2, test_share=0.0, refresh_every=3))
     learner.adopt(learner.job().run())
@@ -295,7 +295,7 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
     seed: int, options: LabelVectorSettings
 ) -> None:
     learner, log, table = lived(seed, options)

@@ -272,7 +272,7 @@ def test_disambiguate_names_its_sources():
     assert (result.sources == "oracle").sum() >= 18
 
 
-def test_what_entry_would_do():
+def test_effect_of_entry():
     table, _ = blobs()
     learner, other = ActiveLearner(table, SETTINGS), ActiveLearner(table, SETTINGS)
     row = learner.next_question("ann").row

@@ -452,7 +452,7 @@ def test_control_answer_moves_version_and_nothing_else():
 
 
 @pytest.mark.parametrize("model", ["plknn", "plsvc", *ONLINE_NAMES])
-def test_what_is_answered_of_control_rows_never_reaches_model(model):
+def test_answer_that_is_given_of_control_rows_never_reaches_model(model):
     """Also not by the answers after them, which make an online model replay its rounds."""
     table, y = blobs(n=150, truth="none", q=0.6)
     strategy = "margin" if model == "plsvc" else "apl"

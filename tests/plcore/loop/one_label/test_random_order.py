@@ -142,7 +142,7 @@ def test_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str)
     assert runs.measure().given == 2
 
 
-def test_what_is_missing_is_reported() -> None:
+def test_missing_part_is_reported() -> None:
     with pytest.raises(CannotEstimateError, match="first answers"):
         project(SETTINGS, 0)[0].measure()
     no_truth = dataclasses.replace(SETTINGS, test_share=0.0)

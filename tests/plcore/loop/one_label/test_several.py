@@ -85,7 +85,7 @@ def test_rules(fold: str, answers: list[str], left: str) -> None:
     assert tell(learner, *answers) == tuple(left.split())
 
 
-def test_no_one_is_told_what_others_said_and_no_one_is_asked_twice() -> None:
+def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     before = learner.question_for(0, annotator="bob")
     tell(learner, "ann is ant")
@@ -327,7 +327,7 @@ def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPa
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
     seed: int, options: LearnerSettings
 ) -> None:
     learner, log, table = lived(seed, options)

@@ -63,7 +63,7 @@ def test_questions_and_ranking_follow_strategy(name):
         answer(learner, seq, question.row, y[question.row])
 
 
-def test_what_is_learned_and_why_do_not_depend_on_strategy():
+def test_learned_model_and_why_do_not_depend_on_strategy():
     table, y = blobs(60, seed=5)
     learners = [ActiveLearner(table, LearnerSettings(n_neighbors=4, strategy=name)) for name in STRATEGIES]
     rows = learners[0].ranking()[0]
@@ -333,7 +333,7 @@ def test_coverage_first_then_what_suits_model(model):
     assert learner.strategy == "cover"  # six answers are left
 
 
-def test_it_ends_early_if_model_knows_what_is_left():
+def test_it_ends_early_if_model_knows_rest():
     """For a trained model there are even shares before its first version, then its own."""
     table, _ = table_of(m=3)
     learner = ActiveLearner(table, replace(SETTINGS, model="plsvc", test_share=0.0))

@@ -58,7 +58,7 @@ def test_of_several_windows_highest_score_of_each_label_counts(tmp_path: Path) -
         Classifier(tmp_path).encode_inputs([ModelInputs([-red])])
 
 
-def test_what_is_not_classifier_is_reported(tmp_path: Path) -> None:
+def test_non_classifier_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"gives 2 scores, and labels.txt has 3 labels. Fix:"):
         words(tmp_path / "three", "a\nb\nc").encode(texts("owl"), none)
     with pytest.raises(EncoderError, match=r"labels.txt is not UTF-8"):

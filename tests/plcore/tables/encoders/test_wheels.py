@@ -116,7 +116,7 @@ class _Calls:
         return print, ("called",)
 
 
-def test_read_torch_refuses_what_is_not_weight(capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_torch_refuses_non_weight(capsys: pytest.CaptureFixture[str]) -> None:
     data = b"".join(map(pickle.dumps, (1, 1001, {}, _Calls(), [])))
     with pytest.raises(pickle.UnpicklingError, match=r"builtins.print is no part of a file of weights"):
         read_torch(data)

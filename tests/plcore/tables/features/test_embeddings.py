@@ -46,7 +46,7 @@ def test_list_is_read_however_it_is_written(text: str) -> None:
     "text",
     ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"],
 )
-def test_what_is_not_list_of_finite_numbers_is_none(text: str) -> None:
+def test_non_list_of_finite_numbers_is_none(text: str) -> None:
     assert numbers_of(text) is None
 
 

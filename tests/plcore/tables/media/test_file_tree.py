@@ -151,7 +151,7 @@ def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
 
 
 @pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
-def test_what_is_not_there_is_reported(path: str) -> None:
+def test_missing_thing_is_reported(path: str) -> None:
     with pytest.raises(MediaError, match="holds no file named"):
         files("a.wav").find(path)
 

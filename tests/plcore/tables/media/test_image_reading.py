@@ -124,7 +124,7 @@ def declared(width: int, height: int) -> bytes:
         (saved(Image.new("RGB", (4, 4)), "BMP"), "no image"),
     ],
 )
-def test_what_is_not_picture_is_refused_small_as_large(data: bytes, words: str) -> None:
+def test_non_picture_is_refused_small_as_large(data: bytes, words: str) -> None:
     with pytest.raises(MediaError, match=words):
         thumbnail(data)
     with pytest.raises(MediaError, match=words), open_image(data):

@@ -100,7 +100,7 @@ def test_without_features_segments_are_checked_too() -> None:
     assert [(one.row, one.column) for one in finder.problems] == [(1, "from")]
 
 
-def test_what_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
+def test_input_that_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
     table = table_of(zipped((*SEGMENTS, ("call.m4a", "0", "1")), call_m4a=M4A))
     sounds = table.media.sounds
     assert sounds is not None

@@ -46,9 +46,7 @@ def test_one_of_the_two_columns_is_enough() -> None:
         (("1:20", "90"), "from", "expected a number, got '1:20'"),
     ],
 )
-def test_what_is_not_segment_is_reported_with_its_row(
-    segment: tuple[str, str], column: str, words: str
-) -> None:
+def test_non_segment_is_reported_with_its_row(segment: tuple[str, str], column: str, words: str) -> None:
     finder = Finder(None)
     parse_segments(cells(("0", "1"), segment), "from", "to", finder)
     assert [(one.row, one.column) for one in finder.problems] == [(2, column)]

@@ -134,7 +134,7 @@ def test_candidates_alone_ask_for_table_of_rows() -> None:
 
 
 @pytest.mark.parametrize("rows", [[], [Row({"a": 1})]])
-def test_what_has_no_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
+def test_input_without_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
     with pytest.raises(TableError, match=r"There are no rows|No label is named anywhere"):
         rows_reading(rows, "f")
 

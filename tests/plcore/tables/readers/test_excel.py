@@ -178,7 +178,7 @@ def test_names_of_two_lines_tell_columns_apart() -> None:
         ([["a", "a"], [1, 2]], "columns 1 and 2 of the header have the same name"),
     ],
 )
-def test_what_is_not_table_is_refused(rows: list[list[Any]], words: str) -> None:
+def test_non_table_is_refused(rows: list[list[Any]], words: str) -> None:
     assert words in refused(workbook({"B": rows}))
 
 

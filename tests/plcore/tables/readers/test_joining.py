@@ -102,7 +102,7 @@ def test_row_numbers_from_0_are_not_joined() -> None:
         joined(reading, TableReading(BARE, "CSV"))
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_input_that_does_not_belong_together_is_refused() -> None:
     reading = MODEL_CANDIDATES.read([line("q", x=1)])
     with pytest.raises(
         TableError, match="No column of the other table holds the names of these rows, such as 'q'"
@@ -148,7 +148,7 @@ def test_candidates_of_plain_table_come_to_their_rows_however_they_are_written(
     assert (roles.cut, roles.cut_at) == (("mass", 0.95) if "p_x" in columns else ("all", 0.0))
 
 
-def test_what_is_wrong_in_candidates_is_reported_by_their_row() -> None:
+def test_error_in_candidates_is_reported_by_their_row() -> None:
     cells = pd.DataFrame({"id": ["a", "b"], "labels": ["x|y", ""]}, dtype="str")
     with pytest.raises(TableError, match="Row 2, column 'labels': the row has no candidate label"):
         join_candidates(TableReading(cells, "CSV"), ROWS)

@@ -211,7 +211,7 @@ def test_file_that_is_not_there() -> None:
         files.find("b.png")
 
 
-def test_paths_without_bytes_stay_what_they_are() -> None:
+def test_paths_without_bytes_stay_unchanged() -> None:
     files = pa.array([{"bytes": None, "path": "https://x/y.png"}, None], FILE)
     reading = read_table(parquet(pa.table({"image": files, "n": [1, 2]})))
     assert reading.cells["image"].tolist() == ["https://x/y.png", ""]
@@ -243,7 +243,7 @@ def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
         (pa.table([["x"], ["y"]], names=["a", "a"]), "same name"),
     ],
 )
-def test_what_is_not_table_is_refused(table: pa.Table, words: str) -> None:
+def test_non_table_is_refused(table: pa.Table, words: str) -> None:
     assert words in refused(parquet(table))
 
 

@@ -132,7 +132,7 @@ def test_drawings_are_refused_if_cell_names_them() -> None:
         (b"PK\x03\x04", "The zip cannot be read"),
     ],
 )
-def test_what_is_not_table_is_refused_in_words(data: bytes, words: str) -> None:
+def test_non_table_is_refused_in_words(data: bytes, words: str) -> None:
     assert words in refused(data)
 
 

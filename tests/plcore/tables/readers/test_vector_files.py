@@ -176,7 +176,7 @@ def test_ids_of_table_with_ids_are_never_row_numbers() -> None:
         ),
     ],
 )
-def test_what_cannot_be_joined_is_reported(vectors: bytes, words: str) -> None:
+def test_input_that_cannot_be_joined_is_reported(vectors: bytes, words: str) -> None:
     assert words in refused(CSV, vectors, "v")
 
 
@@ -232,7 +232,7 @@ def test_two_tables_in_zip_are_joined_as_before() -> None:
 @pytest.mark.parametrize("ending", VECTOR_ENDINGS)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_what_is_written_is_joined_to_the_same_rows(ending: str, data: st.DataObject) -> None:
+def test_written_data_is_joined_to_the_same_rows(ending: str, data: st.DataObject) -> None:
     names = data.draw(st.lists(st.text("abé1-", min_size=1, max_size=5), min_size=2, max_size=6, unique=True))
     width = data.draw(st.integers(2, 5))
     vectors = np.random.default_rng(len(names)).random((len(names), width)).astype(np.float32)

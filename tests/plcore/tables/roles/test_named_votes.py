@@ -107,7 +107,7 @@ def test_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
         ('{"owl": ["Ann"]}', "'owl' has a voter, but is no candidate"),
     ],
 )
-def test_what_is_not_voter_is_refused_with_its_row(cell: str, words: str) -> None:
+def test_non_voter_is_refused_with_its_row(cell: str, words: str) -> None:
     cells = pd.DataFrame({"c": ['["wren", "tit"]', '["owl"]'], "s": [cell, ""], "w": ["1", "2"]}, dtype="str")
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.from_cells(cells, Roles(candidates="c", form="json", voters="s", numbers=("w",)))

@@ -122,7 +122,7 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
 
 @given(CSV_LIKE)
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
-def test_what_is_read_is_what_python_reads(data: bytes) -> None:
+def test_reading_matches_python(data: bytes) -> None:
     try:
         cells = read_cells(data)
     except TableError:

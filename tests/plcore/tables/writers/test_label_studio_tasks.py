@@ -162,7 +162,7 @@ def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, ta
             assert config.validate_prediction(prediction, return_errors=True) == []
 
 
-def test_label_studio_refuses_what_is_not_choice_or_has_no_column(interface: Any) -> None:
+def test_label_studio_refuses_non_choice_or_has_no_column(interface: Any) -> None:
     """So that what it takes above says something."""
     table = small_table()
     config = interface(label_studio_config(table.classes, "text"))

@@ -150,7 +150,7 @@ def test_argilla_has_field_of_table_without_other_columns() -> None:
     assert "winnow_id" not in ARGILLA_NESTED.read(records).cells
 
 
-def test_prodigy_and_argilla_read_what_people_said_since() -> None:
+def test_prodigy_and_argilla_read_answers_since() -> None:
     tasks = [json.loads(line) for line in prodigy_vectors(small_vectors())]
     tasks[0] |= {"accept": ["sand"], "answer": "accept"}
     assert PRODIGY.read(tasks).cells[["sea", "sand"]].iloc[0].tolist() == ["0", "1"]
@@ -221,7 +221,7 @@ def test_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     assert format_of("birds.cells.csv", VECTOR_FORMATS).name == "cells"
 
 
-def test_what_is_not_asked_is_never_no() -> None:
+def test_non_asked_is_never_no() -> None:
     table = small_vectors()
     open_cells = np.full_like(table.found.cells, -1)
     line = json.loads(
@@ -302,7 +302,7 @@ def test_all_rows_are_not_copy_and_pieces_are_small_if_labels_are_many() -> None
 
 
 @given(vector_tables())
-def test_lists_say_what_is_right_what_is_not_and_all_that_is_known(table: LabelVectorTable) -> None:
+def test_lists_say_what_is_right_non_and_all_that_is_known(table: LabelVectorTable) -> None:
     found = table.found
     for row, lists in enumerate(table.lists()):
         assert {*lists["labels"]} == {

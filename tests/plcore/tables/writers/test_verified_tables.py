@@ -25,7 +25,7 @@ from tests.plcore.tables.writers.tables import LABELS, frame, written
 QUOTED = BIRDNET.replace("C:\\rec\\Wald, früh.wav".encode(), '"C:\\rec\\Wald, früh.wav"'.encode())
 
 
-def test_table_comes_back_with_what_people_said() -> None:
+def test_table_comes_back_with_answers() -> None:
     data = written(write_detections, answered(answers={0: ("Great tit",), 2: (NOTHING,)}))
     back, before = read_cells(data), read_cells(QUOTED)
     assert list(back.columns) == [*before.columns, *VERIFIED]

@@ -56,7 +56,7 @@ def children_of(number: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
+def test_job_gives_its_result_and_cost(tmp_path: Path) -> None:
     start()
     found = read(written(tmp_path, CSV), tmp_path)
     assert found.result["guess"]["candidates"] == "labels"
@@ -66,7 +66,7 @@ def test_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_file_comes_back_with_its_place(tmp_path: Path) -> None:
+def test_error_with_file_comes_back_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(written(tmp_path, b"a,b\n1\n1,2,3\n"), tmp_path)
     assert [(problem.row, problem.line, problem.column) for problem in caught.value.problems] == [

@@ -96,7 +96,7 @@ def test_client_that_leaves_gives_up_its_place() -> None:
     behind.end()
 
 
-def test_what_fails_in_its_turn_gives_it_up() -> None:
+def test_failure_in_its_turn_gives_it_up() -> None:
     where = Line(1)
     for _ in range(3):
         with pytest.raises(KeyError), where.turn():

@@ -35,7 +35,7 @@ def test_what_was_made_comes_back(tmp_path: Path) -> None:
     assert base64.b64decode(look("small_picture", {"path": str(path)}, 1)) == thumbnail(picture(1))
 
 
-def test_what_cannot_be_decoded_is_reported_with_its_fix(tmp_path: Path) -> None:
+def test_input_that_cannot_be_decoded_is_reported_with_its_fix(tmp_path: Path) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1)[:50])
     with pytest.raises(MediaError) as caught:
@@ -138,7 +138,7 @@ def test_nothing_to_make_is_nothing_made(tmp_path: Path) -> None:
     assert jobs.model_inputs(given, tmp_path, told) == []
 
 
-def test_what_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
+def test_input_that_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"junk")
     for job, given in ((jobs.small_picture, {}), (jobs.spectrogram, SPECTROGRAM)):
         with pytest.raises(MediaError):

@@ -138,7 +138,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
             assert learner.pool.bad[question.view.row]
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_stored(
+def test_input_that_does_not_fit_is_refused_and_nothing_is_stored(
     home: Home, owner: int, rows: int, one: int
 ) -> None:
     row, cell = shown(home, owner, rows), shown(home, owner, one)
@@ -380,7 +380,7 @@ def test_restart_begins_fit_that_is_due_and_no_other(
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_restart_finds_what_was_there(home: Home, owner: int, question: str) -> None:
+def test_restart_finds_existing_data(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, control_share=0.2)
     random = np.random.default_rng(2)
     for _ in range(25):

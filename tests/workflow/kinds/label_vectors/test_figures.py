@@ -129,7 +129,7 @@ def test_before_first_fit_label_is_known_or_not(home: Home, owner: int) -> None:
     assert not learner.curve
 
 
-def test_what_model_said_of_each_label(figures_seat: Seat) -> None:
+def test_prediction_of_each_label(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]

@@ -85,7 +85,7 @@ def test_everyone_continues_until_nothing_is_left_and_log_holds(
     assert all(asked.count(one) == 2 for one in asked)
 
 
-def test_no_one_sees_what_others_said(home: Home, owner: int, people: list[int]) -> None:
+def test_no_one_sees_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
     first = answer(ada, frozenset(LABELS))
     assert first is not None
@@ -148,7 +148,7 @@ def test_as_many_see_label_as_it_waits_for_and_no_more(home: Home, owner: int, p
         loop.ask_next(cem, *place)
 
 
-def test_reviewer_settles_what_people_have_said(home: Home, owner: int, people: list[int]) -> None:
+def test_reviewer_settles_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2, fold="majority")
     first = answer(ada, frozenset(LABELS))
     assert first is not None

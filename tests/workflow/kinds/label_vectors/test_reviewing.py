@@ -161,7 +161,7 @@ def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: 
     assert find(home, owner, rows, label=labels[1]) == [(row, "no", tuple(labels[1:]))]
 
 
-def test_what_was_withdrawn_or_said_again_is_not_found(home: Home, owner: int, one: int) -> None:
+def test_withdrawn_answers_or_said_again_is_not_found(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
     undoing.undo(Seat(home, owner, one))
@@ -174,7 +174,7 @@ def test_what_was_withdrawn_or_said_again_is_not_found(home: Home, owner: int, o
     assert find(home, ada, one) == [(row, "unsure", (labels[1],))], "of what she said, it still is the latest"
 
 
-def test_disagreement_is_with_what_model_said_when_it_was_asked(
+def test_disagreement_is_with_prediction_when_it_was_asked(
     home: Home, owner: int, one: int, rows: int
 ) -> None:
     against = {}

@@ -218,7 +218,7 @@ def test_answered_and_open_rows_and_labels_that_are_right(home: Home, owner: int
         oracle.answer_for_me(seat, 1)
 
 
-def test_row_is_named_by_what_is_right_else_by_what_model_says(home: Home, owner: int) -> None:
+def test_row_is_named_by_what_is_right_else_by_prediction(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
     bad = loop.next_question(seat)
     assert bad is not None

@@ -94,7 +94,7 @@ def test_label_stands_as_before_until_someone_says_more(turn_seat: Seat) -> None
         ("cell", "yes", (LABELS[0],)),
     ],
 )
-def test_what_does_not_fit_question_is_refused(
+def test_input_that_does_not_fit_question_is_refused(
     home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
 ) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))

@@ -92,7 +92,7 @@ def test_candidate_found_by_search_is_plain_answer(home: Home, owner: int, answe
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
-def test_none_with_what_is_not_class_stores_nothing(
+def test_none_with_non_class_stores_nothing(
     home: Home, owner: int, answering_project: int, labels: list[str]
 ) -> None:
     question = ask(home, owner, answering_project)

@@ -78,7 +78,7 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
 
 @pytest.mark.parametrize("rows", ["all", "sure", "answered"])
 @pytest.mark.parametrize("form", ["csv", "parquet", "npz", "jsonl"])
-def test_what_is_answered_while_file_is_written_is_not_in_it(
+def test_answer_that_is_given_while_file_is_written_is_not_in_it(
     home: Home, owner: int, project: int, form: str, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 50)

@@ -267,7 +267,7 @@ def seqs(points: list[CurvePoint]) -> list[int]:
     return [point.seq for point in points]
 
 
-def test_what_was_withdrawn_is_not_on_curve() -> None:
+def test_withdrawn_answers_is_not_on_curve() -> None:
     assert seqs(standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1))) == [0, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]

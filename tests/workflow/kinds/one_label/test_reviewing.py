@@ -88,7 +88,7 @@ def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
     assert rows_found(home, owner, project, words="no such thing") == []
 
 
-def test_what_was_withdrawn_is_not_found(home: Home, owner: int, project: int) -> None:
+def test_withdrawn_answers_is_not_found(home: Home, owner: int, project: int) -> None:
     answer_with(home, owner, project, "is")
     undoing.undo(Seat(home, owner, project))
     assert rows_found(home, owner, project) == []
@@ -227,7 +227,7 @@ def test_correction_ends_question_that_was_open(home: Home, owner: int, project:
     assert still.token == labeling_now.token, "a question about another row stays"
 
 
-def test_disagreement_is_with_what_model_said_when_it_was_asked(home: Home, owner: int, project: int) -> None:
+def test_disagreement_is_with_prediction_when_it_was_asked(home: Home, owner: int, project: int) -> None:
     rows = [answer_with(home, owner, project, "is") for _ in range(12)]
     told = {entry.row: entry for entry in log_of(home, project)}
     expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]

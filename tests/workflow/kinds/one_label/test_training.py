@@ -83,7 +83,7 @@ def trained(home: Home, owner: int) -> int:
     return project
 
 
-def test_learner_takes_in_what_was_published(home: Home, owner: int, trained: int) -> None:
+def test_learner_takes_in_published_version(home: Home, owner: int, trained: int) -> None:
     with opened(home, owner, trained) as learner:
         assert learner.version_published == 0
         assert newest_version(home, trained) == 0

@@ -142,7 +142,7 @@ def test_offline_setting_is_respected(home: Home, hub: FakeHub, monkeypatch: pyt
     assert hub.asked == []
 
 
-def test_what_is_not_hub_is_named(home: Home, hub: FakeHub) -> None:
+def test_non_hub_is_named(home: Home, hub: FakeHub) -> None:
     """Such as a captive portal, which answers everything with a page of its own."""
     hub.status = 204
     assert "does not answer as a hub does" in refused(home)

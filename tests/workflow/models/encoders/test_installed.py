@@ -160,7 +160,7 @@ def test_list_says_what_can_be_had_and_how(home: Home, tmp_path: Path, known: Kn
     assert found["words"] == "installed"
 
 
-def test_check_finds_what_has_changed(home: Home, tmp_path: Path) -> None:
+def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
     installed.add(home, given(tmp_path, "zip"))
     assert installed.check(home, "words").startswith("words: OK.")
     path = encoding.folder_of(home, "words") / "encoder.json"
@@ -210,7 +210,7 @@ def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> No
     assert not (home.encoders_dir / "words").exists()
 
 
-def test_what_killed_process_left_is_not_encoder_and_is_removed_after_a_day(home: Home) -> None:
+def test_leftovers_of_killed_process_is_not_encoder_and_is_removed_after_a_day(home: Home) -> None:
     half = home.encoders_dir / f"{stored.NEW}abcdefgh"
     (half / "made").mkdir(parents=True)
     assert encoding.names(home) == ()

@@ -155,7 +155,7 @@ def test_request_is_stored_with_project_and_worker_encodes(home: Home, owner: in
     assert hub.asked
 
 
-def test_what_is_refused_leaves_no_project(home: Home, owner: int, known: Known) -> None:
+def test_refused_input_leaves_no_project(home: Home, owner: int, known: Known) -> None:
     known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     with pytest.raises(EncoderError, match="may not be used commercially"):
         importing.create(Seat(home, owner), "texts", text_table(), also=offers.request(home, "limited"))

@@ -149,7 +149,7 @@ def test_segment_that_is_none_is_refused_in_words(start: float | None, end: floa
     assert said in refusal(written(noise(2.5)), start, end)
 
 
-def test_what_cannot_be_decoded_is_reported() -> None:
+def test_input_that_cannot_be_decoded_is_reported() -> None:
     m4a = io.BytesIO(struct.pack(">I", 24) + b"ftypM4A " + bytes(100))
     assert refusal(m4a) == "M4A is played, but neither drawn nor learnt from."
     assert "no bytes" in refusal(io.BytesIO())

@@ -176,7 +176,7 @@ def test_of_long_segment_first_minutes_are_described(monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(described(samples), described(samples[: 2 * RATE]))
 
 
-def test_what_cannot_be_decoded_is_refused() -> None:
+def test_input_that_cannot_be_decoded_is_refused() -> None:
     with pytest.raises(SoundError):
         describe_sound(io.BytesIO(b"RIFF"))
     with Sound(written(noise(1))) as sound, pytest.raises(SoundError, match="ends at 1 s"):

@@ -130,12 +130,12 @@ def test_recording_of_a_few_frames_has_picture() -> None:
         ({"highest": float("nan")}, "highest must be more than 0 Hz"),
     ],
 )
-def test_what_cannot_be_drawn_is_reported(wrong: dict, said: str) -> None:
+def test_input_that_cannot_be_drawn_is_reported(wrong: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spectrogram(written(noise(1)), **wrong)
 
 
-def test_what_cannot_be_decoded_has_no_picture() -> None:
+def test_input_that_cannot_be_decoded_has_no_picture() -> None:
     with pytest.raises(SoundError):
         spectrogram(io.BytesIO(b"no sound"))
     with pytest.raises(SoundError, match="the recording ends at 1 s"):

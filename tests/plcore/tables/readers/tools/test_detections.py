@@ -61,7 +61,7 @@ def heard(
     return Detection(row, file, start, start + 3.0, name, latin, score, {"Label": name})
 
 
-def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_what_is_left() -> None:
+def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> None:
     reading = detections_reading(
         [heard(0, "wren", 0.75), heard(1, "robin", 0.25), heard(2, "wren", 0.5, start=3.0)], "test"
     )
