@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plcore.tables.right_readings import CASES, REFUSED, RIGHT, path_of
+from tests.plcore.tables.right_readings import CASES, FOLDERS, REFUSED, RIGHT, path_of
 from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
 from tests.plcore.tables.zips import make_zip
@@ -100,6 +100,9 @@ def test_dry_run_says_what_the_library_says(hunted: Hunted, shell: Shell) -> Non
 
 
 def test_every_case_has_a_right_reading_or_refusal() -> None:
+    assert {name for names in FOLDERS.values() for name in names} <= {*RIGHT, *REFUSED}
+    reported = Path(__file__).parents[2] / "shared" / "cases"  # where a checkout has it beside
+    assert not reported.exists() or {one.name for one in reported.iterdir()} == set(FOLDERS)
     assert {path.name for path in CASES.iterdir() if path.is_file()} <= {*RIGHT, *REFUSED}
 
 
