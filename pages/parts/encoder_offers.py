@@ -1,4 +1,4 @@
-"""What an owner reads before a pretrained encoder is asked for, on the Import page and in Project settings."""
+"""The offer of a pretrained encoder, as an owner reads it on the Import page and in Project settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REPLACES = "*{title}* can read **{column}** in place of its encoder."
 
 
 def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
-    """What it does, where it comes from, whose it is, what is sent (nothing), and how long it takes."""
+    """Say what it does, where it comes from, whose it is, that nothing is sent, and how long it takes."""
     entry = one.entry
     words = (_REPLACES if replaces else _READ[entry.kind]).format(
         column=escape(one.column), title=escape(entry.title), reads=reads
@@ -56,7 +56,7 @@ def minutes_words(minutes: int) -> str:
 
 
 def slow_words(slow: offers.SlowEncoding) -> str:
-    """That it takes longer than estimated, and which encoder is faster."""
+    """Say that it takes longer than estimated, and which encoder is faster."""
     words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
     one = slow.faster
     if one is None or one.minutes is None:

@@ -1,4 +1,4 @@
-"""What an encoder of the owner's takes in, decoded in limited processes: images and segments of recordings."""
+"""Inputs of an encoder, decoded in limited processes: images and segments of recordings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from workflow.files.scratch import Scratch
 
 _MB = 1_000_000
 _COPIES = 3
-"""How often the job has all numbers that it makes at a time: one by one, together, and while one is made."""
+"""Copies of all numbers that the job has at a time: one by one, together, and while one is made."""
 
 
 def taking(path_of: Callable[[str], Path]) -> Take:
-    """What decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises MediaError"""
+    """Return the function that decodes batches for `Encoder.encode`. path_of : of the file of a kept name; raises
+    MediaError"""
     return partial(_take, path_of)
 
 

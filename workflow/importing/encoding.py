@@ -58,7 +58,7 @@ SOURCE = "SOURCE.json"
 
 
 def names(home: Home, *, switched_off: bool = False) -> tuple[str, ...]:
-    """The encoders that lie in the data folder, by name.
+    """Return the encoders in the data folder, by name.
 
     switched_off : also those that Winnow has put there although WINNOW_ENCODERS is off
     """
@@ -88,7 +88,7 @@ def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
 
 
 def vectors_dir(home: Home) -> Path:
-    """Where vectors that were made are stored, and how long they took."""
+    """Return the folder of vectors that were made, and of how long they took."""
     return home.cache_dir / "vectors"
 
 

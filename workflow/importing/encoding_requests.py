@@ -1,5 +1,4 @@
-"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is asked for in
-`offers`."""
+"""The encoding of a project's rows, for pages and the API: watched, cancelled, resumed. `offers` asks for it."""
 
 from __future__ import annotations
 
@@ -112,7 +111,7 @@ class Encoders:
 
 
 def encoders(seat: Seat) -> Encoders:
-    """What there is to encode by, and how the latest encoding goes or went.
+    """Return the encoders that can be used, and the state of the latest encoding.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """

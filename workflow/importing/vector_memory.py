@@ -34,7 +34,7 @@ class KeptVectors:
             _make_room(folder, self._path)
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """Those of these keys that it has."""
+        """Return the vectors of these keys, as far as they are stored."""
         named = {_digest(key): key for key in keys}
         found: dict[Key, MadeVector] = {}
         if not self._path.exists():

@@ -43,7 +43,7 @@ SHARPNESS = 0.2
 
 @dataclass(frozen=True)
 class Suggested:
-    """What became of a model's scores.
+    """Result of a model's suggestions.
 
     rows : that it has scored      weighed : whose candidates weigh by them now
     outside : whose best class is none of their candidates
@@ -136,7 +136,7 @@ def _plain(name: str) -> str:
 def _by_names(
     seat: Seat, folder: Path, table: LabelTable, classes: Sequence[str], on_step: StepProgress | None
 ) -> Scores:
-    """How like the name of each class the texts are."""
+    """Compare the texts with the name of each class."""
     model = Encoder(folder)
     memory = KeptVectors(encoding.vectors_dir(seat.home), model.sha256)
     found = model.encode(table, encoding.unopened, on_step, memory=memory)

@@ -45,7 +45,7 @@ LEAST_MB = 500
 
 
 Wanted: TypeAlias = "dict[str, AnyArray]"
-"""What rows are compared with: a vector (d,) by the column of the table whose vectors are compared with it."""
+"""The meaning that is searched for: a vector (d,), by the column of the table whose vectors are compared with it."""
 _OWN = ""
 """In the place of a column: the vectors that came with the table."""
 
@@ -75,7 +75,7 @@ _lock = threading.Lock()
 
 
 def ways(home: Home, table: LabelTable) -> Meaning:
-    """How the rows of this table can be searched by meaning. Nothing is encoded."""
+    """Return the ways to search this table by meaning. Nothing is encoded."""
     why_not = ""
     try:
         _text_encoders(home, table)
@@ -201,7 +201,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
 
 
 def _made_by(table: LabelTable) -> str:
-    """What made the vectors of the texts, as far as it is known."""
+    """Name the encoder that made the vectors of the texts, as far as it is known."""
     for one in table.encoded:
         if one.column == table.roles.text:
             return f"The encoder {one.encoder} ({one.sha256[:6]})"
@@ -250,7 +250,7 @@ def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
 
 
 def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
-    """What an encoder makes of texts, in a process of its own; or why it cannot."""
+    """Encode texts in a process of its own; return why if it fails."""
     size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
     bounds = limited.Bounds.of_file(size, LEAST_MB)
     given = {"encoder": str(folder), "texts": texts}
@@ -264,6 +264,6 @@ def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
 
 
 def _stamp(folder: Path) -> str:
-    """What an encoder is now: another model in its place is another encoder."""
+    """Return a mark of the encoder's files: another model in its place has another one."""
     files = sorted(one for one in folder.iterdir() if one.is_file())
     return "/".join([folder.name, *(f"{one.name}:{one.stat().st_mtime_ns}" for one in files)])

@@ -117,7 +117,7 @@ class _Tensor(NamedTuple):
 
 
 def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
-    """Those of the next pickle, which are read and not followed."""
+    """Read the commands of the next pickle, and follow none."""
     return [(code.name, told) for code, told, _ in pickletools.genops(data)]
 
 
@@ -221,7 +221,7 @@ _KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
 
 
 def efficientnet_lite0(weights: Weights) -> list[Piece]:
-    """What EfficientNet-Lite0 knows of an image of 224 x 224 before it names a class, (n, 1280).
+    """Build EfficientNet-Lite0 up to its last layer but one: (n, 1280) of images of 224 x 224.
 
     Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
     does it, normalisation with epsilon .001, which is put into the weights of the convolution before it.
@@ -275,4 +275,4 @@ BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[We
     "bert": (read_safetensors, bert),
     "efficientnet-lite0": (read_pytorch, efficientnet_lite0),
 }
-"""How weights are read, and what is made of them."""
+"""Readers of weights, and builders of models."""

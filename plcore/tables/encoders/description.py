@@ -1,4 +1,4 @@
-"""`encoder.json`: what an owner says of a model of their own, beside `model.onnx` in its folder."""
+"""`encoder.json`: the owner's description of a model, next to `model.onnx` in its folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EncoderError(ValueError):
 
 @dataclass(frozen=True)
 class Description:
-    """How rows become what a model takes in.
+    """Preparation of rows for a model.
 
     kind : of the column that is encoded: "image", "text" or "sound"
     output : name of the model's output; None: its first
@@ -88,20 +88,20 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def read_description(folder: Path) -> Description:
-    """What `encoder.json` in this folder says. Raises EncoderError: no such file, unknown or wrong values."""
+    """Read `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
     path = inside(folder, DESCRIPTION)
     try:
         with path.open("rb") as file:
             told = json.loads(file.read(_MOST))
     except (ValueError, RecursionError) as error:
-        raise EncoderError(f"{DESCRIPTION} is no JSON ({error}). Fix: write one object.") from error
+        raise EncoderError(f"{DESCRIPTION} is not JSON ({error}). Fix: write one object.") from error
     if not isinstance(told, dict):
         raise EncoderError(f'{DESCRIPTION} must hold one object. Fix: write {{"kind": "image", ...}}.')
     return described(told)
 
 
 def described(told: Mapping[str, Any]) -> Description:
-    """What the object in an `encoder.json` says. Raises EncoderError: unknown or wrong values."""
+    """Check the object in an `encoder.json`. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)
@@ -112,7 +112,7 @@ def described(told: Mapping[str, Any]) -> Description:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The file of this name in the folder. Raises EncoderError where there is none, or it lies elsewhere."""
+    """Return the file of this name in the folder. Raises EncoderError if there is none, or it is elsewhere."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise EncoderError(f"{quoted(name)} leads out of the encoder's folder. Fix: put the file into it.")

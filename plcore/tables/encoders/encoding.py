@@ -28,12 +28,12 @@ from plcore.tables.text.arrow import stripped
 Open = Callable[[str], BinaryIO]
 """Gives the file of a kept name, seekable, from its first byte on."""
 Key = str | tuple[str, float | None, float | None]
-"""What is encoded: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
+"""One item to encode: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
 its kept name, and the seconds at which it begins and ends, None for its own."""
 
 
 class ModelInputs(NamedTuple):
-    """What a model is given for one key.
+    """Inputs of a model for one key.
 
     inputs : (k,) texts, (k, height, width, 3) points of images or (k, samples) of a sound; the vector of the key is the
         mean of theirs      whole : whether they are all that there is, which of a long recording they need not be
@@ -63,7 +63,7 @@ class VectorMemory(Protocol):
     """Vectors that an encoder has made before."""
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """Those of these keys that it has."""
+        """Return the vectors of these keys, as far as they are stored."""
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
         """Store them, of length 1 in float16: one batch, which outlives the process."""
@@ -207,7 +207,7 @@ class Encoder:
 
 
 def windows_at_most(key: Key, about: Description) -> int:
-    """How many windows of a recording a key has; of a segment whose seconds are not known, as many as are heard."""
+    """Count the windows of a key; of a segment of unknown length, return the most that are heard."""
     if isinstance(key, str):
         return 1
     _, start, end = key
@@ -239,7 +239,7 @@ def digest_of(folder: Path) -> str:
 
 
 def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
-    """What a model is given for a key. Raises MediaError."""
+    """Return the inputs of a model for a key. Raises MediaError."""
     if about.kind == "text":
         return ModelInputs((key,))
     if isinstance(key, tuple):
@@ -270,7 +270,7 @@ def _nothing(kind: str) -> EncoderError:
 
 
 def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
-    """What each row has of a kind."""
+    """Return the items of a kind of each row."""
     roles, media, cells = table.roles, table.media, table.cells
     nothing: list[tuple[Key, ...]] = [()] * table.n_rows
     if kind == "text" and roles.text is not None:

@@ -51,7 +51,7 @@ class OnnxModel:
                 str(path.resolve()), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # of ONNX Runtime's own, of many kinds
-            raise EncoderError(f"{MODEL} cannot be opened: {_said(error)}. Fix: export it anew.") from error
+            raise EncoderError(f"{MODEL} cannot be opened: {_said(error)}. Fix: export it again.") from error
         self.inputs: dict[str, tuple[int | None, ...]] = {}
         self.types: dict[str, Any] = {}
         for one in self._session.get_inputs():
@@ -122,5 +122,5 @@ class OnnxModel:
 
 
 def _said(error: Exception) -> str:
-    """What ONNX Runtime says, without its own number, shortened."""
+    """Return the message of ONNX Runtime, without its number, shortened."""
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

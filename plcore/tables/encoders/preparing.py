@@ -109,7 +109,7 @@ class Prepare(Protocol):
 
 
 def preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
-    """What brings items into the form in which this model takes them: points of images, samples of sounds, texts.
+    """Return the function that prepares items for this model: points of images, samples of sounds, texts.
 
     Raises EncoderError where the model's inputs are not those of its kind.
     """

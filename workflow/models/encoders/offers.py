@@ -1,4 +1,4 @@
-"""What a project may learn from meaning by: the encoders of the catalogue for its columns, and asking for one.
+"""Offers to learn from meaning: the encoders of the catalogue for a project's columns, and the request for one.
 
 Asking is consent: to the download, and to the licence. Who gave it, when and to which licence is an event of the audit,
 stored with the request.
@@ -69,7 +69,7 @@ class EncoderOffer:
 
     @property
     def knows_language(self) -> bool:
-        """Whether it is not known that the texts are in a language that it does not know."""
+        """Whether it may know the language of the texts: it does, or the language is not known."""
         return self.language in (None, ENGLISH) or self.entry.languages != ("en",)
 
     @property
