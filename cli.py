@@ -54,7 +54,7 @@ INTERRUPTED = 130
 def run() -> NoReturn:
     """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why, which with
     `--json` is also a document."""
-    # One thread of BLAS, as a server has: the same sums in the same order, whoever makes them. And the search for
+    # One thread of BLAS, as a server has: the same sums in the same order, no matter who makes them. And the search for
     # neighbours takes half as much of the processor, for threads wait for one another at work. NumPy is not loaded yet.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
@@ -76,7 +76,7 @@ def run() -> NoReturn:
 @click.group()
 @click.version_option(__version__, prog_name="winnow")
 def main() -> None:
-    """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
+    """Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
 for command in (
@@ -104,25 +104,25 @@ def serve() -> object:
     from workflow.server.running import terminal
 
     terminal.as_json = is_json()
-    # What is wrong with the settings, with a backup that is to be put back, or with the data is said as every command
-    # says it; and in this order, for the backup may be what mends the data.
+    # Errors of settings, backups or data are reported as every command does; and in this order, for the backup may
+    # be what mends the data.
     settings = staging.settings_at_start()
     with home():
         pass
     program = Path(__file__).with_name("app.py")
-    given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml next to it
     try:
         runpy.run_path(str(program), run_name="__main__")
     except SystemExit as ended:
         if ended.code == _NO_PORT and isinstance(ended.__context__, OSError):
             raise _cannot_listen(
                 settings,
-                "another program does, or this user may not",
+                "another program uses it, or this user is not allowed to",
                 "end that program, or set WINNOW_PORT to another port",
             ) from None
         if isinstance(ended.code, int) and ended.code and is_json():
             write_document(
-                refusal("The server could not start. Fix: see what standard error says.", ended.code)
+                refusal("The server could not start. Fix: read the message on standard error.", ended.code)
             )
         raise
     except OSError as error:
@@ -155,7 +155,7 @@ def link() -> object:
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
         made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
-    if not is_json():  # a secret stands in one place
+    if not is_json():  # a secret is in one place
         say(made)
     return {"link": made}
 
@@ -183,7 +183,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
     candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file. One fit is
-    one block of work, for --cluster; the figures are the same whoever does it.
+    one block of work, for --cluster; the figures are the same no matter who does it.
     """
     from workflow import importing
     from workflow.models import choosing
@@ -191,8 +191,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
     told = any(files.values()) or any(value is not None for value in columns.values())
     if re.fullmatch("[0-9]+", what) and told:
         raise click.ClickException(
-            f"What the columns of project {what} are is settled. Fix: leave the options of columns and rows out, or "
-            "name a file."
+            f"The column roles of project {what} are fixed. Fix: remove the column and row options, or name a file."
         )
 
     def tell(done: int, total: int, model: str) -> None:
@@ -220,17 +219,17 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _words(error: Exception) -> str:
-    """What an error says; of what the system says of a file, its name first."""
+    """Text of an error; of what the system says of a file, its name first."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
-        return f"Something could not be read or written: {error.strerror}."
+        return f"Reading or writing failed: {error.strerror}."
     named = os.fsdecode(error.filename)
-    return f"{named}: {error.strerror}. Fix: name another one, or see to it that this user can use it."
+    return f"{named}: {error.strerror}. Fix: choose another, or give this user access."
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
+    """Errors of use cases, with messages for users. Anything else is a fault and shows its traceback."""
     from workflow.access import NotAllowed, NotFound
     from workflow.answering.loop import AnswerError, StaleQuestion
     from workflow.answering.oracle import NoTruth

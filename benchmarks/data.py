@@ -54,7 +54,7 @@ def z_scored(X: np.ndarray) -> np.ndarray:
 
 
 def gaussian_classes(n: int, seed: int, d: int = 64, m: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Return n rows of m round Gaussian classes, the same for every `seed`; a linear rule gets about .93."""
+    """Return n rows of m round Gaussian classes, the same for every `seed`; a linear rule gets about 0.93."""
     centres = np.random.default_rng(7).normal(size=(m, d)) * 0.47
     rng = np.random.default_rng(seed)
     y = rng.integers(m, size=n)

@@ -1,4 +1,4 @@
-"""What every benchmark shares: its arguments, clocks, tables, processes of its own, and the page it writes.
+"""Code shared by all benchmarks: its arguments, clocks, tables, processes of its own, and the page it writes.
 
 A benchmark is a function that returns the text of its page, marked by `benchmark`. Its name is that of the page, and an
 argument of `python -m benchmarks`. The arguments are set as environment variables before its file is imported, so

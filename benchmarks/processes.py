@@ -1,4 +1,4 @@
-"""What processes take: memory of this one, CPU and memory of one and all that it has started."""
+"""The input that processes takes: memory of this one, CPU and memory of one and all that it has started."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Watch:
     """CPU and memory of a process and all below it, looked at every so many seconds; looking itself is not counted.
 
     cpu, wall : seconds      own : most MB that no file holds, of all at once, what they share counted once; by stage
-    mapped : the same with pages of mapped files, which the system takes back at will
+    mapped : the same with pages of mapped files, which the system withdraws at will
     largest, largest_mapped : of the one process that had most      worker : of any but the first
     """
 

@@ -50,8 +50,8 @@ _HISTORY = (
 class PastEntry:
     """The part of an entry that a list of a person's answers needs.
 
-    batch : the one that `asked` names; None where it names none
-    withdrawal, withdrawn_by : seq and person of the entry that took it back; None where none did
+    batch : the one that `asked` names; None if it names none
+    withdrawal, withdrawn_by : seq and person of the entry that took it back; None if none did
     """
 
     seq: int
@@ -89,7 +89,7 @@ def count(
     """How many answers there are that were not withdrawn.
 
     answers : the kinds that are answers      strategy : only of questions asked by this one
-    before : as the log stood before the entry with this seq; None: as it stands now
+    before : as the log stood before the entry with this seq; None: as it is now
     """
     withdrawal = aliased(EntryRow)
     withdrawn = select(withdrawal.seq).where(
@@ -160,7 +160,7 @@ def seconds_of_latest(
     person_id: int | None = None,
 ) -> list[float]:
     """Seconds spent on each of the project's latest entries, newest first; withdrawals do not count, nor rows that were
-    confirmed together: their part of a press's seconds is nobody's pace.
+    confirmed together: their part of a press's seconds is no one's pace.
 
     without_kinds, without_note : entries of these kinds, or with this note, do not count either
     person_id : only those of this person
@@ -184,7 +184,7 @@ def seconds_of_latest(
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """What an answer cost. choices : labels there were before it      asked : how its question was put, None unknown"""
+    """Cost of an answer. choices : labels there were before it      asked : how its question was put, None unknown"""
 
     person_id: int
     seconds: float
@@ -195,7 +195,7 @@ class TimedAnswer:
 def timed(
     session: Session, project_id: int, answers: Collection[str], limit: int, without_note: str
 ) -> list[TimedAnswer]:
-    """The latest answers whose seconds are known, newest first, those taken back among them: the time was spent.
+    """The latest answers whose seconds are known, newest first, those withdrawn among them: the time was spent.
 
     answers : the kinds that are answers      without_note : answers with this note are left out
     """
@@ -217,7 +217,7 @@ def timed(
 
 
 def _withdrawn() -> ColumnElement[bool]:
-    """True of an entry that a later one takes back."""
+    """True of an entry that a later one withdraws."""
     withdrawal = aliased(EntryRow)
     return (
         select(withdrawal.seq)
@@ -257,7 +257,7 @@ def said(session: Session, project_id: int) -> list[SaidEntry]:
     return [SaidEntry(*row[:-1]) for row in rows if row[-1] is None and row[0] not in withdrawn]
 
 
-# Finding answered rows: for each row the latest answer that was not taken back, or every one, filtered and paged in
+# Finding answered rows: for each row the latest answer that was not withdrawn, or every one, filtered and paged in
 # SQL; and every entry about one row.
 
 
@@ -290,7 +290,7 @@ def of_row(session: Session, project_id: int, row: int) -> list[LogEntry]:
 
 
 def any_answer(session: Session, project_id: int, kinds: Sequence[str], person_id: int | None) -> bool:
-    """Whether anybody, or this person, ever gave an answer of these kinds, taken back or not."""
+    """Whether anyone, or this person, ever gave an answer of these kinds, withdrawn or not."""
     query = select(EntryRow.seq).where(EntryRow.project_id == project_id, EntryRow.kind.in_(kinds))
     if person_id is not None:
         query = query.where(EntryRow.person_id == person_id)
@@ -322,7 +322,7 @@ def with_seqs(session: Session, project_id: int, seqs: Sequence[int]) -> list[Lo
 
 
 def count_naming(session: Session, project_id: int, names: Sequence[str], answers: Sequence[str]) -> int:
-    """How many answers that were not taken back name one of these labels. answers : the kinds that are answers"""
+    """How many answers that were not withdrawn name one of these labels. answers : the kinds that are answers"""
     return session.execute(
         select(func.count()).where(
             EntryRow.project_id == project_id,

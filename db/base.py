@@ -1,4 +1,4 @@
-"""What all tables have: their registry, and moments in time as they are stored."""
+"""Common parts of all tables: their registry, and moments in time as they are stored."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def columns_of(table: str, record: type) -> tuple[Column[Any], ...]:
     return tuple(columns[one.name] for one in fields(record))
 
 
-# What an error of the database says of the place where it is stored, on SQLite and on PostgreSQL.
+# Database errors about a place, on SQLite and on PostgreSQL.
 
 _LACKS = ("42P01", "42703")  # undefined_table, undefined_column
 _NO_SUCH = re.compile("no such (table|column)")
@@ -71,7 +71,7 @@ def is_damaged(error: DBAPIError) -> bool:
 
 
 def is_read_only(error: DBAPIError) -> bool:
-    """Whether SQLite may not write its file, or beside it."""
+    """Whether SQLite may not write its file, or next to it."""
     return _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 

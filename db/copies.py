@@ -1,4 +1,4 @@
-"""A copy of the database, looked into before anybody relies on it. Its tables may be of any earlier version."""
+"""A copy of the database, looked into before anyone relies on it. Its tables may be of any earlier version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DamagedCopyError(ValueError):
 
 
 class AlienObjectError(ValueError):
-    """Somebody has put something in that may change what Winnow does; in words that end without a full stop. Nothing
+    """An added table object may change how Winnow behaves; in words that end without a full stop. Nothing
     is damaged by that: `fix` says how it goes, and nothing else does."""
 
     def __init__(self, extra: Extra) -> None:
@@ -108,7 +108,7 @@ def drop_aliens(path: Path) -> list[str]:
 
 
 def _compared(copy: sqlite3.Connection) -> tuple[str, tuple[Extra, ...]]:
-    """The revision, and what there is beside Winnow's. Raises DamagedCopyError, AlienObjectError."""
+    """The revision, and what there is next to Winnow's. Raises DamagedCopyError, AlienObjectError."""
     revision = _revision(copy)
     if revision not in revisions():
         return revision, ()
@@ -152,7 +152,7 @@ def look_at(session: Session, rows_kind: str) -> CopyFacts:
     )
 
 
-# A copy of the database that is about to be put in the place of another: nobody gets in by what has ended since.
+# A copy of the database that is about to be put in the place of another: no one gets in by what has ended since.
 #
 # A backup knows sign-ins and tokens that were ended after it was made, and links that were used: with it they would
 # be good again. Its tables may be of any earlier version.
@@ -199,9 +199,9 @@ PARTS = (
 )
 """The tables whose rows are a project's."""
 LATER = frozenset({"past_settings", "snapshots"})
-"""Those of them that came when projects had been taken along already: a file may lack them."""
+"""The ones of them that came when projects had been taken along already: a file may lack them."""
 _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
-"""What a project has anew in every database."""
+"""Parts of a project that are the same in every database."""
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000
@@ -211,7 +211,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 class MisfitError(ValueError):
-    """What was taken is not as the tables are; in words that end without a full stop."""
+    """The copied data does not match the tables; in words that end without a full stop."""
 
 
 def take(session: Session, project_id: int) -> tuple[dict[str, Any], Rows]:
@@ -306,7 +306,7 @@ def _check_row(name: str, columns: Mapping[str, Column[Any]], row: object) -> No
 
 @cache
 def _holders(name: str) -> dict[str, Callable[[object], bool]]:
-    """Of each column of a table, whether it holds a value, as its class says."""
+    """For each column of a table, whether it holds a value, as its class says."""
     (of,) = (one.class_ for one in Base.registry.mappers if one.local_table.description == name)
     hints = get_type_hints(of)
     return {key: _holder(get_args(hints[key])[0]) for key in _by_name(name)}
@@ -348,7 +348,7 @@ def _by_name(name: str) -> dict[str, Column[Any]]:
 
 
 def _columns(name: str) -> list[Column[Any]]:
-    """Those that mean the same in every database."""
+    """Columns that mean the same in every database."""
     table = Base.metadata.tables[name]
     own_key = [column for column in table.primary_key if column.name == "id"]
     return [column for column in table.columns if column.name != "project_id" and column not in own_key]

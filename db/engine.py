@@ -106,7 +106,7 @@ _FUNCTIONS = ("entries_are_append_only", "events_are_append_only")  # of the tri
 
 
 class _JsonText(TypeDecorator[str]):
-    """JSON in PostgreSQL as the text that it is there: a number is not read and written anew."""
+    """JSON in PostgreSQL as the text that it is there: a number is not read and rewritten."""
 
     impl = Text
     cache_ok = True
@@ -125,7 +125,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
     Raises RuntimeError where a table has other rows in the file than in the database; SQLAlchemyError.
     """
     with _file(path) as target:
-        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # nobody reads it before it is whole
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is whole
             target.exec_driver_sql(f"PRAGMA {pragma}")
         upgrade(target, source.execute(_REVISION).scalar_one())
         for one in _tables(target):
@@ -149,7 +149,7 @@ def read_sqlite(path: Path, target: Connection) -> None:
     _drop(target)
     with _file(path) as source:
         upgrade(target, source.execute(_REVISION).scalar_one())
-        ours = set(inspect(target).get_table_names())  # the file may have tables of others beside Winnow's
+        ours = set(inspect(target).get_table_names())  # the file may have tables of others next to Winnow's
         for one in _tables(source, ours):
             _carry(source, _of(one, _TEXT), target, _of(one, _JsonText()), one)
             _number_on(target, one)
@@ -169,7 +169,7 @@ def _file(path: Path) -> Iterator[Connection]:
 
 
 def _tables(file: Connection, ours: set[str] | None = None) -> list[Table]:
-    """Those of an SQLite file, each after those that it refers to. ours : no others"""
+    """The ones of an SQLite file, each after those that it refers to. ours : no others"""
     found = MetaData()
     found.reflect(file, only=lambda name, _: ours is None or name in ours)
     return [one for one in found.sorted_tables if one.name != _VERSION]
@@ -241,7 +241,7 @@ def _drop(target: Connection) -> None:
 # A commit whose answer was lost with the connection: did it come through?
 #
 # PostgreSQL knows it by the number of the transaction. After a crash it may give that number to another one. It
-# begins its figures anew then, so that their age says whether it still knows.
+# begins its figures again then, so that their age says whether it still knows.
 
 PATIENCE = 5.0
 """Seconds for which the server is asked: one that is only restarted is back by then."""
@@ -255,7 +255,7 @@ _LOOK = text(
 
 
 class CommitUnknownError(DatabaseUnavailableError):
-    """Nobody can say whether the transaction was committed. The message is for everybody to read."""
+    """No one can say whether the transaction was committed. The message is for everyone to read."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -266,7 +266,7 @@ class CommitUnknownError(DatabaseUnavailableError):
 
 
 class Committing(threading.local):
-    """What each thread has sent last, of what it is about; None where nothing."""
+    """Each thread's latest statement and its subject; None if nothing."""
 
     sent: Commit | None = None
 
@@ -385,8 +385,8 @@ class Database:
         """A transaction that may write: committed when the block ends, rolled back when it raises.
 
         lasting : it is on the disk when the block has ended. False: it waits for no disk; a power cut may lose it until
-            something that lasts is committed, so that nobody is to be told that it was stored
-        project : whose other writers wait until the block has ended, as after `entries.lock`; None: nobody need
+            something that lasts is committed, so that no one is to be told that it was stored
+        project : whose other writers wait until the block has ended, as after `entries.lock`; None: no one need
         On SQLite what was read inside is still true at the commit (BEGIN IMMEDIATE).
         Blocks must not be nested. Raises DatabaseBusyError; DatabaseReplacedError, before or after the commit, where
         what was written is not in the file that is there; CommitUnknownError.
@@ -427,7 +427,7 @@ class Database:
             return not inspect(session.connection()).has_table("projects")
 
     def revision(self) -> str | None:
-        """Of its tables; None where there is nothing of Winnow's in it yet."""
+        """For its tables; None if there is nothing of Winnow's in it yet."""
         if self.is_new():
             return None
         with self.read() as session:
@@ -458,7 +458,8 @@ class Database:
 
     @property
     def times_replaced(self) -> int:
-        """How often another file was taken for the one before: whoever remembers what was read asks anew then."""
+        """How often another file was taken for the one before: no matter who remembers what was read asks again
+        then."""
         return 0 if self._file is None else self._file.times
 
     @contextmanager
@@ -473,7 +474,7 @@ class Database:
                 self._users -= 1
 
     def stamp(self) -> tuple[int, str]:
-        """A value that changes with every commit, whoever makes it. Compare it with that of an earlier call.
+        """A value that changes with every commit, no matter who makes it. Compare it with that of an earlier call.
 
         It may change without a commit, too. A call takes microseconds.
         Raises DatabaseUnavailableError, SQLAlchemyError.
@@ -484,7 +485,7 @@ class Database:
             return self._stamps.stamp()
 
     def identity(self) -> Identity | None:
-        """Which database this is; None where its tables are from before there were identities, or are not there."""
+        """Which database this is; None if its tables are from before there were identities, or are not there."""
         with self.read() as session:
             return read_identity(session.connection())
 
@@ -513,7 +514,7 @@ class Database:
             self._committing.sent = count_commit(connection)
 
     def _check_same(self, connection: psycopg.Connection[TupleRow], _record: object) -> None:
-        """Of a new connection to PostgreSQL."""
+        """For a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)
 

@@ -16,7 +16,7 @@ from db.identity import tell
 from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
-"""Row of the entries that change the classes or the model: they are about no row, and no answers of anybody."""
+"""Row of the entries that change the classes or the model: they are about no row, and no answers of anyone."""
 
 
 READ_AT_ONCE = 1_000
@@ -66,17 +66,17 @@ _APPEND = insert(_TABLE)
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
-    """What is known of an entry before the log gives it its place.
+    """Known facts about an entry before the log gives it its place.
 
     kind : a word of the callers', stored as it is and not understood here
     row : row number in the table, from 0; NO_ROW where classes, rows or the model are changed
-    label : the one label asked about, None where the whole set is the question
+    label : the one label asked about, None if the whole set is the question
     revision : entries of this person on this row and label before this one
     token : name of the question answered; unique in the project
-    target_seq : the entry that this one takes back; None where it takes back none
+    target_seq : the entry that this one withdraws; None if it withdraws none
     before, after : the labels that it can change, in the callers' form      seconds : from shown to answered
     predicted : what the model said when the question was shown      flagged : marked for another look
-    asked : how the question was put, in the callers' form; None: nobody noted it
+    asked : how the question was put, in the callers' form; None: no one noted it
     """
 
     project_id: int
@@ -110,7 +110,7 @@ class LogEntry(NewEntry):
 
 def lock(session: Session, project_id: int) -> None:
     """Let writers of one project wait for each other (PostgreSQL); SQLite's BEGIN IMMEDIATE does so anyway. Who adds
-    what only belongs to the project (a model, a goal) waits for nobody."""
+    what only belongs to the project (a model, a goal) waits for no one."""
     if session.get_bind().dialect.name != "sqlite":
         session.execute(
             select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update(key_share=True)
@@ -173,7 +173,7 @@ def each(
 
 
 def people_of(session: Session, project_id: int) -> list[int]:
-    """Whoever has an entry in the project's log, in the order of their first ones."""
+    """People with an entry in the project's log, in the order of their first entries."""
     first = func.min(EntryRow.seq)
     query = select(EntryRow.person_id).where(EntryRow.project_id == project_id)
     return list(session.scalars(query.group_by(EntryRow.person_id).order_by(first)))
@@ -222,7 +222,7 @@ def between(session: Session, project_id: int, first: int, last: int) -> list[Lo
 
 
 def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | None:
-    """The entry that takes this one back, None where it stands."""
+    """The entry that takes this one back, None if it stands."""
     row = session.execute(
         every_column().where(EntryRow.project_id == project_id, EntryRow.target_seq == seq)
     ).one_or_none()
@@ -232,7 +232,7 @@ def withdrawal_of(session: Session, project_id: int, seq: int) -> LogEntry | Non
 def changed_since(
     session: Session, project_id: int, row: int, moment: datetime, person_id: int | None = None
 ) -> bool:
-    """Whether an entry after this moment, of this person or of anybody, gave the row other candidates."""
+    """Whether an entry after this moment, of this person or of anyone, gave the row other candidates."""
     since = {"project": project_id, "row": row, "moment": moment}
     found = session.execute(_CHANGES, since)
     return any(old != new for who, old, new in found if person_id in (None, who))
@@ -258,7 +258,7 @@ def last_seq(session: Session, project_id: int) -> int:
 
 
 def time_of(session: Session, project_id: int, seq: int) -> datetime | None:
-    """When this entry was made; None where there is none."""
+    """When this entry was made; None if there is none."""
     return session.execute(
         select(EntryRow.at).where(EntryRow.project_id == project_id, EntryRow.seq == seq)
     ).scalar_one_or_none()

@@ -20,8 +20,8 @@ _TABLE = Base.metadata.tables["events"]
 
 @dataclass(frozen=True)
 class Event:
-    """person_id : who did it, None where nobody was signed in      about_id : the person it was done to
-    details : what else is known, by name; never a secret      address : of their machine, '' where it is not known"""
+    """person_id : who did it, None if no one was signed in      about_id : the person it was done to
+    details : what else is known, by name; never a secret      address : of their machine, '' if it is not known"""
 
     id: int
     at: datetime
@@ -154,7 +154,7 @@ class PutEntry(NamedTuple):
 
 
 def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
-    """That part of the entries with a greater seq, in order, read while they are used: never all of them in memory."""
+    """The part of the entries with a greater seq, in order, read while they are used: never all of them in memory."""
     here = {"project": project_id, "seq": seq}
     labels: dict[str, tuple[str, ...]] = {}
     # Closed by itself where the reader stops before the end: a cursor of the server's would stay open.
@@ -166,7 +166,7 @@ def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
 
 
 def each_put(session: Session, project_id: int, seq: int, last: int, name: str) -> Iterator[PutEntry]:
-    """That part of the entries after `seq` up to `last`, in order, that take back none and have this in `asked`."""
+    """The part of the entries after `seq` up to `last`, in order, that withdraw none and have this in `asked`."""
     here = {"project": project_id, "seq": seq, "last": last, "like": f"%{json.dumps(name)}%"}
     with session.execute(_PUT, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
         for number, kind, row, token, labels, text in found:

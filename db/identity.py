@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 # News of the logs: PostgreSQL tells every process that listens which project's log has grown, and how far.
 #
-# It is told with the commit of the entries, and lost where nobody listens: who is told reads the log, and who was not
-# reads it, too, before anything is shown or answered. SQLite tells nobody.
+# It is reported with the commit of the entries, and lost if no one listens: who is told reads the log, and who was not
+# reads it, too, before anything is shown or answered. SQLite tells no one.
 
 CHANNEL = "winnow_log"
 _NEWS = "winnow_news"
-"""Execution option of a connection: {project: seq of its latest entry}, to be told with the commit."""
+"""Execution option of a connection: {project: seq of its latest entry}, to be reported with the commit."""
 
 
 def tell(session: Session, project_id: int, seq: int) -> None:
@@ -46,7 +46,7 @@ def tell(session: Session, project_id: int, seq: int) -> None:
 
 
 def words_of(connection: Connection) -> str:
-    """What tells it, as statements before the commit; empty where there is nothing to tell."""
+    """Statements that set the identity before the commit; empty if there is nothing to tell."""
     news: dict[int, int] = connection.get_execution_options().get(_NEWS, {})
     return "".join(f"NOTIFY {CHANNEL}, '{int(project)} {int(seq)}'; " for project, seq in news.items())
 
@@ -58,7 +58,7 @@ class Listener:
     """
 
     def __init__(self, url: str) -> None:
-        import psycopg  # loaded where there is PostgreSQL
+        import psycopg  # loaded if there is PostgreSQL
 
         self._fault = psycopg.Error
         place = make_url(url)
@@ -97,7 +97,7 @@ _COUNT = """
         pg_stat_get_bgwriter_stat_reset_time()::text
     FROM pg_current_xact_id_if_assigned() AS mine
 """
-"""Of PostgreSQL. The height is NULL in tables from before there was one, the number where nothing was written. The
+"""For PostgreSQL. The height is NULL in tables from before there was one, the number if nothing was written. The
 commit is a word of its own: where its answer is lost, the number is known by which to ask (`db.engine`)."""
 
 
@@ -110,7 +110,7 @@ class Identity:
 
     @property
     def mark(self) -> int:
-        """What of the id is in the header of SQLite's file: 31 bits."""
+        """The part of the id in the header of SQLite's file: 31 bits."""
         return int(self.id[:8], 16) & 0x7FFFFFFF
 
 
@@ -138,7 +138,7 @@ class Note:
         self.path = path
 
     def read(self) -> Identity | None:
-        """What is noted; None where nothing is. Raises NoteError."""
+        """The noted identity; None if nothing is. Raises NoteError."""
         try:
             found = json.loads(self.path.read_bytes())
             return Identity(str(found["id"]), int(found["height"]))
@@ -190,7 +190,7 @@ class Note:
 
 
 def read_identity(connection: Connection) -> Identity | None:
-    """The identity of the database; None where it has none, from before there were any."""
+    """The identity of the database; None if it has none, from before there were any."""
     if not inspect(connection).has_table("identity"):
         return None
     mine = connection.execute(text("SELECT id FROM identity")).scalar_one()
@@ -205,7 +205,7 @@ def begin_counting(connection: Connection) -> None:
 
 
 def count_commit(connection: Connection) -> Commit | None:
-    """To be called just before a commit, which it counts, and of which others are told with it; None where nothing was
+    """To be called just before a commit, which it counts, and of which others are told with it; None if nothing was
     changed."""
     if connection.dialect.name == "sqlite":
         driver = _sqlite(connection)
@@ -222,7 +222,7 @@ def count_commit(connection: Connection) -> Commit | None:
 
 
 def check_same(connection: psycopg.Connection[TupleRow], mine: str) -> None:
-    """Whether a new connection of psycopg leads to the database with this id; it is closed where it does not.
+    """Whether a new connection of psycopg leads to the database with this id; it is closed if it does not.
 
     Raises DatabaseUnavailableError.
     """

@@ -26,7 +26,7 @@ from db.people import Person
 
 @dataclass(frozen=True)
 class Member:
-    """`role` is 'owner', 'reviewer', 'annotator' or 'viewer'; `added_by` a person, None where nobody added them."""
+    """`role` is 'owner', 'reviewer', 'annotator' or 'viewer'; `added_by` a person, None if no one added them."""
 
     project_id: int
     person_id: int
@@ -58,7 +58,9 @@ def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
 
 
 def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[Person]:
-    """Who can be met in a project: its members, the owners of this Winnow, and whoever has ever made an entry of one of
+    """People who can be seen in a project: its members, the owners of this Winnow, and anyone who has ever made an
+    entry of
+    one of
     these kinds in it; in the order in which they came."""
     member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
     entry = exists().where(
@@ -80,7 +82,7 @@ def put(
 
 
 def remove(session: Session, project_id: int, person_id: int) -> None:
-    """End a membership; harmless where there is none."""
+    """End a membership; harmless if there is none."""
     key = MemberRow.project_id == project_id, MemberRow.person_id == person_id
     session.execute(delete(MemberRow).where(*key))
 
@@ -118,7 +120,7 @@ def list_groups(session: Session) -> list[Group]:
 
 
 def find(session: Session, group_id: int) -> Group | None:
-    """The group with this id; None where there is none."""
+    """The group with this id; None if there is none."""
     return next((one for one in list_groups(session) if one.id == group_id), None)
 
 
@@ -138,7 +140,7 @@ def change(session: Session, group_id: int, name: str, people: Collection[int]) 
 
 
 def remove_group(session: Session, group_id: int) -> None:
-    """Take a group away, not its people; harmless where there is none."""
+    """Take a group away, not its people; harmless if there is none."""
     session.execute(delete(GroupMemberRow).where(GroupMemberRow.group_id == group_id))
     session.execute(delete(GroupRow).where(GroupRow.id == group_id))
 
@@ -149,7 +151,7 @@ def _fill(session: Session, group_id: int, people: Collection[int]) -> None:
         session.execute(insert(GroupMemberRow), rows)
 
 
-# What people have set for themselves at a project: a goal for each day, and breaks; and how far a day is.
+# People's own settings for a project: a goal for each day, and breaks; and how far a day is.
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ _THEIRS = select(*COLUMNS).where(
 
 @dataclass(frozen=True)
 class TimedEntry:
-    """An entry of a person about a row: its token, seconds, moment, and whether it was taken back."""
+    """An entry of a person about a row: its token, seconds, moment, and whether it was withdrawn."""
 
     seq: int
     kind: str
@@ -186,7 +188,7 @@ class TimedEntry:
 
 
 def get(session: Session, project_id: int, person_id: int) -> StoredGoal | None:
-    """What this person has set; None where they have set nothing."""
+    """Settings of this person; None if they have set nothing."""
     found = session.execute(_THEIRS, {"project": project_id, "person": person_id}).one_or_none()
     return None if found is None else StoredGoal(*found)
 
@@ -263,7 +265,7 @@ class Attempt:
 
 
 def put_qualification(session: Session, project_id: int, attempt: Attempt) -> None:
-    """Store an attempt as it stands now."""
+    """Store an attempt as it is now."""
     row = QualificationRow
     session.execute(
         delete(row).where(
@@ -279,7 +281,7 @@ def of_person(session: Session, project_id: int, person_id: int) -> list[Attempt
 
 
 def of_project(session: Session, project_id: int) -> list[Attempt]:
-    """The attempts of everybody, each person's in order."""
+    """The attempts of everyone, each person's in order."""
     row = QualificationRow
     found = select(*columns_of("qualifications", Attempt)).where(row.project_id == project_id)
     return [Attempt(**one._mapping) for one in session.execute(found.order_by(row.person_id, row.attempt))]
@@ -291,7 +293,7 @@ def has_entries(session: Session, project_id: int, person_id: int) -> bool:
     return session.execute(query.limit(1)).first() is not None
 
 
-# Rows that an owner marked: to show what a class looks like, or to be asked before somebody starts.
+# Rows that an owner marked: to show what a class looks like, or to be asked before someone starts.
 
 
 @dataclass(frozen=True)
@@ -317,7 +319,7 @@ def put_example(session: Session, project_id: int, marked: Marked) -> None:
 
 
 def remove_example(session: Session, project_id: int, row: int) -> None:
-    """Take the mark away; harmless where there is none."""
+    """Remove the mark; harmless if there is none."""
     session.execute(delete(ExampleRow).where(ExampleRow.project_id == project_id, ExampleRow.row == row))
 
 
@@ -328,18 +330,18 @@ def list_examples(session: Session, project_id: int, purpose: str) -> list[Marke
 
 
 def of_row(session: Session, project_id: int, row: int) -> Marked | None:
-    """The mark of a row; None where it has none."""
+    """The mark of a row; None if it has none."""
     query = _COLUMNS.where(_EXAMPLES_TABLE.c.project_id == project_id, _EXAMPLES_TABLE.c.row == row)
     found = session.execute(query).one_or_none()
     return None if found is None else Marked(*found)
 
 
-# Notes beside rows that people disagree on: added, never changed.
+# Notes next to rows that people disagree on: added, never changed.
 
 
 @dataclass(frozen=True)
 class DisputeNote:
-    """What a person said beside a row."""
+    """A person's note on a row."""
 
     row: int
     person_id: int
@@ -353,7 +355,7 @@ def add_dispute_note(session: Session, project_id: int, note: DisputeNote) -> No
 
 
 def dispute_notes_of_row(session: Session, project_id: int, row: int) -> list[DisputeNote]:
-    """The notes beside this row, in the order in which they were written."""
+    """The notes next to this row, in the order in which they were written."""
     query = (
         select(*columns_of("dispute_notes", DisputeNote))
         .where(DisputeNoteRow.project_id == project_id, DisputeNoteRow.row == row)

@@ -1,4 +1,4 @@
-"""The tables. Read and written only by the query modules beside this file, which hand out frozen dataclasses.
+"""The tables. Read and written only by the query modules next to this file, which hand out frozen dataclasses.
 
 `entries` is the truth of a project and append-only: triggers of the first migration refuse UPDATE and DELETE.
 """
@@ -39,14 +39,14 @@ class ProjectRow(Base):
     deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
     # how the answering room is set; {} is the defaults
     room: Mapped[dict[str, object]] = mapped_column(server_default="{}")
-    # when the stop panel says to stop; NULL: nobody has set it
+    # when the stop panel says to stop; NULL: no one has set it
     stop_rules: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
-    # SHA-256 of the file, or files, that the table was read from; NULL: nobody noted it
+    # SHA-256 of the file, or files, that the table was read from; NULL: no one noted it
     source_hash: Mapped[str | None]
 
 
 class EntryRow(Base):
-    """A line of a project's log: answer, skip or withdrawal. `label` is '' where none is asked about."""
+    """A line of a project's log: answer, skip or withdrawal. `label` is '' if none is asked about."""
 
     __tablename__ = "entries"
     __table_args__ = (
@@ -76,7 +76,7 @@ class EntryRow(Base):
     at: Mapped[datetime]
     predicted: Mapped[str | None]  # what the model said of the row when it was shown
     flagged: Mapped[bool] = mapped_column(server_default=false())
-    # how the question was put, and what the screen showed of it; NULL: nobody noted it
+    # how the question was put, and what the screen showed of it; NULL: no one noted it
     asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
 
 
@@ -99,7 +99,7 @@ class QuestionRow(Base):
     predicted: Mapped[str | None]
     shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
     reserved_at: Mapped[datetime]  # last shown
-    # Nobody else is shown the row until then, but for those whom it waits for too.
+    # No one else is shown the row until then, but for those whom it waits for too.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
     asked: Mapped[dict[str, object] | None] = mapped_column(
@@ -127,7 +127,7 @@ class BatchRow(Base):
 
 
 class ModelRow(Base):
-    """A published model version: what it scored. Its scores lie in a file, which can be made again from the log."""
+    """A published model version: what it scored. Its scores are in a file, which can be made again from the log."""
 
     __tablename__ = "models"
 
@@ -140,7 +140,8 @@ class ModelRow(Base):
 
 
 class TrainingRow(Base):
-    """Who trains a project's model, or compares its models, now or did last: of each one worker at a time, for as long
+    """The worker that trains a project's model, or compares its models, now or did last: of each one worker at a
+    time, for as long
     as it keeps its lease."""
 
     __tablename__ = "trainings"
@@ -231,7 +232,7 @@ class PastSettingsRow(Base):
 
 
 class SnapshotRow(Base):
-    """A state of a project that somebody gave a name. It holds no labels: they follow from table and log."""
+    """A state of a project that someone gave a name. It holds no labels: they follow from table and log."""
 
     __tablename__ = "snapshots"
 
@@ -304,13 +305,13 @@ class TokenRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), index=True)
     purpose: Mapped[str]
     created_at: Mapped[datetime]
-    expires_at: Mapped[datetime | None]  # NULL: it lasts until it is ended
+    expires_at: Mapped[datetime | None]  # NULL: it lasts until it is revoked
     ended_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]  # to a few minutes
 
 
 class AccountRow(Base):
-    """How a person signs in beside links; nobody has one until it is needed."""
+    """How a person signs in next to links; no one has one until it is needed."""
 
     __tablename__ = "accounts"
 
@@ -332,7 +333,7 @@ class EventRow(Base):
     what: Mapped[str]
     person_id: Mapped[int | None] = mapped_column(
         ForeignKey("people.id")
-    )  # who did it; NULL: nobody signed in
+    )  # who did it; NULL: no one signed in
     about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
     details: Mapped[dict[str, object]]
@@ -340,7 +341,7 @@ class EventRow(Base):
 
 
 class MemberRow(Base):
-    """What a person may do in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
+    """Role of a person in a project. Who is an owner of this Winnow needs no row: every project is theirs too."""
 
     __tablename__ = "members"
     __table_args__ = (
@@ -374,7 +375,7 @@ class GroupMemberRow(Base):
 
 
 class GoalRow(Base):
-    """What a person has set for themselves at a project: a goal for each day, and when a break is offered."""
+    """A person's own settings for a project: a goal for each day, and when a break is offered."""
 
     __tablename__ = "goals"
 
@@ -384,11 +385,11 @@ class GoalRow(Base):
     minutes: Mapped[int | None]
     break_after: Mapped[int | None]  # minutes; NULL: breaks are not offered
     rested_at: Mapped[datetime | None]  # when they came back from their latest pause
-    reached_on: Mapped[str | None]  # the day, where they are, on which they were told that it is reached
+    reached_on: Mapped[str | None]  # the day, if they are, on which they were told that it is reached
 
 
 class ExampleRow(Base):
-    """A row that shows what a class looks like, or that is asked before somebody starts."""
+    """A row that shows what a class looks like, or that is asked before someone starts."""
 
     __tablename__ = "examples"
 
@@ -402,7 +403,7 @@ class ExampleRow(Base):
 
 
 class DisputeNoteRow(Base):
-    """What somebody who reviews says beside a row that people disagree on; no answer of anybody's."""
+    """A reviewer's note on a disputed row; no answer of anyone's."""
 
     __tablename__ = "dispute_notes"
     __table_args__ = (Index("ix_dispute_notes_row", "project_id", "row", "id"),)
@@ -416,7 +417,7 @@ class DisputeNoteRow(Base):
 
 
 class QualificationRow(Base):
-    """One person's attempt to answer known rows before they start, or that somebody let them in without one."""
+    """One person's attempt to answer known rows before they start, or that someone let them in without one."""
 
     __tablename__ = "qualifications"
 

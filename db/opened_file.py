@@ -1,7 +1,7 @@
-"""The file of an SQLite database while it is open: the same one, whole, at its path, with its log beside it.
+"""The file of an SQLite database while it is open: the same one, whole, at its path, with its log next to it.
 
 A process goes on reading and writing the files it opened, whatever has become of their names. Was the database, or its
-log (`-wal`), deleted, or another one put in its place, then what the process writes is in no file that anybody will
+log (`-wal`), deleted, or another one put in its place, then what the process writes is in no file that anyone will
 open again; was it overwritten in place, what it reads is of two databases.
 """
 
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-# What the first bytes of an SQLite file say, read without SQLite: sqlite.org/fileformat.html, part 1.3.
+# First bytes of an SQLite file, read without SQLite: sqlite.org/fileformat.html, part 1.3.
 
 MAGIC = b"SQLite format 3\0"
-"""What every file of SQLite begins with."""
+"""The start of every file of SQLite."""
 _FIELDS = struct.Struct(">16xH10xI8xI16xI4xI")  # offsets 16, 28, 40, 60, 68
 _LARGEST_PAGE = 65_536
 
@@ -41,7 +41,7 @@ class FileHeader:
 
 
 def read_header(descriptor: int) -> FileHeader | None:
-    """The header of this open file; None where it is no file of SQLite. Takes microseconds."""
+    """The header of this open file; None if it is no file of SQLite. Takes microseconds."""
     found = os.pread(descriptor, 100, 0)
     if len(found) < _FIELDS.size or not found.startswith(MAGIC):
         return None
@@ -66,7 +66,7 @@ LOG, INDEX = "-wal", "-shm"
 
 
 class DatabaseUnavailableError(RuntimeError):
-    """The database takes no writes now; nothing was written. The message is for everybody to read."""
+    """The database takes no writes now; nothing was written. The message is for everyone to read."""
 
 
 class DatabaseBusyError(DatabaseUnavailableError):
@@ -74,7 +74,7 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class Loss(StrEnum):
-    """What has happened to the file, in words."""
+    """Event of the file, in words."""
 
     GONE = "deleted or moved away"
     OTHER = "replaced by another one, or by an older copy"
@@ -87,11 +87,11 @@ class Loss(StrEnum):
 class DatabaseReplacedError(DatabaseUnavailableError):
     """The path of the database does not lead to the whole file that this process opened.
 
-    The message is for everybody to read, so the path is not in it, but in a note of the exception, which a log shows.
+    The message is for everyone to read, so the path is not in it, but in a note of the exception, which a log shows.
     """
 
     def __init__(self, path: Path, loss: Loss, rescued: Path | None = None) -> None:
-        kept = f" All that it held is in the file {rescued.name} beside it." if rescued else ""
+        kept = f" All that it held is in the file {rescued.name} next to it." if rescued else ""
         super().__init__(
             f"The database file was {loss} while Winnow was running: what is stored now would be lost at the next "
             f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then goes "
@@ -120,9 +120,9 @@ class OpenedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.height = 0
-        """Of the last commit that this process has told anybody of."""
+        """For the last commit that this process has told anyone of."""
         self.mark = 0
-        """Of the database, as `FileHeader` has it; 0 where nobody has said it."""
+        """For the database, as `FileHeader` has it; 0 if no one has said it."""
         self.times = 0
         """How often another file was taken in the place of the one before."""
         self._lock = threading.RLock()
@@ -165,7 +165,7 @@ class OpenedFile:
             raise DatabaseReplacedError(self.path, loss, self._rescued)
 
     def loss(self) -> Loss | None:
-        """What has happened to the file; None where nothing has."""
+        """Event of the file; None if nothing has."""
         with (
             self._lock
         ):  # two that look at once would each take what the other has seen for what was there before
@@ -210,10 +210,10 @@ class OpenedFile:
         return False
 
     def go_on(self, drop: Callable[[], None]) -> None:
-        """Take the file that is at the path now, where it is the same database and nothing that was told is missing.
+        """Take the file that is at the path now, if it is the same database and nothing that was told is missing.
 
         drop : closes all other connections; none of them may be in use
-        Raises DatabaseReplacedError where it is not; what a deleted file held is saved beside it then, once.
+        Raises DatabaseReplacedError where it is not; what a deleted file held is saved next to it then, once.
         """
         mine, loss = self._opened, self.loss()
         if mine is None or loss is None:
@@ -227,7 +227,7 @@ class OpenedFile:
             or found.height < self._told(mine)
         ):
             if loss in (Loss.GONE, Loss.OTHER):
-                self._leave(mine, loss)  # now: somebody may open what is there next
+                self._leave(mine, loss)  # now: someone may open what is there next
             self._rescue(mine)
             raise DatabaseReplacedError(self.path, loss, self._rescued)
         self._leave(mine, loss)
@@ -242,7 +242,7 @@ class OpenedFile:
         return max(self.height, mine.header.height)
 
     def _header_there(self, mine: _Opened) -> FileHeader | None:
-        """The header of the whole file at the path; None where there is none."""
+        """The header of the whole file at the path; None if there is none."""
         try:
             found = self.path.stat()
             if _place(found) == mine.place:
@@ -305,7 +305,7 @@ def _place(found: os.stat_result) -> tuple[int, int]:
 
 
 def _is_ours(mine: _Opened) -> bool:
-    """Whether the log at its path is the one that was opened. Raises OSError where there is none."""
+    """Whether the log at its path is the one that was opened. Raises OSError if there is none."""
     return _place(mine.log.stat()) == mine.beside[mine.log]
 
 

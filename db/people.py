@@ -40,13 +40,13 @@ def add(session: Session, name: str, role: str, at: datetime) -> int:
 
 
 def find(session: Session, person_id: int) -> Person | None:
-    """The person with this id, disabled or not; None where there is none."""
+    """The person with this id, disabled or not; None if there is none."""
     found = session.execute(_BY_ID, {"id": person_id}).one_or_none()
     return None if found is None else Person(*found)
 
 
 def first_owner(session: Session) -> Person | None:
-    """The owner who was added first; None where there is none yet."""
+    """The owner who was added first; None if there is none yet."""
     found = session.execute(
         _COLUMNS.where(PersonRow.role == "owner").order_by(PersonRow.id).limit(1)
     ).one_or_none()
@@ -72,7 +72,7 @@ def enable(session: Session, person_id: int) -> None:
     session.execute(update(PersonRow).where(PersonRow.id == person_id).values(disabled_at=None))
 
 
-# How people sign in beside links: a password's hash, and who they are to an OpenID provider or a proxy.
+# How people sign in next to links: a password's hash, and who they are to an OpenID provider or a proxy.
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ _ACCOUNTS_COLUMNS = columns_of("accounts", Account)
 
 
 def find_account(session: Session, person_id: int) -> Account:
-    """The person's account; one with nothing in it where they have none."""
+    """The person's account; one with nothing in it if they have none."""
     found = session.execute(select(*_ACCOUNTS_COLUMNS).where(AccountRow.person_id == person_id)).one_or_none()
     return Account(person_id) if found is None else Account(*found)
 
@@ -101,14 +101,14 @@ def list_accounts(session: Session) -> dict[int, Account]:
 
 
 def by_known_as(session: Session, name: str) -> int | None:
-    """The id of the person of this e-mail or user name, in lower case; None where nobody has it."""
+    """The id of the person of this e-mail or user name, in lower case; None if no one has it."""
     return session.execute(
         select(AccountRow.person_id).where(AccountRow.known_as == name)
     ).scalar_one_or_none()
 
 
 def by_subject(session: Session, subject: str) -> int | None:
-    """The id of the person whom the provider calls so; None where nobody is."""
+    """The id of the person whom the provider calls so; None if no one is."""
     return session.execute(
         select(AccountRow.person_id).where(AccountRow.subject == subject)
     ).scalar_one_or_none()
@@ -148,7 +148,8 @@ ELSEWHERE = ("openid", "proxy")
 
 @dataclass(frozen=True)
 class SignedIn:
-    """Who a browser is signed in as, by which sign-in, how (link, password, openid, proxy), and until when at most."""
+    """The person a browser is signed in as, the sign-in, its method (link, password, openid, proxy), and its latest
+    end."""
 
     person: Person
     id: int
@@ -221,7 +222,7 @@ def see(session: Session, sign_in_id: int, at: datetime) -> None:
 
 
 def end(session: Session, sign_in_id: int, person_id: int, at: datetime) -> bool:
-    """End a sign-in of this person; False where they have none of this number, or it has ended."""
+    """End a sign-in of this person; False if they have none of this number, or it has ended."""
     ended = session.execute(
         update(SignInRow)
         .where(SignInRow.id == sign_in_id, SignInRow.person_id == person_id, SignInRow.ended_at.is_(None))
@@ -272,7 +273,7 @@ def add_link(
     created_at: datetime,
     expires_at: datetime,
 ) -> None:
-    """Store a link that nobody has used. secret_hash : SHA-256, 64 hex digits      created_by : as in `Link`"""
+    """Store a link that no one has used. secret_hash : SHA-256, 64 hex digits      created_by : as in `Link`"""
     session.execute(
         insert(LinkRow).values(
             secret_hash=secret_hash,
@@ -295,7 +296,7 @@ def take(session: Session, secret_hash: str, at: datetime) -> Link | None:
 
 
 def find_link(session: Session, secret_hash: str) -> Link | None:
-    """The link with this secret, used and expired ones too; None where there is none."""
+    """The link with this secret, used and expired ones too; None if there is none."""
     found = session.execute(select(*_LINKS_COLUMNS).where(LinkRow.secret_hash == secret_hash)).one_or_none()
     return None if found is None else Link(*found)
 
@@ -349,7 +350,7 @@ class TokenUse:
 class ApiToken:
     """A token that can be used.
 
-    expires_at : None where it lasts until it is ended      last_used_at : to a few minutes, None where it never was
+    expires_at : None if it lasts until it is revoked      last_used_at : to a few minutes, None if it never was
     """
 
     id: int
@@ -403,7 +404,7 @@ def see_token(session: Session, token_id: int, at: datetime) -> None:
 
 
 def end_token(session: Session, token_id: int, person_id: int, at: datetime) -> bool:
-    """End a token of this person; False where they have none of this number, or it has ended."""
+    """End a token of this person; False if they have none of this number, or it has ended."""
     ended = session.execute(
         update(TokenRow)
         .where(TokenRow.id == token_id, TokenRow.person_id == person_id, TokenRow.ended_at.is_(None))

@@ -31,7 +31,7 @@ _NOTHING = (None,) * 5
 def short_cursor() -> type[psycopg.Cursor[TupleRow]]:
     """The class of a cursor that describes a column by its name and type alone, which is what SQLAlchemy asks of every
     result: to word all that PostgreSQL knows of each takes as long as a statement."""
-    from psycopg import Cursor  # loaded where there is PostgreSQL
+    from psycopg import Cursor  # loaded if there is PostgreSQL
     from psycopg.rows import TupleRow
 
     class ShortCursor(Cursor[TupleRow]):
@@ -58,12 +58,12 @@ that is gone. The longest that Winnow does between two statements is reading a l
 CHANGE_SECONDS = 600
 """Seconds a start waits for another one that changes the tables."""
 
-# What the administrator has set for the server, the database or the user is left as it is.
+# Settings of the administrator for server, database or user stay.
 _LIMIT = text(
     "SELECT set_config(name, given, false) FROM (VALUES ('lock_timeout', :wait), "
     "('idle_in_transaction_session_timeout', :idle)) AS wanted (name, given) WHERE current_setting(name) = '0'"
 ).bindparams(wait=f"{WAIT_SECONDS}s", idle=f"{IDLE_SECONDS}s")
-# What is acknowledged must be on the disk. Only `off` gives that up; the other values say on which disks, too.
+# Acknowledged data must be on the disk. Only `off` gives that up; the other values say on which disks, too.
 _DURABLE = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
@@ -121,7 +121,8 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _beginning(options: Mapping[str, Any]) -> str:
-    """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
+    """Statement that begins a transaction. Its isolation is not left to the server's settings; whether it may write
+    is."""
     if READS in options:
         return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
@@ -159,6 +160,6 @@ def glancer_of(engine: Engine) -> Engine:
 
 
 def alone_with_tables(connection: Connection) -> None:
-    """Until the end of the transaction nobody else who asks the same changes the tables."""
+    """Until the end of the transaction no one else who asks the same changes the tables."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{CHANGE_SECONDS}s'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHANGING})

@@ -21,7 +21,7 @@ class NoSuchProjectError(LookupError):
 @dataclass(frozen=True)
 class Project:
     """`table_hash` names the table's file, `created_by` a person; `roles`, `settings`, `room` and `stop_rules` are JSON
-    values; `stop_rules` is None where nobody has set them."""
+    values; `stop_rules` is None if no one has set them."""
 
     id: int
     name: str
@@ -153,7 +153,7 @@ def change_table(
 
 
 def change_room(session: Session, project_id: int, room: Mapping[str, object]) -> None:
-    """Set the answering room of a project anew."""
+    """Set the answering room of a project again."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
 
 
@@ -228,7 +228,7 @@ def list_past_settings(session: Session, project_id: int) -> list[PastSettings]:
     return [PastSettings(*row) for row in session.execute(found)]
 
 
-# Snapshots: states of a project that somebody has given a name, each with what it was made of and its hashes.
+# Snapshots: states of a project that someone has given a name, each with what it was made of and its hashes.
 
 
 class NameTakenError(ValueError):
@@ -238,7 +238,7 @@ class NameTakenError(ValueError):
 @dataclass(frozen=True)
 class StoredSnapshot:
     """seq : of the log's last entry in it      made_by : a person
-    settings : of the project then      model_version : that was in place, None where there was none
+    settings : of the project then      model_version : that was in place, None if there was none
     sha256, log_sha256 : of the labels, and of the log up to `seq`, 64 hex digits, as the callers make them"""
 
     name: str
@@ -257,14 +257,14 @@ _SNAPSHOTS_COLUMNS = select(*columns_of("snapshots", StoredSnapshot))
 
 def add_snapshot(session: Session, project_id: int, new: StoredSnapshot) -> None:
     """Store it. Raises NameTakenError."""
-    lock(session, project_id)  # so that nobody stores one of the same name between the two
+    lock(session, project_id)  # so that no one stores one of the same name between the two
     if get_snapshot(session, project_id, new.name) is not None:
         raise NameTakenError(f"There is a snapshot {new.name!r} already.")
     session.execute(insert(SnapshotRow).values(project_id=project_id, **asdict(new)))
 
 
 def get_snapshot(session: Session, project_id: int, name: str) -> StoredSnapshot | None:
-    """The snapshot of this name; None where there is none."""
+    """The snapshot of this name; None if there is none."""
     here = _SNAPSHOTS_TABLE.c.project_id == project_id, _SNAPSHOTS_TABLE.c.name == name
     found = session.execute(_SNAPSHOTS_COLUMNS.where(*here)).one_or_none()
     return None if found is None else StoredSnapshot(*found)

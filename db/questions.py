@@ -35,17 +35,17 @@ from db.people import Person
 from db.projects import LARGEST, Project
 
 LONGEST = 3600.0
-"""Seconds after which nobody was at a question all the time."""
+"""Seconds after which no one was at a question all the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenQuestion:
     """A question before a person, as it was shown.
 
-    label : the one asked about, None where the whole row is the question
+    label : the one asked about, None if the whole row is the question
     token : names this showing: person, row, label or none, revision (entries of this person about it before)
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
-    shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a clock that nobody
+    shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a clock that no one
         sets (`workflow.answering.turn`)
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
     paused_at : when the person went away from it: until they come back its row is free; None while they are there
@@ -73,7 +73,7 @@ class OpenQuestion:
     def seconds(self, now: datetime) -> float | None:
         """Seconds spent on it so far, without the pause; None beyond LONGEST. now : of the clock that `shown_at` is of
 
-        That clock may be another process's, which was set otherwise: 0 where the question is not shown yet by ours.
+        That clock may be another process's, which was set otherwise: 0 if the question is not shown yet by ours.
         """
         spent = ((self.paused_at or now) - self.shown_at).total_seconds()
         return None if spent > LONGEST else max(0.0, spent)
@@ -85,7 +85,7 @@ class OpenQuestion:
 
 _TABLE = Base.metadata.tables["questions"]
 COLUMNS = columns_of("questions", OpenQuestion)
-"""What a query asks for that `as_question` reads."""
+"""Columns that `as_question` reads."""
 _NAMES = tuple(one.name for one in fields(OpenQuestion))
 # Built once: they run for every answer, and to build one takes as long as to run it.
 _THEIRS = (_TABLE.c.project_id == bindparam("project")) & (_TABLE.c.person_id == bindparam("person"))
@@ -107,7 +107,7 @@ def put(session: Session, question: OpenQuestion, *, alone: bool = False) -> Non
 
 
 def get(session: Session, project_id: int, person_id: int) -> OpenQuestion | None:
-    """The question open before this person; None where there is none."""
+    """The question open before this person; None if there is none."""
     found = session.execute(_OPEN, {"project": project_id, "person": person_id}).one_or_none()
     return None if found is None else as_question(found)
 
@@ -129,7 +129,7 @@ def close_all(session: Session, project_id: int) -> None:
 
 
 def hand_back(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer the row of the person's question to others; it stays theirs until somebody else has it."""
+    """Offer the row of the person's question to others; it stays theirs until someone else has it."""
     session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
 
 
@@ -152,7 +152,7 @@ class StoredBatch:
     number : only grows, from a random one on: the name of each showing
     label : the one that a press gives to all rows      rows : empty once they are confirmed
     strategy, model_version : how they were found, and by which model
-    shown_at : when it was put before the person, or shown anew after it was handed back: the seconds spent count from
+    shown_at : when it was put before the person, or shown again after it was handed back: the seconds spent count from
         it, and its rows were then as they were shown
     reserved_until : when its rows are offered to others again
     taken_out : rows of earlier batches that the person wants to be asked about alone
@@ -185,7 +185,7 @@ def put_batch(session: Session, batch: StoredBatch) -> None:
 
 
 def get_batch(session: Session, project_id: int, person_id: int) -> StoredBatch | None:
-    """The latest batch of this person; None where there was none."""
+    """The latest batch of this person; None if there was none."""
     here = (BatchRow.project_id == project_id, BatchRow.person_id == person_id)
     found = session.execute(select(*_BATCHES_TABLE.c).where(*here)).one_or_none()
     if found is None:
@@ -196,13 +196,13 @@ def get_batch(session: Session, project_id: int, person_id: int) -> StoredBatch 
 
 
 def close_batch(session: Session, project_id: int, person_id: int | None = None) -> None:
-    """Let go of the rows of a person's batch, or of everybody's; harmless where there are none."""
+    """Let go of the rows of a person's batch, or of everyone's; harmless if there are none."""
     query = update(BatchRow).where(BatchRow.project_id == project_id).values(rows=[])
     session.execute(query if person_id is None else query.where(BatchRow.person_id == person_id))
 
 
 def hand_back_batch(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer the rows of the person's batch to others; they stay theirs until somebody else has them."""
+    """Offer the rows of the person's batch to others; they stay theirs until someone else has them."""
     session.execute(
         update(BatchRow)
         .where(
@@ -212,7 +212,7 @@ def hand_back_batch(session: Session, project_id: int, person_id: int, now: date
     )
 
 
-# What is before people now, as a question of its own or in a batch, and so is nobody else's to answer.
+# Rows on people's screens, alone or in a batch, reserved for them.
 
 _QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
 # Built once, and one: it runs for every answer.
@@ -258,12 +258,12 @@ def close(session: Session, project_id: int, person_id: int) -> None:
 
 
 def hand_back_reservations(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer what is before the person to others; it stays theirs until somebody else has it."""
+    """Offer what is before the person to others; it stays theirs until someone else has it."""
     hand_back(session, project_id, person_id, now)
     hand_back_batch(session, project_id, person_id, now)
 
 
-# Who comes to a project, what they are in it, the project itself and how long its log is: the one statement with
+# Person, role, project and length of its log: the one statement with
 # which every transaction at a project begins.
 
 _PEOPLE, _MEMBERS, _PROJECTS, _ENTRIES, _ENTERING_QUESTIONS, _GOALS = (
@@ -275,7 +275,7 @@ _WHO = (*columns_of("people", Person), _MEMBERS.c.role, _LAST_SEQ, *columns_of("
 
 
 def _theirs(table: Table) -> ColumnElement[bool]:
-    """What is in the table of this person at this project."""
+    """The person's rows in this table at this project."""
     return and_(table.c.person_id == _PEOPLE.c.id, table.c.project_id == _HERE)
 
 
@@ -295,7 +295,8 @@ _END, _GOAL = len(_WHO), len(_WHO) + len(COLUMNS)
 
 @dataclass(frozen=True)
 class Before:
-    """What is before who comes to answer: their open question, and what they have set for themselves; None: nothing."""
+    """The open question of the person who answers: their open question, and what they have set for themselves; None:
+    nothing."""
 
     question: OpenQuestion | None
     goal: StoredGoal | None
@@ -303,10 +304,10 @@ class Before:
 
 @dataclass(frozen=True)
 class Entering:
-    """Who comes, disabled or not, and where to.
+    """The person who enters, disabled or not, and the project.
 
-    role : theirs in the project, None where they are no member of it      project : None where there is none
-    height : seq of the project's latest entry, 0 before the first      before : None where it was not asked for
+    role : theirs in the project, None if they are no member of it      project : None if there is none
+    height : seq of the project's latest entry, 0 before the first      before : None if it was not asked for
     """
 
     person: Person
@@ -317,7 +318,7 @@ class Entering:
 
 
 def find(session: Session, person_id: int, project_id: int, *, to_answer: bool = False) -> Entering | None:
-    """The person with this id at this project; None where there is no such person.
+    """The person with this id at this project; None if there is no such person.
 
     to_answer : with what is before them
     """

@@ -34,7 +34,7 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def _look(*_: object) -> None:
-        file.check()  # or a file that was deleted would be made anew, empty
+        file.check()  # or a file that was deleted would be rebuilt, empty
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _record: object) -> None:
@@ -59,7 +59,7 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if writes:
-            # Or it would go by pages that were read before somebody overwrote the file.
+            # Or it would use pages that were read before someone overwrote the file.
             connection.exec_driver_sql(FORGET_PAGES)
             connection.exec_driver_sql(_SYNCED[PASSING in connection.get_execution_options()])
             begin_counting(connection)
@@ -74,7 +74,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 BRIDGE = "commit 0a5ac252"
-"""Of Winnow: the last that brings tables up to date that are older than those the first migration makes."""
+"""For Winnow: the last that brings tables up to date that are older than those the first migration makes."""
 
 
 class UnknownTablesError(RuntimeError):
@@ -148,11 +148,11 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 # there are.
 #
 # A file from elsewhere may look whole and lack the triggers that keep the log append-only, or have one that makes
-# everybody an owner. Compared is what each is made by. How that is written does not count: letters' size, spaces,
+# everyone an owner. Compared is what each is made by. How that is written does not count: letters' size, spaces,
 # quotes about names, and the order of the columns, for these depend on which version of a library, and which way, has
 # made the tables. Nor does an index that is missing, which costs time alone.
 #
-# What others have added is no damage. A table beside Winnow's, or an index that only makes something faster, as an
+# What others have added is no damage. A table next to Winnow's, or an index that only makes something faster, as an
 # administrator or a program that copies databases makes them, changes nothing of what Winnow does. A trigger, a view
 # or a unique index may.
 
@@ -200,7 +200,7 @@ class Differences:
 
 
 def what_differs(file: sqlite3.Connection, revision: str) -> Differences:
-    """What is not as in tables of this revision, which is one that is known here.
+    """Differences from the tables of this revision, which must be known.
 
     Nothing of the file is run for it. Raises sqlite3.Error.
     """

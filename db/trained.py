@@ -81,12 +81,12 @@ def latest(session: Session, project_id: int, key: str) -> ModelVersion | None:
 
 @dataclass(frozen=True)
 class Training:
-    """Who trains a project's model, or did last; or who does another task of it.
+    """The worker that trains a project's model, or did last; or who does another task of it.
 
     key : of the settings it trains with      lease_until : once it has ended, when it did
     ended : whether the worker gave its lease back; one that died did not
     deaths : workers that have died in a row with the lease for this key
-    fault : why the last training failed, None where it did not
+    fault : why the last training failed, None if it did not
     """
 
     worker: str
@@ -98,7 +98,7 @@ class Training:
 
 
 def training(session: Session, project_id: int, task: str = FIT) -> Training | None:
-    """The project's latest training; None where there never was one."""
+    """The project's latest training; None if there never was one."""
     row = session.execute(
         select(*columns_of("trainings", Training)).where(*_of(project_id, task))
     ).one_or_none()
@@ -108,7 +108,7 @@ def training(session: Session, project_id: int, task: str = FIT) -> Training | N
 def take_lease(
     session: Session, project_id: int, worker: str, key: str, now: datetime, until: datetime, task: str = FIT
 ) -> Training | None:
-    """The training that this worker may do until then; None where another worker holds an unexpired lease.
+    """The training that this worker may do until then; None if another worker holds an unexpired lease.
 
     A lease of another worker that has run out without an end was that of a worker that died: it is counted.
     """
@@ -141,7 +141,7 @@ def end_lease(
     deaths: int = 0,
     task: str = FIT,
 ) -> None:
-    """Let others train the project; fault: why the training failed, None where it did not."""
+    """Let others train the project; fault: why the training failed, None if it did not."""
     session.execute(
         _held(project_id, worker, task).values(lease_until=now, ended=True, fault=fault, deaths=deaths)
     )
@@ -177,9 +177,9 @@ UNFINISHED = (WAITING, RUNNING)
 
 @dataclass(frozen=True)
 class Request:
-    """What all such work has.
+    """Common parts of all such work.
 
-    asked_by : a person; None where it was due by itself
+    asked_by : a person; None if it was due by itself
     state : "waiting" | "running" | "done" | "cancelled" | "failed"
     done, total : steps so far, and in all (0: not known yet)      fault : why it failed
     """
@@ -244,16 +244,16 @@ class Requests(Generic[RequestT]):
         return next(iter(self._all(session, self._columns.where(self._table.c.id == request_id))), None)
 
     def unfinished(self, session: Session) -> list[RequestT]:
-        """Those of all projects that wait or run, in the order they were asked for."""
+        """The ones of all projects that wait or run, in the order they were asked for."""
         waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
         return self._all(session, waiting.order_by(self._table.c.id))
 
     def begin(self, session: Session, request_id: int, **more: object) -> bool:
-        """A worker begins it, or begins it anew after another has died of it. False where it is over."""
+        """A worker begins it, or begins it again after another has died of it. False if it is over."""
         return self.change(session, request_id, {"state": RUNNING, "done": 0, "total": 0} | more)
 
     def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
-        """Say how far it is. False where it is over: somebody has cancelled it, or another worker has ended it."""
+        """Say how far it is. False if it is over: someone has cancelled it, or another worker has ended it."""
         return self.change(session, request_id, {"done": done, "total": total} | more)
 
     def end(
@@ -266,7 +266,7 @@ class Requests(Generic[RequestT]):
         fault: str | None = None,
         **more: object,
     ) -> bool:
-        """It is over, in this state: "done", "cancelled" or "failed". False where it was over before; nothing is
+        """It is over, in this state: "done", "cancelled" or "failed". False if it was over before; nothing is
         changed then, so that of two who end it one does."""
         return self.change(session, request_id, {"state": state, "ended_at": at, "fault": fault} | more)
 
@@ -277,7 +277,7 @@ class Requests(Generic[RequestT]):
         values: Mapping[str, object],
         states: Sequence[str] = UNFINISHED,
     ) -> bool:
-        """Change it where it is in one of these states. False, and nothing is changed, where it is in another: of two
+        """Change it if it is in one of these states. False, and nothing is changed, if it is in another: of two
         who end it one does."""
         here = update(self._table).where(self._table.c.id == request_id, self._table.c.state.in_(states))
         changed = session.execute(here.values(dict(values)).returning(self._table.c.id))
@@ -406,12 +406,12 @@ def failed_for_new_rows(session: Session) -> list[Encoding]:
 
 
 def try_again(session: Session, encoding_id: int) -> bool:
-    """Let a failed encoding wait again. False if it has not failed, or somebody has let it wait before."""
+    """Let a failed encoding wait again. False if it has not failed, or someone has let it wait before."""
     return _ENCODINGS.change(session, encoding_id, {"state": WAITING, "ended_at": None}, (FAILED,))
 
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
-    """Its vectors are stored, and so it is done: where somebody has cancelled it a moment too late, too. False where
+    """Its vectors are stored, and so it is done: where someone has cancelled it a moment too late, too. False if
     that was known before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
     return _ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))

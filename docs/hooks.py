@@ -1,4 +1,4 @@
-"""What MkDocs is told when it builds the site: files outside of docs/ that pages link to, and where they are there.
+"""Messages of MkDocs when it builds the site: files outside of docs/ that pages link to, and where they are there.
 
 On the site docs/ is the top; README.md stays in the repository, since index.md is the front door there. A link to a
 file that the site does not have (code, licence) becomes its words.
@@ -60,7 +60,7 @@ def relinked(markdown: str, at: str) -> str:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """MkDocs has found the files of docs/: those beside come along."""
+    """MkDocs has found the files of docs/: those next to come along."""
     from mkdocs.structure.files import File
 
     for path in beside():

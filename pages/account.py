@@ -23,9 +23,9 @@ def set_password() -> None:
         st.session_state[key] = ""
     with frame.refusals_said_later(passwords.PasswordError, passwords.TooManyAttempts):
         if new != again:
-            raise passwords.PasswordError("The two passwords differ. Fix: type the new one twice.")
+            raise passwords.PasswordError("The two passwords differ. Fix: type the new password twice.")
         passwords.set_password(page.seat, new, present, this)
-        st.session_state[state.FLASH] = "The password is set. Sign in with your name and it."
+        st.session_state[state.FLASH] = "The password is set. Sign in with your name and this password."
 
 
 def end_one(sign_in_id: int) -> None:
@@ -45,7 +45,7 @@ st.subheader("Password")
 if has_one:
     st.markdown("You have a password. If you have forgotten it, an owner can clear it.")
 else:
-    st.markdown("You have none. With one you can sign in again by your name, without a new link.")
+    st.markdown("You have no password yet. With a password you can sign in by name, without a new link.")
 with st.form("password", border=True, clear_on_submit=False):
     if has_one:
         st.text_input("Present password", type="password", key=PRESENT, autocomplete="current-password")
@@ -55,10 +55,10 @@ with st.form("password", border=True, clear_on_submit=False):
         key=NEW,
         autocomplete="new-password",
         max_chars=passwords.MOST,
-        help=f"At least {passwords.LEAST} characters: a few words in a row are long and easy to keep in mind.",
+        help=f"At least {passwords.LEAST} characters: several words in a row are long and easy to remember.",
     )
     st.text_input(
-        "New password again",
+        "Repeat the new password",
         type="password",
         key=AGAIN,
         autocomplete="new-password",
@@ -71,7 +71,7 @@ with st.form("password", border=True, clear_on_submit=False):
         key="set-password",
     )
     if has_one:
-        st.caption("Your other browsers are signed out, and your tokens end, when it changes.")
+        st.caption("Changing it signs out your other browsers and revokes your tokens.")
 
 st.subheader("Signed-in browsers")
 mine = browsers.my_browsers(page.seat)
@@ -80,7 +80,7 @@ for browser in mine:
         border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
         st.markdown(account_parts.browser_in_words(browser, this))
-        if browser.id != this:  # this one has its own button on Home, which goes where it is said
+        if browser.id != this:  # this one has its own button on Home, which goes if it is said
             st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
 if any(one.id != this for one in mine):
     st.button("Sign out all others", key="out-others", on_click=end_others)

@@ -120,14 +120,14 @@ def _answer(press: Press) -> None:
 
 
 def _after_press() -> pressing.Next | None:
-    """What a press has brought, drawn once; None where the page has to ask."""
+    """The effect of an answer, shown once; None if the page has to ask."""
     project, after = st.session_state.pop(state.NEXT, None) or (None, None)
     many = st.session_state.get(state.MANY) == page.project.id
     return None if many or project != page.project.id else after
 
 
 def _known_row() -> qualification.Qualifying | qualification.Judged | None:
-    """What came of an answer to a known row, until the person goes on; else where they stand who may not start yet."""
+    """The result of an answer to a known row, until the person goes on; else if they stand who may not start yet."""
     project, judged = st.session_state.get(state.JUDGED) or (None, None)
     return judged if project == page.project.id else qualification.now(page.seat)
 
@@ -141,7 +141,7 @@ def _many_at_once() -> question_card.Drawing:
 
 
 def _draw_as_before(why: str) -> None:
-    """The store fails: the card stands as it stood, with what is typed in it, and says why; a press tries anew."""
+    """The store fails: the card stands as it stood, with what is typed in it, and says why; a press tries again."""
     drawn = st.session_state.get(state.DRAWN)
     if drawn is not None and drawn[0] == page.project.id:
         _, draw, now = drawn
@@ -152,7 +152,7 @@ def _draw_as_before(why: str) -> None:
 
 @st.fragment
 def answer() -> None:
-    """The first question, and what comes of a press that goes by the page (`card/press.js`): this part alone is run
+    """The first question, and what comes of a press that uses the page (`card/press.js`): this part alone is run
     again, until the owner changes the classes, or what else stands around the card."""
     if (leave := st.session_state.pop(state.LEAVE, None)) is not None:
         st.switch_page(leave)

@@ -1,4 +1,4 @@
-"""Audit: who did what, when. Answers are not among it; they stand on Review and in the log."""
+"""Audit: who did what, when. Answers are not among it; they are on Review and in the log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workflow.people.audited import EventFilter
 page = frame.begin_owner()
 st.title("Audit")
 st.caption(
-    "Who signed in, who was refused, and what was changed; nobody can change these lines. Times are UTC. Answers and "
-    "their corrections are not among them: they stand on *Review* and in the log of each project."
+    "Who signed in, who was refused, and what was changed; no one can change these lines. Times are UTC. "
+    "Answers and corrections are not listed here: see *Review* and the log of each project."
 )
 people, projects = audited.who_and_where(page.seat)
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -62,7 +62,7 @@ if lines:
     if len(lines) == audited.MOST_SHOWN:
         st.caption(f"The latest {audited.MOST_SHOWN}. The file has all of them.")
 else:
-    st.info("Nothing of this kind was noted.", icon=":material/history:")
+    st.info("No entry matches this filter.", icon=":material/history:")
 with st.container(horizontal=True):
     st.download_button(
         "All as CSV",

@@ -24,8 +24,8 @@ def schedule() -> str:
     """How they come about."""
     if view.every is None:
         return (
-            "None is made by itself. Whoever runs Winnow sets `WINNOW_BACKUPS=daily:7` to have one made every day, and "
-            "the latest seven kept."
+            "Backups are not automatic. To schedule them, set `WINNOW_BACKUPS=daily:7` for one every day, "
+            "of which the latest seven are stored."
         )
     return f"One {EVERY[view.every]} is made by itself, and the latest {view.count} are kept."
 
@@ -39,7 +39,7 @@ def age(one: KeptBackup) -> str:
 
 
 def verified(one: KeptBackup) -> str:
-    """What is known of its bytes."""
+    """Known facts about its bytes."""
     if one.fault:
         return ":red[damaged]"
     if one.checked_at is None:
@@ -77,11 +77,13 @@ def draw(one: KeptBackup) -> None:
             if not one.fault:
                 with st.popover("Restore", key=f"restore-{name}", icon=":material/settings_backup_restore:"):
                     st.markdown(
-                        "At the next start of Winnow everything is as it was in this backup: answers, people and "
-                        "projects since are not there any more. The database of now is kept in the folder of the data, "
-                        "under `backups`. Until then everything goes on, and you can change your mind.\n\n"
-                        "Then everybody has to sign in again, you with the link that Winnow prints when it starts; "
-                        "links that were sent are over. **Who was disabled since this backup is enabled again**: "
+                        "At its next start Winnow goes back to the state of this backup: later answers, "
+                        "people and projects are gone."
+                        " The current database is saved in the data folder, under `backups`."
+                        " Until then everything works as before, and you can cancel.\n\n"
+                        "Afterwards everyone must sign in again, you with the link that Winnow prints at "
+                        "the start. Sign-in links sent earlier stop working."
+                        " **Who was disabled since this backup is enabled again**: "
                         "disable them once more."
                     )
                     st.button(
@@ -106,7 +108,7 @@ def draw_work() -> None:
             share = min(1.0, now.done / max(1, now.total))
             st.progress(
                 share,
-                "A backup waits for a worker." if not now.total else f"A backup is made: {percent(share)}",
+                "A backup waits for a worker." if not now.total else f"Making a backup: {percent(share)}",
             )
 
     work()
@@ -114,18 +116,17 @@ def draw_work() -> None:
 
 st.markdown(
     "A backup is one file with everything that cannot be made again: answers, people, tables, images and recordings. "
-    f"{schedule()} They lie in `{view.folder}`; a copy on another machine outlives this one. Whoever has the file has "
-    "all of it, so keep it as you keep a password."
+    f"{schedule()} They are saved in `{view.folder}`; keep a copy on another machine. The file holds "
+    "everything, so protect it like a password."
 )
 frame.say_refusal()
 if view.staged:
     with st.container(border=True):
         st.warning(
-            f"At its next start Winnow puts back {frame.escape(view.staged)}. What is answered until then is not in "
-            "it.",
+            f"At its next start Winnow puts back {frame.escape(view.staged)}. Answers given until then are not in it.",
             icon=":material/settings_backup_restore:",
         )
-        st.button("Do not restore it", key="unstage", on_click=unstage)
+        st.button("Cancel the restore", key="unstage", on_click=unstage)
 elif view.restored:
     st.info(frame.escape(view.restored), icon=":material/settings_backup_restore:")
 if view.worried:

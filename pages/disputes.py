@@ -37,14 +37,16 @@ def _do(press: Press) -> None:
         st.session_state.pop(state.VERDICT, None)
         if undone is not None:
             st.session_state[state.DISPUTE] = page.project.id, undone.row
-            st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was taken back"
+            st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was withdrawn"
     elif (row := _looked_at()) is None:
-        raise loop.StaleQuestion("No dispute is open before you.")
+        raise loop.StaleQuestion("You have no open dispute on screen.")
     elif press.kind == "discuss":
         disputes.discuss(page.seat, row, press.note)
         st.session_state[state.SETTLED] = "Your note is saved"
     elif press.kind not in VERDICTS:
-        raise loop.AnswerError(f"Here a press is a verdict. Got {press.kind!r}. Fix: load the page again.")
+        raise loop.AnswerError(
+            f"On this page you give verdicts. Got {press.kind!r}. Fix: load the page again."
+        )
     else:
         saved = disputes.settle(page.seat, row, press.token, press.labels, press.note)
         st.session_state[state.VERDICT] = page.project.id, saved.seq
@@ -89,7 +91,8 @@ def settling() -> None:
 if not disputes.list_disputes(page.seat).by_row:
     st.info(
         "Disputes are listed in projects where a row has one right label, not in this one. Where several people answer "
-        "its labels, *Team* tells how far they agree on each label. On *Review* the history of a row has who said "
+        "its labels, *Team* shows the inter-annotator agreement on each label. On *Review* the history of "
+        "a row has who said "
         "what, and a correction there settles its labels."
     )
     st.stop()

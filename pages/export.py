@@ -35,7 +35,7 @@ from workflow.exporting.snapshots import NamedSnapshot, SnapshotError
 
 
 def draw_files(page: ProjectPage, seq: int) -> None:
-    """Those of this project, the latest first. seq : of the log's latest entry
+    """The ones of this project, the latest first. seq : of the log's latest entry
 
     While one is being written this part of the page looks again every second.
     """
@@ -58,7 +58,7 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
         _link(page, file)
         if file.seq < seq and not file.of_then:
             st.caption(
-                f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it again."
+                f"Missing the latest {counted(seq - file.seq, 'entry', 'entries')} of the log. Prepare it again."
             )
         return
     if file.state == exporting.FAILED:
@@ -101,8 +101,8 @@ def draw_snapshots(page: ProjectPage, as_of: str) -> None:
     st.markdown("###### Snapshots")
     if not found:
         st.markdown(
-            "There is none yet. Make one before you publish or cite the labels: whatever is answered later, you can "
-            "export the same file again, and its SHA-256 shows that it is the same."
+            "No snapshot yet. Make one before you publish or cite the labels: you can then export the "
+            "same file at any time, and its SHA-256 proves it."
         )
     _make(page, len(found))
     with st.container(height=HEIGHT if len(found) > FEW else "content", border=False):
@@ -144,7 +144,7 @@ def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> N
                 "Export this",
                 icon=":material/history:",
                 key=f"{key}-show",
-                help="Puts its name into the box “As of”: the page and its files then show that state.",
+                help="Shows this state on the page and exports it.",
                 on_click=_show,
                 args=(as_of, one.name),
             )
@@ -162,7 +162,7 @@ def _show(as_of: str, name: str) -> None:
 PREVIEW_ROWS = 20
 TINT = "rgba(63, 156, 139, .14)"
 NARROW = 120
-"""Pixels of a column of candidates: the label beside it is then in view."""
+"""Pixels of a column of candidates: the label next to it is then in view."""
 AT_ONCE = 1.0
 """Seconds that a press waits for the file, so that a short one is there with the next drawing."""
 
@@ -197,7 +197,7 @@ FILE, ROWS, LEAST, AS_OF = (
 
 
 def least() -> float:
-    """The probability from which on the model is sure enough."""
+    """The probability above which the model is confident."""
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
 
 
@@ -215,8 +215,8 @@ def draw_history(*, is_open: bool = False) -> None:
             "As of",
             placeholder="Now. Or an entry of the log, such as 40, a moment, such as 2026-03-01 12:00, or a snapshot",
             help="Empty: the project as it is now. A number: as it was right after that entry of the log, 0 before the "
-            f"first. A date, or date and time ({zone}): as it was then. Classes, rows, settings and model are those of "
-            "then.",
+            f"first. A date, or date and time ({zone}): as it was then. Classes, rows, settings and model "
+            "are those of that time.",
             key=AS_OF,
         )
         draw_snapshots(page, AS_OF)
@@ -230,11 +230,11 @@ def say_and_stop(error: ValueError) -> NoReturn:
 
 
 def look(as_of: AsOf | None) -> ExportView:
-    """What there is to take away of that state."""
+    """Downloads of that state."""
     if as_of is None:
         return exporting.export_view(page.seat, PREVIEW_ROWS, least())
     try:
-        with st.spinner("Folding the log until then ..."):
+        with st.spinner("Reading the log up to that point ..."):
             found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of)
     except ValueError as error:
         say_and_stop(error)
@@ -269,7 +269,7 @@ def choose_file(view: ExportView) -> str:
 
 
 def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str) -> None:
-    """One choice over all cards: where it lies in another, nothing is chosen here."""
+    """One choice over all cards: where it is in another, nothing is chosen here."""
     key = f"{FILE}-{title}"
     st.session_state[key] = chosen if chosen in names else None
     st.pills(
@@ -304,7 +304,7 @@ def choose_rows(view: ExportView) -> str:
             50,
             100,
             round(100 * ABOVE),
-            format="%d %%",
+            format="%d%%",
             help=words.sure,
             key=LEAST,
         )
@@ -312,7 +312,7 @@ def choose_rows(view: ExportView) -> str:
 
 
 def what_people_know() -> CardDetails:
-    """What the card of a data set is to say that table and log do not."""
+    """Facts for the data set's card that table and log do not hold."""
     with st.expander("What only you know, for the card (optional)"):
         said = {
             name: st.text_input(title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}")
@@ -383,9 +383,9 @@ with left:
         chosen, nothing = CHOICES[0], view.seq == 0
         st.markdown("###### Lines")
         if nothing:
-            st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
+            st.info("There are no answers yet.", icon=":material/info:")
         else:
-            st.markdown(f"All {counted(view.seq, 'line')}, whatever became of their rows.")
+            st.markdown(f"All {counted(view.seq, 'line')}.")
     label_disputed = "disputed" in view.sources and st.checkbox(
         "Label disputed rows",
         key=f"{state.EXPORT}-disputed-{page.project.id}",

@@ -25,7 +25,7 @@ def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> N
 
 
 def put_away_part() -> None:
-    """What is archived and what is in the bin, folded, each with its way back."""
+    """Archived and deleted projects, collapsed, each with a button to restore it."""
     away = managing.put_away(page.seat)
     for group, title, icon in (
         (away.archived, "Archived", ":material/archive:"),
@@ -56,7 +56,7 @@ def put_away_part() -> None:
 frame.say_refusal()
 if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
-    st.page_link("backups.py", label="Look at the backups", icon=":material/arrow_forward:")
+    st.page_link("backups.py", label="Show backups", icon=":material/arrow_forward:")
 known = managing.list_projects(page.seat)
 first = page.person.is_owner and all(one.name in demos.BY_NAME for one in known)
 if first:
@@ -68,7 +68,7 @@ else:
     title, bring = st.columns([4, 1], vertical_alignment="center")
     title.title("Projects", anchor=False)
     if page.person.is_owner and bring.button(
-        "Bring a table", type="primary", icon=":material/upload:", width="stretch", key="winnow_bring"
+        "Import data", type="primary", icon=":material/upload:", width="stretch", key="winnow_bring"
     ):
         st.switch_page("import_table.py")
 if known:

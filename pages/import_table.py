@@ -56,13 +56,13 @@ def bring_in_part(page: Page) -> None:
             page.seat,
             "The file of a project",
             key=BOX,
-            about="A larger one is brought in by whoever runs Winnow: winnow bring-in FILE.",
+            about="For a larger file, the operator runs: winnow bring-in FILE.",
         )
         if chosen is None:
             return
         name = st.text_input(
-            "Its name here (optional)",
-            placeholder="As it was called",
+            "New name (optional)",
+            placeholder="Keep its name",
             max_chars=NAME_LENGTH,
             key=f"{state.FILE}-name-{chosen.key}",
         )
@@ -89,14 +89,14 @@ def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
         st.switch_page("home.py")
 
 
-# What the Import page says before a file is chosen: which files it takes, with an example of each kind.
+# Text of the Import page before a file is chosen: which files it takes, with an example of each kind.
 
 EXAMPLES = (
     (
         "A shortlist with scores",
         "id,text,labels\n1,The rink stays closed,sport:0.6|town:0.3\n2,Heating costs rise,energy:0.8|town:0.1\n",
         "Scores also come in columns (label1,score1,label2,score2), as one column of probabilities for each label, "
-        "or as JSON. They are shown with the question, and the model learns by them.",
+        "or as JSON. They are shown with the question, and the model learns from them.",
     ),
     (
         "Votes of several people",
@@ -107,8 +107,9 @@ EXAMPLES = (
     (
         "Sounds or pictures in a zip",
         "file,species\na/0733.wav,wren|robin\na/0734.wav,robin\n",
-        "The table and the files in one zip. A column names each row's file as it stands in the zip; the cell may stay "
-        "empty. The model learns from what recordings sound like and, where there are neither numbers nor texts, from "
+        "The table and the files in one zip. A column gives the path of each row's file in the zip; a "
+        "cell may be empty."
+        " The model learns from what recordings sound like and, where there are neither numbers nor texts, from "
         "what images look like. Two columns of seconds say which segment of a recording a row is.",
     ),
 )
@@ -136,7 +137,7 @@ def what_it_may_be() -> None:
     st.caption(f"**Limits:** {LIMITS}")
 
 
-MEANING = "Its rows are being encoded; see Project settings, Model"
+MEANING = "Its rows are being encoded. See Project settings, Model"
 PLACES = ("understood", "doubtful", "columns", "options")
 CREATED = "Project created. Only you see it until you share it: Project settings, Team"
 
@@ -164,9 +165,9 @@ def read_file(
     as_it_is: bool,
     ways: Mapping[str, str],
 ) -> importing.Upload | None:
-    """What was uploaded, read once; None where it cannot be read at all, which is said.
+    """The upload, read once; None if it cannot be read at all, which is said.
 
-    rows : the table of the rows, beside votes or candidates of them      vectors : embeddings of the rows
+    rows : the table of the rows, next to votes or candidates of them      vectors : embeddings of the rows
     """
     key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is, *ways.items())
     known = st.session_state.get(state.UPLOAD)
@@ -200,7 +201,7 @@ def read_file(
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
-    """The upload in the shape that the person wants, joined to the files beside it where there are any."""
+    """The upload in the shape that the user wants, joined to the files next to it if there are any."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")
@@ -216,12 +217,12 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
             st.toggle(
                 "Each row of the file is one item",
                 key=f"as-it-is-{chosen.key}",
-                help=f"By the names of its columns it is: {upload.shape}. It was read as such.",
+                help=f"The column names are those of: {upload.shape}. It was read as that format.",
             )
         if upload.needs_rows or rows is not None:
             file_box(
                 page.seat,
-                "The table of the rows: what describes them, under the same names",
+                "Table that describes the rows, with the same ids",
                 key=f"rows-{chosen.key}",
             )
     return upload
@@ -235,7 +236,7 @@ def vectors_of_rows(chosen: Arrived) -> None:
             "Embeddings of the rows: vectors that a model of your own made",
             key=f"vectors-{chosen.key}",
             about="An .npz file with ids and embeddings, or Parquet with an id column and one of lists of numbers. "
-            "They are joined to the rows by id or file name, and learnt from.",
+            "They are joined to the rows by id or file name, and the model learns from them.",
         )
 
 
@@ -260,7 +261,7 @@ CHECKS = round(100 * CONTROL_SHARE)
 
 
 def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
-    """What was understood beside the first question, the button that creates; doubts and settings below."""
+    """The reading next to the first question, the create button; doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
     parts = kinds.PARTS[importing.kind_of_table(table)]
@@ -270,9 +271,9 @@ def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Ar
     with right:
         show_first_question(first_look(table), parts.FIRST_QUESTION)
     with options, st.expander("Project settings", expanded=True):
-        description = st.text_input("Description (optional)", placeholder="What the annotators should know")
+        description = st.text_input("Description (optional)", placeholder="Notes for annotators")
         settings = parts.settings(table, CHECKS)
-    with options, st.expander("The table in figures", expanded=True):
+    with options, st.expander("Table summary", expanded=True):
         parts.summary(table)
     with doubtful:
         odd = [doubt for doubt in checked.doubts if not doubt.stops]

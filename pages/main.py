@@ -52,7 +52,7 @@ menu = {
         at_project("progress.py", "Progress", "monitoring", "progress", Right.SEE),
         st.Page("home.py", title="Home", url_path="home", visibility="hidden"),  # the first is at / alone
     ],
-    "Look": [
+    "Explore": [
         at_project("map_page.py", "Map", "scatter_plot", "map", Right.SEE),
         at_project("queue_page.py", "Queue", "format_list_numbered", "queue", Right.ANSWER),
         at_project("review_page.py", "Review", "rule", "review", Right.ANSWER),
@@ -64,13 +64,13 @@ menu = {
         ours("import_table.py", "Import", "upload", "import"),
         at_project("export.py", "Export", "download", "export", Right.OWN),
     ],
-    "Owner": [
+    "Admin": [
         at_project("project_page.py", "Project settings", "settings", "settings", Right.OWN),
         ours("people.py", "People", "group", "people"),
         ours("backups.py", "Backups", "backup", "backups"),
         ours("audit.py", "Audit", "history", "audit"),
     ],
-    "You": [entry("account.py", "My account", "account_circle", "account", shown=True)],
+    "Account": [entry("account.py", "My account", "account_circle", "account", shown=True)],
 }
 for title in list(menu)[1:]:  # a heading with nothing to see below it is left out, its addresses are not
     if all(one.visibility == "hidden" for one in menu[title]):

@@ -18,7 +18,7 @@ from workflow.files import media
 from workflow.rows import instance_map as use_case
 from workflow.rows.instance_map import STATES, InstanceMap
 
-# What stands beside the map: the row that was clicked, or what can be done with several that were drawn round.
+# The panel next to the map: the row that was clicked, or what can be done with several that were drawn round.
 
 
 def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence[int]) -> None:
@@ -30,7 +30,7 @@ def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence
     elif picked:
         _row(page, shown, look, picked[0])
     else:
-        several = ", or draw round several to answer them at once" if together else ""
+        several = ", or select several to answer them together" if together else ""
         st.caption(f"Click a point to see its row{several}.")
 
 
@@ -58,7 +58,7 @@ _PICTURES = component("winnow_map_pictures", "map_pictures.js", ("map_pictures.c
 
 
 def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
-    """Have them shown; nothing where no row has one. rows : those on the map"""
+    """Have them shown; nothing if no row has one. rows : those on the map"""
     found = media.small_addresses(page.seat, rows)
     if found:
         _PICTURES(
@@ -101,7 +101,7 @@ pictures_on_pointing(page, shown.rows.tolist())
 
 @st.fragment(run_every=LOOK_EVERY)
 def _wait_for_the_layout() -> None:
-    """Draw the page anew once the rows are laid out, or are not to be."""
+    """Draw the page again once the rows are laid out, or are not to be."""
     if not use_case.is_waited_for(page.seat):
         st.rerun()
 

@@ -60,7 +60,7 @@ def lead(view: ModelsView) -> None:
     if view.done is None and view.running is None and view.failed is None:
         starts = " The first comparison starts by itself, in the background." if story.automatic else ""
         st.caption(
-            f"Nothing is compared yet.{starts} A comparison fits every model on parts of the table and measures it on "
+            f"No comparison yet.{starts} A comparison fits every model on parts of the table and measures it on "
             "the rest. It takes seconds for a thousand rows."
         )
 
@@ -94,10 +94,10 @@ def why_it_stays(view: ModelsView) -> None:
     changes, done = view.story.adoptions, view.done
     if best is None or done is None or done.fault or not view.story.automatic or best.in_force:
         return
-    if not changes or changes[-1].at < done.at:  # nobody has chosen anything since
+    if not changes or changes[-1].at < done.at:  # no one has chosen anything since
         stays = escape(showing.short(view.story.models, view.story.model))
         ahead = escape(showing.short(view.story.models, best.name))
-        st.markdown(f"{ahead} came out best, but by no more than chance: {stays} stays.")
+        st.markdown(f"{ahead} is best, but within chance: {stays} stays.")
 
 
 @st.fragment(run_every=1.0)
@@ -143,7 +143,7 @@ def meaning() -> model_table.MeaningOffer | None:
 
 
 def on_act(what: str, model: str) -> None:
-    """What was pressed in the table."""
+    """The click in the table."""
     if what == "meaning":
         st.session_state[state.MEANING] = True
     else:
@@ -161,7 +161,7 @@ def ask_for_meaning() -> None:
 view = showing.models_view(page.seat)
 if not view.story.models:
     st.info(
-        "There is nothing to compare in projects of this kind: Progress says what predicts.",
+        "Projects of this kind have no models to compare. Progress names the model in use.",
         icon=":material/info:",
     )
     st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})

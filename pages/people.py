@@ -1,4 +1,4 @@
-"""People: who may sign in and how, where they are signed in, and new single-use links."""
+"""People: who may sign in and how, if they are signed in, and new single-use links."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from workflow.projects import managing
 
 
 def groups_part(page: Page) -> None:
-    """Each group with its people, and the form that makes a new one. Nothing where there is nobody to be in one."""
+    """Each group with its people, and the form that makes a new one. Nothing if there is no one to be in one."""
     names = {one.id: one.name for one in team.list_people(page.seat) if not one.is_owner}
     if not names:
         return
     st.subheader("Groups")
-    st.caption("People whom you add to projects together. A group by itself gives nobody any rights.")
+    st.caption("Groups let you add several people to a project at once. A group alone gives no rights.")
     for group in members.list_groups(page.seat):
         with st.expander(f"{frame.escape(group.name)} ({counted(len(group.people), 'person', 'people')})"):
             _change_form(page, group, names)
     with st.form(f"{state.GROUPS}-new", border=True):
         name, people = f"{state.GROUPS}-new-name", f"{state.GROUPS}-new-people-{hash(tuple(names.items()))}"
-        st.text_input("Name of a new group", max_chars=members.NAME_LENGTH, placeholder="Experts", key=name)
+        st.text_input("New group", max_chars=members.NAME_LENGTH, placeholder="Experts", key=name)
         _people_box(names, people)
         st.form_submit_button(
-            "Make the group", icon=":material/group_add:", on_click=_make, args=(page, name, people)
+            "Create group", icon=":material/group_add:", on_click=_make, args=(page, name, people)
         )
 
 
 def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
-    # What it was drawn with is part of the key, so that a change made elsewhere is a new box.
+    # The key includes what it was drawn with, so that a change made elsewhere makes a new box.
     key = f"{state.GROUPS}-{group.id}-{hash((group, tuple(names.items())))}"
     with st.form(f"{key}-form", border=False):
         st.text_input("Name", group.name, max_chars=members.NAME_LENGTH, key=f"{key}-name")
@@ -45,7 +45,7 @@ def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
         with st.container(horizontal=True):
             st.form_submit_button("Save", type="primary", on_click=_change, args=(page, group, key))
             st.form_submit_button(
-                "Remove the group",
+                "Delete group",
                 on_click=_do,
                 args=(lambda: members.remove_group(page.seat, group.id), f"{group.name} is removed"),
             )
@@ -87,7 +87,7 @@ _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 
 def choose(page: Page) -> None:
-    """Which projects, and as what. Nothing is drawn where there is no project."""
+    """Which projects, and as what. Nothing is drawn if there is no project."""
     known = managing.project_names(page.seat)
     if not known:
         return
@@ -147,7 +147,7 @@ def call(person_id: int, key: str) -> None:
 
 
 def facts(one: PersonView) -> str:
-    """What is to be said of a person in a line."""
+    """One line about a person."""
     found = ["access ended"] if one.person.disabled_at else []
     count = len(one.browsers)
     found.append(f"{count} {'browser' if count == 1 else 'browsers'} signed in" if count else "not signed in")
@@ -163,7 +163,7 @@ def facts(one: PersonView) -> str:
 
 
 def buttons(one: PersonView) -> None:
-    """What can be done about a person. Those that take something away ask once more, in a box that opens."""
+    """Actions on a person. Those that take something away ask once more, in a box that opens."""
     person, mine = one.person, one.person.id == page.person.id
     if not person.is_owner:
         st.button(
@@ -175,11 +175,11 @@ def buttons(one: PersonView) -> None:
         )
     if one.open_links:
         st.button(
-            "End open links",
+            "Revoke links",
             key=f"end-links-{person.id}",
             on_click=act,
             args=(team.end_links, person.id),
-            help="Links that were made and not used yet stop working.",
+            help="Links not used yet stop working.",
         )
     if one.browsers:
         with st.popover("Browsers", key=f"browsers-{person.id}", icon=":material/devices:"):
@@ -195,7 +195,7 @@ def buttons(one: PersonView) -> None:
     if one.tokens:
         with st.popover("Tokens", key=f"tokens-{person.id}", icon=":material/key:"):
             st.markdown(
-                "With a token a program does what this person may do. One that is ended stops at once."
+                "With a token a program does what this person may do. A revoked token stops working at once."
             )
             for token in one.tokens:
                 with st.container(horizontal=True, vertical_alignment="center"):
@@ -211,7 +211,7 @@ def buttons(one: PersonView) -> None:
             key = f"known-as-{person.id}-{one.known_as}"
             st.text_input("E-mail or user name", one.known_as, max_chars=team.NAME_LENGTH, key=key)
             st.caption(
-                "By which your sign-in provider or proxy knows them. Empty: by the name here; owners not at all."
+                "The name your sign-in provider or proxy uses. Empty: the name here, except for owners."
             )
             st.button("Save", key=f"save-known-{person.id}", on_click=call, args=(person.id, key))
     if one.has_password and not mine:
@@ -227,11 +227,11 @@ def buttons(one: PersonView) -> None:
     if not person.disabled_at and not mine:
         with st.popover("End access", key=f"access-{person.id}", icon=":material/person_off:"):
             st.markdown(
-                "They are signed out at once, their open pages stop at the next press, and their password ends. Their "
-                "answers stay. A new link lets them in again."
+                "They are signed out at once, lose access at their next click, and their password is "
+                "cleared. Their answers stay. A new link lets them in again."
             )
             st.button(
-                "End it now",
+                "End access now",
                 key=f"end-{person.id}",
                 type="primary",
                 on_click=act,

@@ -11,16 +11,13 @@ from workflow.access import Right
 from workflow.people import figures
 from workflow.people.figures import PersonFigures
 
-# What people are told of themselves: nobody else's name, and nothing that tells a blind check from other rows.
+# Figures that annotators see of themselves: no one else's name, and nothing that tells a blind check from other rows.
 
-SHARED = (
-    f"Counted in steps of {figures.OWN_STEP} answers that can be compared, so that no single answer is told right or "
-    "wrong. With fewer there is no figure yet."
-)
+SHARED = f"Updated every {figures.OWN_STEP} comparable answers, so that no single answer is revealed as right or wrong."
 
 
 def my_figures(page: ProjectPage) -> None:
-    """A box at the end of a page, for whoever answers."""
+    """A box at the end of a page, for anyone who answers."""
     if not page.project.may(Right.ANSWER):
         return
     with st.expander("My figures", icon=":material/person:", key="my-figures"):
@@ -41,15 +38,15 @@ def my_figures(page: ProjectPage) -> None:
         lines = (("Right on blind checks", found.checks), ("Same as the others", found.others))
         st.markdown(
             "\n".join(f"- {name}: {progress_parts.share(share)}" for name, share in lines)
-            + f"\n- Same as the model had said: {progress_parts.share(found.model)}",
+            + f"\n- Same as the model's prediction: {progress_parts.share(found.model)}",
             help=SHARED,
         )
         if found.aside:
-            st.info("The owner has set your answers aside for now.", icon=":material/info:")
+            st.info("The owner has excluded your answers for now.", icon=":material/info:")
 
 
 def _kept(page: ProjectPage) -> PersonFigures:
-    """The figures, counted anew only when the log has grown."""
+    """The figures, recounted only when the log has grown."""
     version = page.project.id, figures.log_seq(page.seat)
     kept = st.session_state.get(state.MY_FIGURES)
     if kept is None or kept[0] != version:

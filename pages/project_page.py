@@ -52,7 +52,7 @@ def about_part() -> None:
 def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
     """Draw these settings and a button that saves them; all settings as they are now."""
     now = managing.learner_settings(page.seat)
-    # Of what is drawn alone: a comparison that adopts another model meanwhile must not take away what was typed.
+    # For content drawn alone: a comparison that adopts another model meanwhile must not take away what was typed.
     drawn = {one.name: str(now[one.name]) for one in settings if one.name in now}
     key = f"{KEY}-{name}-{hash(tuple(drawn.items()))}"
     chosen = learner_form(now, key, settings)
@@ -60,7 +60,7 @@ def settings_form(name: str, settings: Sequence[Setting], button: str, words: st
     # With more annotators a row and the rule untouched, the answers are combined by majority.
     doubtful = chosen.get("overlap", 1) > 1 and changed.get("fold", "") == "latest"
     keeps = doubtful and st.checkbox(
-        "Let the latest answer count although several annotators answer a row",
+        "Use the latest answer, although several annotators answer a row",
         help=LATEST_OF_SEVERAL,
         key=f"{key}-latest",
     )
@@ -73,16 +73,17 @@ def settings_form(name: str, settings: Sequence[Setting], button: str, words: st
 
 def answering_part() -> None:
     now = settings_form(
-        "answering", parts.ANSWERING, "Save who answers", "how many people answer a row, and what it comes to"
+        "answering",
+        parts.ANSWERING,
+        "Save team settings",
+        "how many people answer a row, and how answers are combined",
     )
     if now["own_since"] is not None:
-        st.caption(
-            "In this project people answer for themselves. What they said stays theirs: that does not change."
-        )
+        st.caption("In this project annotators answer independently. This cannot be changed.")
     else:
         st.caption(
-            "With one person at a question each answer goes on from those before it. Once several people answer for "
-            "themselves, that does not change any more."
+            "With one annotator per row, each answer builds on the last. Once you collect independent "
+            "answers, you cannot switch back."
         )
 
 
@@ -93,11 +94,11 @@ def learner_part() -> None:
         for one in parts.LEARNING
         if (encoders.columns or not one.encoded) and (page.project.sourced or not one.sourced)
     ]
-    now = settings_form("learner", settings, "Save how it learns", "how the project learns and asks")
+    now = settings_form("learner", settings, "Save model settings", "model and question settings")
     if share := now.get("control_share"):
         st.caption(
-            f"{percent(share)} of the questions are blind checks, drawn when the project was made; that does not "
-            "change."
+            f"{percent(share)} of the questions are blind checks, drawn when the project was created; "
+            "this cannot be changed."
         )
     own_encoder_part(page, encoders)
 
@@ -136,7 +137,7 @@ def room_part() -> None:
             },
             key=f"{KEY}-descriptions-{hash((names, tuple(sorted(now.descriptions.items()))))}",
         )
-        if st.form_submit_button("Save the answering room", type="primary"):
+        if st.form_submit_button("Save question page", type="primary"):
             meant = {
                 name: text.strip()
                 for name, text in zip(edited["Label"], edited["Description"], strict=True)
@@ -147,13 +148,13 @@ def room_part() -> None:
                     page.seat,
                     replace(now, guidelines=guidelines, order=order, descriptions=meant, shortlist=promise),
                 )
-                saved("Saved: the answering room")
+                saved("Saved: question page")
     forms_part(page)
     parts.groups_part(page)
 
 
 def put_away_part() -> None:
-    st.markdown("Both can be undone on the Home page. Table, answers and log stay.")
+    st.markdown("You can undo both on the Home page. Table, answers and log stay.")
     with st.container(horizontal=True):
         for words, icon, action, what in (
             ("Archive this project", ":material/archive:", managing.archive_project, "archived"),

@@ -20,8 +20,8 @@ from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreRevi
 
 # Marking an answered row as an example of its class, on the Review page: for the owner.
 
-PURPOSES = {EXAMPLE: "Shown beside questions, on demand", QUALIFICATION: "Asked before somebody starts"}
-MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before somebody starts, as"}
+PURPOSES = {EXAMPLE: "Shown next to questions, on demand", QUALIFICATION: "Asked in the qualification"}
+MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before someone starts, as"}
 
 
 def example_form(page: ProjectPage, row: int) -> None:
@@ -34,13 +34,13 @@ def example_form(page: ProjectPage, row: int) -> None:
         if now.purpose is not None:
             st.markdown(f"This row is {MARKED[now.purpose]} **{frame.escape(now.label or '')}**.")
             if now.why_not or now.label not in now.labels:
-                st.caption("It is not shown now: its answers say otherwise.")
+                st.caption("It is hidden, because its answers disagree.")
         if now.why_not:
             st.markdown(now.why_not)
         else:
             _form(page, key, row, now)
         if now.purpose is not None:
-            st.button("Take the mark away", key=f"{key}-away", on_click=_unmark, args=(page, row))
+            st.button("Remove the mark", key=f"{key}-away", on_click=_unmark, args=(page, row))
 
 
 def _form(page: ProjectPage, key: str, row: int, now: Marking) -> None:
@@ -57,7 +57,7 @@ def _form(page: ProjectPage, key: str, row: int, now: Marking) -> None:
                 key=f"{key}-purpose",
             )
         st.text_input(
-            "What to look at (optional)",
+            "Hint (optional)",
             value=now.note,
             max_chars=examples.NOTE_LENGTH,
             placeholder="look at the wing bar",
@@ -79,7 +79,7 @@ def _mark(page: ProjectPage, key: str, row: int, now: Marking) -> None:
 def _unmark(page: ProjectPage, row: int) -> None:
     with frame.refusals_said_later():
         examples.unmark(page.seat, row)
-        st.session_state[state.FLASH] = "The mark is taken away."
+        st.session_state[state.FLASH] = "The mark is removed."
 
 
 # How right the scores are that came with a table: a part of the Review page, for reviewers and owners.
@@ -94,7 +94,7 @@ def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
     has given them since; None: they came with the file"""
     key = f"{state.SCORES}-{page.project.id}"
     whose = "your file" if scored_by is None else frame.escape(scored_by)
-    if not st.toggle(f"How right are the scores of {whose}?", key=f"{key}-open"):
+    if not st.toggle(f"Accuracy of the scores of {whose}?", key=f"{key}-open"):
         return
     first = reviewing.scores(page.seat, 0.0)
     assert first is not None  # noqa: S101 - the table has scores
@@ -131,7 +131,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
         f"{_share(seen)}."
     )
     if seen.looked_at < FEWEST:
-        st.caption(f"Too few to say more: it takes {FEWEST} looked at.")
+        st.caption(f"Too few to estimate: at least {FEWEST} looked at.")
     elif line.drawn.looked_at >= FEWEST:
         st.caption(
             f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."
@@ -139,8 +139,8 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
     else:
         how = "with the button below" if line.label else "once you have chosen a label"
         st.caption(
-            "Rows that Winnow chose because they are in doubt are more often wrong than the others, so that the share "
-            f"of all may be higher. Ask about some at random, {how}, and it comes nearer."
+            "Uncertain rows are wrong more often than others, so the overall share may be higher. "
+            f"Ask about some at random, {how}, for a better estimate."
         )
 
 
@@ -174,7 +174,7 @@ def _by_score(view: ScoreReview, name: str, key: str) -> None:
         "low": [one.low for one in view.bins],
         "high": [one.high for one in view.bins],
     }
-    st.markdown(f"###### Share that is right, by score: {frame.escape(name)}")
+    st.markdown(f"###### Share correct by score: {frame.escape(name)}")
     charts.show(
         _figure(view),
         data,
@@ -184,7 +184,7 @@ def _by_score(view: ScoreReview, name: str, key: str) -> None:
 
 
 def _figure(view: ScoreReview) -> go.Figure:
-    """The share that is right between each two scores, with its interval; nothing where none was looked at."""
+    """The share that is right between each two scores, with its interval; nothing if none was looked at."""
     edges, seen = view.edges, view.bins
     known = [place for place, one in enumerate(seen) if one.looked_at]
     parts = [(seen[place].share, seen[place].low, seen[place].high) for place in known]
@@ -201,7 +201,7 @@ def _figure(view: ScoreReview) -> go.Figure:
         "<extra></extra>",
     )
     figure.update_xaxes(title_text="Score in the file", range=[edges[0], edges[-1]])
-    figure.update_yaxes(title_text="Right", ticksuffix=charts.PERCENT, range=[0, 102])
+    figure.update_yaxes(title_text="Right", ticksuffix="%", range=[0, 102])
     return figure.update_layout(showlegend=False, height=260, margin={"t": 14, "b": 34})
 
 
@@ -237,7 +237,7 @@ options = reviewing.options(page.seat)
 if options.scored:
     score_review(page, options.scored_by)
 if not options.anything:
-    whose = "No answers yet." if options.everybody else "You have not answered a row of this project yet."
+    whose = "No answers yet." if options.everybody else "You have not answered a row in this project yet."
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")
     st.page_link(
         "annotate.py",

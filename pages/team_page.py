@@ -1,4 +1,4 @@
-"""Team: how far annotators agree, one row a person, whose answers to look at or exclude, and invites."""
+"""Team: inter-annotator agreement, one row a person, whose answers to look at or exclude, and invites."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def details(one: PersonFigures) -> None:
 
 
 def do(what: str, person: int | None) -> None:
-    """What was pressed in the table."""
+    """The click in the table."""
     by_id = {one.person_id: one for one in shown.people}
     if what == "invite":
         st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=here)
@@ -132,7 +132,7 @@ def on_act(what: str, person: int | None) -> None:
 shown = cached()
 if not shown.people:
     st.info(
-        "Nobody has answered yet. Answers, agreement and pace of each annotator appear here.",
+        "No one has answered yet. Answers, agreement and pace of each annotator appear here.",
         icon=":material/inbox:",
     )
 account_parts.made_link(page)

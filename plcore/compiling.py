@@ -114,7 +114,7 @@ def _crowd() -> None:
     DawidSkene(max_iter=1).fit_masks(*votes, free).posterior_masks(*votes, free)
 
 
-# What there is to compile, by name. Each step calls the code as the product calls it.
+# Functions to compile, by name. Each step calls the code as the product calls it.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
     ("effect scores", _effects),
@@ -167,7 +167,7 @@ def compile_kernels(
     progress : called as progress(steps done, steps in all, name of the next step), at the end with ""
     compiling : called in the same way where the compiler really begins in a step
     apart : whether to do the steps of `APART`, or the others; None for all
-    Returns the seconds it took. The machine code lies in `__pycache__` beside the sources, or in a folder of
+    Returns the seconds it took. The machine code is in `__pycache__` next to the sources, or in a folder of
     the user's where that cannot be written.
     """
     begun, compiler = time.perf_counter(), _Compiler()

@@ -23,8 +23,9 @@ _BEGINNING = """# Who may do what
 
 Made by `make access` from the code and from what the tests try; do not edit it by hand.
 
-Every person who signs in is an *owner of this Winnow* or not. Whoever started it is one: every project is theirs, and
-they alone make projects, and links for people. Everybody else sees the projects that were shared with them, and has
+Every person who signs in is an *owner of this Winnow* or not. The person who started it is one: every project is
+theirs, and
+they alone make projects, and links for people. Everyone else sees the projects that were shared with them, and has
 one role in each.
 
 *yes*: allowed. *no*: refused, in words that say who may. *not there*: answered as if the project, or the file, did not
@@ -42,7 +43,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def _cells(right: Right) -> list[str]:
-    """What each role is answered at a project, then who is no member of it."""
+    """Replies to each role at a project, and to people who are not members."""
     return [*(YES if right in RIGHTS[role] else NO for role in ROLES), NOT_THERE]
 
 
@@ -64,7 +65,7 @@ def pages() -> list[tuple[str, str, Right]]:
 def _pages() -> Iterator[str]:
     yield "## Pages\n"
     yield (
-        "Home is everybody's and lists what was shared with them; Import, People and Backups are for owners of this "
+        "Home is everyone's and lists what was shared with them; Import, People and Backups are for owners of this "
         "Winnow.\n"
     )
     yield from _table(["page", *ROLES, "no member"], ([title, *_cells(right)] for _, title, right in pages()))
@@ -90,7 +91,7 @@ def _use_cases() -> Iterator[str]:
 def _addresses() -> Iterator[str]:
     yield "## Addresses\n"
     yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404;"
-    yield "of `/presses` 403 in the same words: the card takes a 404 for an address that a proxy lets nobody have.\n"
+    yield "of `/presses` 403 in the same words: the card takes a 404 for an address that a proxy lets no one have.\n"
     signed_in = [YES] * (len(ROLES) + 1)
     rows = [[f"`{path}`", YES, *signed_in] for path in (*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER)]
     rows += [[f"`{path}`", NO, *signed_in] for path in addresses.SIGNED_IN]

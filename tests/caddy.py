@@ -29,7 +29,7 @@ def fetch() -> None:
 
 
 def found_or_not_run() -> Path:
-    """The program. Where there is none the test is not run, and has failed where nothing may be left out."""
+    """The program. If there is none the test is not run, and has failed if nothing may be left out."""
     path = find()
     if path is None:
         words = "NOT RUN with Caddy: it is not there. Fix: apt install caddy, or make browser"

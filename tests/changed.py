@@ -95,7 +95,7 @@ def users_of(modules: set[str]) -> set[str]:
 
 @cache
 def classes() -> list[tuple[str, str, set[str]]]:
-    """Of each class of plcore: its module, its name, and the names of the classes that it is made from."""
+    """For each class of plcore: its module, its name, and the names of the classes that it is made from."""
     return [
         (module_of(path), node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
         for path in imports()
@@ -114,7 +114,7 @@ def classes_of(modules: set[str]) -> set[str]:
 
 
 def choose_tests(changed: Iterable[str]) -> list[str]:
-    """What pytest is to run for these changed paths, the spine included; ["tests"] if any test may depend on one.
+    """Arguments of pytest for these changed paths, the spine included; ["tests"] if any test may depend on one.
 
     A test is run if it changed or imports a helper that did, is in the room of a changed module, imports the module or
     its package's face, or has the name of a module that does. Scikit-learn's checks are run on the estimators that a

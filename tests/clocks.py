@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 
 def stopped(at: datetime) -> type[datetime]:
-    """It is this moment, however often somebody looks."""
+    """It is this moment, however often someone looks."""
 
     class Stopped(datetime):
         @classmethod

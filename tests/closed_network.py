@@ -26,7 +26,7 @@ _TUN, _NO_HEADER = 0x0001, 0x1000
 _DEVICE = "out"
 _ALONE = ("unshare", "--user", "--map-root-user", "--net")
 _LAST = "192.0.2.255"
-"""Who is sent the last packet: what came before it is all that there is."""
+"""Receiver of the last packet: what came before it is all that there is."""
 _OF_THE_SYSTEM = {0, 58}
 """Hop-by-hop and ICMPv6: what Linux itself tells a new device's neighbours."""
 

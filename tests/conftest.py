@@ -21,7 +21,7 @@ DATA = Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").re
 REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
 
 # A test says what is right, never how fast: on a busy machine these would fail what is right. The same change gives the
-# same verdict twice; `--hypothesis-profile=hunt` looks for cases nobody has tried yet.
+# same verdict twice; `--hypothesis-profile=hunt` looks for cases no one has tried yet.
 _CALM = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
     "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50

@@ -25,7 +25,7 @@ def _mount(*options: str) -> None:
 
 
 def no_room_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of every size are to lie in files, for which there is no room."""
+    """Arrays of every size are to be in files, for which there is no room."""
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -11,10 +11,10 @@ from typing import Any
 
 
 class FakeHub:
-    """What it does with the files that it has.
+    """Number of requests for its files.
 
     files : content by path, `owner/name/revision/file`
-    status : with which it answers everything, where it is not 200      after : value of Retry-After
+    status : with which it answers everything, if it is not 200      after : value of Retry-After
     cut : whether each answer ends half-way      gate : second half of a file comes when it is set, None: at once
     size : what it says of each file's size, None: the right one      asked : method and path of each request
     headers : of the last request
@@ -31,7 +31,7 @@ class FakeHub:
         self.headers: Mapping[str, str] = {}
         self.address = ""
         self.close: Callable[[], None] = lambda: None
-        """Ends the server: from then on nobody listens there."""
+        """Ends the server: from then on no one listens there."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from websockets.typing import Subprotocol
 
 
 class LivePage:
-    """The Annotate page of whoever has this cookie. It is opened at once, and closed at the end of a `with`.
+    """The Annotate page of anyone who has this cookie. It is opened at once, and closed at the end of a `with`.
 
     Raises OSError or a WebSocketException, here and later, where the server is not there or goes away.
     """

@@ -42,7 +42,7 @@ def _migrated() -> bytes:
 
 
 def lay_database(folder: Path) -> Path:
-    """The path of a migrated SQLite database in this folder, which is made where it is missing."""
+    """The path of a migrated SQLite database in this folder, which is made if it is missing."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / "winnow.sqlite3"
     path.write_bytes(_migrated())

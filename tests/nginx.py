@@ -61,12 +61,12 @@ class Proxy:
 
 
 def find() -> str | None:
-    """The program; Debian has it beside what the administrator alone starts."""
+    """The program; Debian has it next to what the administrator alone starts."""
     return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/sbin")
 
 
 def found_or_not_run() -> str:
-    """The program. Where there is none the test is not run, and has failed where nothing may be left out."""
+    """The program. If there is none the test is not run, and has failed if nothing may be left out."""
     path = find()
     if path is None:
         words = "NOT RUN behind nginx: it is not installed. Fix: apt install nginx"
@@ -78,7 +78,7 @@ def found_or_not_run() -> str:
 def running(
     folder: Path, port: int, plain_port: int, behind: int, second: int | None = None
 ) -> Iterator[Proxy]:
-    """nginx by the files of the docs, before the server at port `behind`, and the `second` where there are two.
+    """nginx by the files of the docs, before the server at port `behind`, and the `second` if there are two.
     folder : empty, for what it keeps"""
     program = found_or_not_run()
     make_certificate(folder)

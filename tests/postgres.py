@@ -19,7 +19,7 @@ from tests.postgres_programs import find
 
 TEMPLATE = "migrated"
 
-# What a server may leave out that nobody will start again after a power cut.
+# Backups may skip files that only help after a power cut.
 FAST = (
     "fsync=off",
     "synchronous_commit=off",
@@ -44,7 +44,7 @@ DO $$ DECLARE one regclass; BEGIN
     END LOOP;
 END $$
 """
-# What every change of a table, an index or a trigger changes.
+# Counters that change with every table, index or trigger.
 SHAPE = """
 SELECT md5(string_agg(found.what, ',' ORDER BY found.what)) FROM (
     SELECT concat('table ', oid, ' ', xmin) AS what FROM pg_class
@@ -60,7 +60,7 @@ WATCH = 'cat; "$0" -D "$1/data" -m immediate -s stop; rm -rf "$1"'
 
 
 class Server:
-    """Start with ``start()``. Its socket is in a folder of its own; nobody else can reach it. It ends with the process
+    """Start with ``start()``. Its socket is in a folder of its own; no one else can reach it. It ends with the process
     that started it, also where that is killed.
 
     A database is copied in 25 ms of the processor's time and emptied in 5: those that come back as they were but for
@@ -115,7 +115,7 @@ class Server:
         return self.create(f"TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")
 
     def take_back(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out."""
+        """Anyone who is still connected to it is thrown out."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._ask(
             name,
@@ -142,7 +142,7 @@ class Server:
         self.drop(url)
 
     def drop(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out."""
+        """Anyone who is still connected to it is thrown out."""
         name = url.partition("?")[0].rpartition("/")[2]
         self._forget(name)
         self._ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
@@ -153,7 +153,7 @@ class Server:
         self._watcher.communicate()
 
     def _filled_with(self, name: str) -> list[object]:
-        """What migrations put into tables."""
+        """Rows that migrations put into tables."""
         return [self._rows(name, table) for table in self._filled]
 
     def _rows(self, name: str, table: object) -> list[object]:

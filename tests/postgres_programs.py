@@ -1,4 +1,4 @@
-"""Finds PostgreSQL's programs for the tests, or installs them where it can be done: root with apt."""
+"""Finds PostgreSQL's programs for the tests, or installs them if it can be done: root with apt."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from sqlalchemy import make_url
 
 BEGIN, COMMIT = b"BEGIN ISOLATION", b"\0\0\0\x0bCOMMIT\0"
 READS, PASSES = b"READ ONLY", b"synchronous_commit = off"
-"""What is said after the first by who only reads, and by who waits for no disk."""
+"""Messages after the first from clients that only read, or wait for no disk."""
 
 
 class Proxy:

@@ -1,4 +1,4 @@
-"""Statements are compiled once in each process of the tests, and not anew for each of thousands of databases.
+"""Statements are compiled once in each process of the tests, and not again for each of thousands of databases.
 
 SQLAlchemy keeps what it has compiled with the engine, for the dialect it was compiled for. Engines of one kind of
 database are alike in all that a statement depends on, so that they share here what a server, which has one database,

@@ -8,11 +8,11 @@ from tests.test_architecture import modules
 from workflow.access import RIGHTS, Right, Role
 
 
-def test_the_paper_is_fresh() -> None:
+def test_paper_is_fresh() -> None:
     assert access_matrix.PAPER.read_text() == access_matrix.paper(), "Fix: make access"
 
 
-def test_every_page_of_a_project_has_its_line() -> None:
+def test_every_page_of_project_has_its_line() -> None:
     named = {file for file, _, _ in access_matrix.pages()}
     assert set(modules("pages")) - named == {
         "main.py",
@@ -36,7 +36,7 @@ def test_each_role_may_do_what_the_one_below_it_may_and_more() -> None:
     assert set(access_matrix.ROLES) == set(RIGHTS) == set(Role)
 
 
-def test_the_paper_says_of_each_right_what_it_is() -> None:
+def test_paper_says_of_each_right_what_it_is() -> None:
     lines = access_matrix.paper().splitlines()
     see = "| **see**: The project is there: its rows, progress, map and guidelines. |"
     assert f"{see} yes | yes | yes | yes | not there |" in lines

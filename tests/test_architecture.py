@@ -51,7 +51,7 @@ ELSEWHERE = {
 """Paths that are in no checkout: commands make them, readers of first-change.md do, or they are public data."""
 
 
-# What the paper says
+# The paper's text
 
 
 def named(text: str) -> list[str]:
@@ -82,7 +82,7 @@ def first_column(heading: str) -> list[str]:
     return [name for row in rows_under(heading) for name in named(row[0])]
 
 
-# What there is
+# Available parts
 
 
 def packages() -> set[str]:
@@ -233,7 +233,7 @@ def test_every_page_can_be_reached() -> None:
 # It is short
 
 
-def test_architecture_is_short_and_fits_the_screen() -> None:
+def test_architecture_is_short_and_fits_screen() -> None:
     assert len(PAPER.split()) <= MOST_WORDS
     cells = [cell for row in cells_of(PAPER) for cell in row]
     assert len(cells) > 100
@@ -243,7 +243,7 @@ def test_architecture_is_short_and_fits_the_screen() -> None:
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda path: path.parent.name)
-def test_every_room_has_a_short_readme_that_the_map_links_to(readme: Path) -> None:
+def test_every_room_has_short_readme_that_map_links_to(readme: Path) -> None:
     text = readme.read_text()
     assert len(text.splitlines()) <= MOST_LINES_OF_A_README
     for wanted in ("**Begin with**", "**May import**", "**Test**"):
@@ -270,7 +270,7 @@ def test_every_function_and_class_is_there() -> None:
     assert [name for name in camel if name not in classes()] == []
 
 
-def test_what_is_not_there_is_found() -> None:
+def test_missing_thing_is_found() -> None:
     assert is_there("workflow.answering.loop.submit_answer")
     assert is_there("workflow.kinds.KINDS")
     assert is_there("Seat.turn")

@@ -17,7 +17,7 @@ ALONE = {
     "power_cuts": "needs gcc",
     "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }
-"""Those that need what a machine may lack: run them by hand, `python -m benchmarks --try NAME`."""
+"""Benchmarks that need more than a machine may have: run them by hand, `python -m benchmarks --try NAME`."""
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -35,6 +35,6 @@ def test_benchmark_runs_at_tiny_size_and_writes_nothing(name: str) -> None:
     assert {path: path.read_bytes() for path in RESULTS.iterdir()} == before
 
 
-def test_every_result_has_a_benchmark_and_every_benchmark_a_result() -> None:
+def test_every_result_has_benchmark_and_every_benchmark_result() -> None:
     results = {path.stem.removesuffix("_full") for path in RESULTS.glob("*.md")}
     assert results == set(listed())

@@ -6,16 +6,16 @@ from tests.changed import ESTIMATORS, SPINE, choose_tests
 from tests.conftest import ROOT
 
 
-def test_every_file_of_the_spine_exists() -> None:
+def test_every_file_of_spine_exists() -> None:
     assert [path for path in SPINE if not (ROOT / path).is_file()] == []
 
 
-def test_no_change_runs_the_spine_alone() -> None:
+def test_no_change_runs_spine_alone() -> None:
     assert choose_tests([]) == sorted(SPINE)
     assert choose_tests(["README.md"]) == sorted(SPINE)
 
 
-def test_a_changed_module_runs_its_room_and_what_imports_it() -> None:
+def test_changed_module_runs_its_room_and_what_imports_it() -> None:
     chosen = choose_tests(["plcore/margin/plsvm.py"])
     assert {*SPINE, "tests/plcore/margin/test_estimators.py", "tests/plcore/margin/test_grids.py"} <= set(
         chosen
@@ -36,7 +36,7 @@ def test_changed_estimators_are_checked_and_no_others() -> None:
     assert ESTIMATORS not in choose_tests(["workflow/seat.py"])
 
 
-def test_a_changed_test_and_a_changed_helper_run() -> None:
+def test_changed_test_and_changed_helper_run() -> None:
     assert "tests/plcore/test_library_page.py" in choose_tests(["tests/plcore/test_library_page.py"])
     assert "tests/workflow/test_seat.py" in choose_tests(["tests/workflow/world.py"])
 

@@ -33,8 +33,10 @@ from tests.workflow.vector_world import answer_truly, vector_frame, vector_proje
 from tests.workflow.world import small_frame, small_project
 from workflow import importing
 from workflow.access import Right
+from workflow.kinds.one_label import build
 from workflow.log.lines import write_log_lines
 from workflow.log.verifying import header_of
+from workflow.models import neighbors
 from workflow.people import members, team
 from workflow.rows import queue
 from workflow.seat import Seat
@@ -110,7 +112,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_command_computes_in_one_thread_as_a_server_does() -> None:
+def test_command_computes_in_one_thread_as_server_does() -> None:
     """Or the sums of a learner that a shell makes would have other last bits than a server's."""
     looks = """
 import cli, threadpoolctl
@@ -128,7 +130,7 @@ cli.run()
 
 
 @pytest.mark.parametrize("words", HELP, ids=lambda words: " ".join(words) or "winnow")
-def test_help_imports_nothing_that_a_command_needs(words: list[str], tmp_path: Path) -> None:
+def test_help_imports_nothing_that_command_needs(words: list[str], tmp_path: Path) -> None:
     """How long it takes is measured in benchmarks/pages/start.py."""
     command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words, "--help"]
     home = tmp_path / "home"
@@ -168,11 +170,11 @@ def test_asked_nothing_it_shows_what_there_is(shell: Shell) -> None:
     assert all(name in err for name in cli.main.commands)
 
 
-def test_the_version_is_that_of_the_package(shell: Shell) -> None:
+def test_version_is_that_of_package(shell: Shell) -> None:
     assert shell.done("--version") == f"winnow, version {winnow_labels.__version__}\n"
 
 
-def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_typing_error_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     assert "'exprot'" in shell.refused("exprot")
     assert "'PROJECT_ID'" in shell.refused("export")
     assert "'one'" in shell.refused("export", "one")
@@ -183,11 +185,11 @@ def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("command", ["compare", "export", "rank", "simulate", "verify"])
-def test_a_project_that_is_not_there_is_refused_in_one_line(shell: Shell, command: str) -> None:
+def test_project_that_is_not_there_is_refused_in_one_line(shell: Shell, command: str) -> None:
     assert "There is no project 7 here" in shell.refused(command, 7)
 
 
-def test_every_problem_of_a_table_is_in_the_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_every_problem_of_table_is_in_the_one_line(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "wrong.csv"
     frame = small_frame()
     frame["x"] = frame["x"].astype(str)
@@ -202,13 +204,13 @@ def test_every_problem_of_a_table_is_in_the_one_line(shell: Shell, tmp_path: Pat
     assert json.loads(shell.done("projects", "--json")) == [], "nothing was stored"
 
 
-def test_a_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_PORT", "many")
     for command in ("projects", "serve"):
         assert "WINNOW_PORT" in shell.refused(command)
 
 
-def test_a_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
+def test_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -225,7 +227,7 @@ def test_a_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
-def test_a_database_that_does_not_answer_is_refused_in_one_line(
+def test_database_that_does_not_answer_is_refused_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("WINNOW_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'winnow.sqlite3'}")
@@ -233,14 +235,33 @@ def test_a_database_that_does_not_answer_is_refused_in_one_line(
         assert "cannot be opened for writing" in shell.refused(command)
 
 
-def test_a_link_needs_a_server(shell: Shell) -> None:
+def test_link_needs_server(shell: Shell) -> None:
     assert "No server is running on this data" in shell.refused("link")
 
 
-def test_a_link_of_a_running_server(shell: Shell, tmp_path: Path) -> None:
+def test_link_of_running_server(shell: Shell, tmp_path: Path) -> None:
     shell.done("projects")
     with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
         assert shell.done("link").startswith("https://example.org/winnow/signin?link=")
+
+
+def test_import_finds_neighbours_of_many_rows_unless_a_server_does(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
+    graphs = tmp_path / "home" / "graphs"
+    shell.done("projects")
+    with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
+        _, out, err = shell("import", table)
+    assert "The server finds the neighbours of the rows now. Until then, questions come at random." in err
+    assert [one.suffix for one in graphs.iterdir()] == [".wish"]
+    monkeypatch.setattr(neighbors, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, out, err = shell("import", table, "--name", "again", "--setting", "n_neighbors=7")
+    assert (status, out) == (0, "Project 2: 60 rows, 3 classes.\n")
+    assert "Finding the neighbours of the rows." in err
+    assert "\r0%" in err
+    assert sorted(one.suffix for one in graphs.iterdir()) == [".npz", ".wish"]
 
 
 def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
@@ -280,7 +301,7 @@ def test_projects_as_lines_and_as_json(shell: Shell, table: Path) -> None:
     assert project["created_at"] < project["last_answer"]
 
 
-def test_an_export_to_a_file_is_what_standard_output_has(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_export_to_file_matches_standard_output(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     target = tmp_path / "out.csv"
     assert shell.done("export", 1, "--to", target) == ""
@@ -304,7 +325,7 @@ def test_an_export_to_a_file_is_what_standard_output_has(shell: Shell, table: Pa
         ("out.votes.csv", b"task,"),
     ],
 )
-def test_the_ending_of_the_file_tells_the_format(
+def test_ending_of_file_tells_format(
     shell: Shell, table: Path, tmp_path: Path, file: str, begins: bytes
 ) -> None:
     shell.done("import", table)
@@ -312,7 +333,7 @@ def test_the_ending_of_the_file_tells_the_format(
     assert (tmp_path / file).read_bytes().startswith(begins)
 
 
-def test_a_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     named = shell.done("export", 1, "--format", "jsonl")
@@ -329,7 +350,7 @@ def test_a_format_may_be_named_and_rows_be_chosen(shell: Shell, table: Path, tmp
     assert shell.done("export", 1, "--format", "log") == shell.done("export", 1, "--log")
 
 
-def test_an_earlier_state_is_what_was_exported_then(shell: Shell, table: Path) -> None:
+def test_earlier_state_is_export_of_that_time(shell: Shell, table: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
     shell.done("simulate", 1, "--answers", 2)
     then = [shell.done("export", 1), shell.done("export", 1, "--log")]
@@ -341,7 +362,7 @@ def test_an_earlier_state_is_what_was_exported_then(shell: Shell, table: Path) -
     assert "is of the present state" in shell.refused("export", 1, "--format", "dataset", "--as-of", 2)
 
 
-def test_a_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path) -> None:
+def test_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden", "--setting", "model=plknn")
     shell.done("simulate", 1, "--answers", 2)
     assert shell.done("snapshot", 1) == ""
@@ -357,18 +378,20 @@ def test_a_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Pat
     assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
 
 
-def test_what_cannot_be_exported_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_input_that_cannot_be_exported_is_refused_in_one_line(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
     shell.done("import", table)
     assert "one of .csv, .parquet" in shell.refused("export", 1, "--to", tmp_path / "out.xls")
     assert "A file is one of csv, parquet" in shell.refused("export", 1, "--format", "xls")
     assert "'some' is not one of" in shell.refused("export", 1, "--rows", "some")
     assert "--above belongs to --rows sure" in shell.refused("export", 1, "--above", 0.5)
-    assert "two files" in shell.refused("export", 1, "--log", "--format", "csv")
+    assert "Use either" in shell.refused("export", 1, "--log", "--format", "csv")
     assert "0<=x<=1" in shell.refused("export", 1, "--rows", "sure", "--above", 90)
     assert not list(tmp_path.glob("out*"))
 
 
-def test_a_full_disk_and_ctrl_c_leave_what_was_there(
+def test_full_disk_and_ctrl_c_leave_existing_data(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -393,7 +416,7 @@ def test_a_full_disk_and_ctrl_c_leave_what_was_there(
     assert target.read_text().startswith("id,")
 
 
-def test_a_terminal_is_told_how_far_the_writing_is(
+def test_terminal_is_told_how_far_writing_is(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("import", table)
@@ -403,7 +426,7 @@ def test_a_terminal_is_told_how_far_the_writing_is(
     assert (status, said) == (0, "\r60 of 60 rows\n")
 
 
-def test_a_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
     shell.done("simulate", 1, "--answers", 3)
     file = tmp_path / "b.zip"
@@ -422,9 +445,7 @@ def test_a_backup_is_one_file_and_comes_back(shell: Shell, table: Path, tmp_path
     assert "is damaged at its end" in shell.refused("restore", file, "--replace")
 
 
-def test_a_backup_that_nobody_names_lies_in_the_data_folder(
-    shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_backup_that_no_one_names_is_in_data_folder(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     shell.done("backup")
     (made,) = (tmp_path / "home" / "backups").iterdir()
@@ -435,7 +456,7 @@ def test_a_backup_that_nobody_names_lies_in_the_data_folder(
     assert len(list(folder.iterdir())) == 1
 
 
-def test_the_doctor_says_what_is_ill_and_what_to_do(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_doctor_says_what_is_ill_and_fix(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -447,7 +468,7 @@ def test_the_doctor_says_what_is_ill_and_what_to_do(shell: Shell, table: Path, t
     assert "ok   database: " in out
 
 
-def test_what_a_backup_lacks_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_what_backup_lacks_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     (stored,) = (tmp_path / "home" / "tables").iterdir()
     stored.write_bytes(b"overwritten")
@@ -460,7 +481,7 @@ def test_what_a_backup_lacks_is_said(shell: Shell, table: Path, tmp_path: Path) 
         assert err.startswith(f"In the data folder that was backed up, tables/{stored.name} is damaged.\n")
 
 
-def test_a_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_winnow_keeps_its_traceback(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError("a fault")
 
@@ -471,7 +492,7 @@ def test_a_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
-def test_rank_writes_the_queue_of_either_kind(shell: Shell, tmp_path: Path, question: str) -> None:
+def test_rank_writes_queue_of_either_kind(shell: Shell, tmp_path: Path, question: str) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
     try:
         owner = team.ensure_owner(home).id
@@ -490,7 +511,7 @@ def test_rank_writes_the_queue_of_either_kind(shell: Shell, tmp_path: Path, ques
     assert shell.refused("rank", 77).startswith("Error: There is no project 77 here,")
 
 
-def test_a_comparison_of_a_file_and_of_a_project(shell: Shell, table: Path, findings: Findings) -> None:
+def test_comparison_of_file_and_of_project(shell: Shell, table: Path, findings: Findings) -> None:
     findings.accuracies = {"clpl": 0.9, "plknn": 0.6}
     lines = shell.done("compare", table).splitlines()
     assert lines == [
@@ -508,13 +529,13 @@ def test_a_comparison_of_a_file_and_of_a_project(shell: Shell, table: Path, find
     assert shell.done("export", 1, "--log").count("\n") == 1, "nothing was adopted"
 
 
-def test_columns_of_a_compared_file_can_be_named(shell: Shell, table: Path, findings: Findings) -> None:
+def test_columns_of_compared_file_can_be_named(shell: Shell, table: Path, findings: Findings) -> None:
     line = shell.refused("compare", table, "--candidates", "sets")
     assert "'sets'" in line
     assert "Fix:" in line
 
 
-def test_what_cannot_be_compared_is_refused_in_one_line(
+def test_input_that_cannot_be_compared_is_refused_in_one_line(
     shell: Shell, tmp_path: Path, table: Path, findings: Findings
 ) -> None:
     assert "nowhere.csv" in shell.refused("compare", tmp_path / "nowhere.csv")
@@ -529,7 +550,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(
     assert shell.refused("compare", table).endswith("fewer rows than folds")
 
 
-def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_rows_are_added_once_and_rest_is_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     frame = small_frame(2, seed=9)
     frame["id"] = ["r0", "new"]
@@ -548,12 +569,10 @@ def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp
     assert shell("append", 9, more)[0] == 2
 
 
-def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
-    shell: Shell, table: Path
-) -> None:
+def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(shell: Shell, table: Path) -> None:
     status, _, err = shell("import", table, "--setting", "truth_role=given")
     assert status == 0
-    assert "there will be nothing to ask. Fix:" in err
+    assert "there is nothing to ask. Fix:" in err
     assert "truth_role=hidden" in err
     (project,) = json.loads(shell.done("projects", "--json"))
     assert project["open"] == 0
@@ -563,7 +582,7 @@ def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
     assert "2 answered" in shell.done("simulate", 2, "--answers", 2)
 
 
-def test_further_pictures_and_a_caption_are_named(shell: Shell, tmp_path: Path) -> None:
+def test_further_pictures_and_caption_are_named(shell: Shell, tmp_path: Path) -> None:
     zipped = tmp_path / "bursts.zip"
     zipped.write_bytes(make_zip({"t.csv": PICTURES, **FILES}))
     named = (
@@ -587,7 +606,7 @@ def test_further_pictures_and_a_caption_are_named(shell: Shell, tmp_path: Path) 
     assert "both a further image shown and part of the caption" in line
 
 
-def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
+def test_the_same_file_again_is_reported(shell: Shell, table: Path) -> None:
     shell.done("import", table)
     status, _, err = shell("import", table, "--name", "again", "--number", "x")
     assert status == 0
@@ -602,7 +621,7 @@ def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
         (("--name", "new", "--description", "d" * 100_000), "A description has at most"),
     ],
 )
-def test_what_no_project_may_be_called_is_said_before_the_file_is_read(
+def test_what_no_project_may_be_called_is_reported_before_file_is_read(
     shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:
     shell.done("import", table)
@@ -614,9 +633,7 @@ def test_what_no_project_may_be_called_is_said_before_the_file_is_read(
     assert said in shell.refused("import", table, *options)
 
 
-def test_the_folder_where_one_is_has_its_name(
-    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_if_one_is_has_its_name(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = table.parent / "of birds"
     folder.mkdir()
     table.rename(folder / table.name)
@@ -625,9 +642,7 @@ def test_the_folder_where_one_is_has_its_name(
     assert json.loads(shell.done("projects", "--json"))[0]["name"] == "of birds"
 
 
-def test_what_the_system_says_of_a_file_begins_with_its_name(
-    shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_what_system_says_of_file_begins_with_its_name(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     gone = tmp_path / "gone" / "out.csv"
     assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
@@ -655,7 +670,7 @@ def test_options_that_change_nothing_or_leave_nothing_are_refused(
     assert json.loads(shell.done("projects", "--json")) == []
 
 
-def test_a_comparison_takes_every_option_of_a_file_and_none_of_a_project(
+def test_comparison_takes_every_option_of_file_and_none_of_project(
     shell: Shell, tmp_path: Path, table: Path, findings: Findings
 ) -> None:
     votes, frame = tmp_path / "votes.csv", small_frame()
@@ -670,7 +685,7 @@ def test_a_comparison_takes_every_option_of_a_file_and_none_of_a_project(
     assert "Fix:" in shell.refused("compare", votes, "--as-it-is")
     shell.done("import", table)
     for option in (("--truth", "x"), ("--rows", table), ("--as-it-is",)):
-        assert "What the columns of project 1 are is settled" in shell.refused("compare", 1, *option)
+        assert "The column roles of project 1 are fixed" in shell.refused("compare", 1, *option)
 
 
 def write_log(home: Path, project: int, path: Path) -> None:
@@ -684,7 +699,7 @@ def write_log(home: Path, project: int, path: Path) -> None:
     here.close()
 
 
-def test_verify_checks_a_file_a_project_and_the_one_against_the_other(
+def test_verify_checks_file_project_and_the_one_against_the_other(
     shell: Shell, table: Path, tmp_path: Path
 ) -> None:
     shell.done("import", table, "--setting", "truth_role=hidden")
@@ -700,7 +715,7 @@ def test_verify_checks_a_file_a_project_and_the_one_against_the_other(
     assert "log.jsonl: the beginning, of 2 entries, of the log" in shell.done("verify", file, "--project", 1)
 
 
-def test_verify_says_in_one_line_what_is_wrong(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_verify_says_in_one_line_error(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)
@@ -713,7 +728,7 @@ def test_verify_says_in_one_line_what_is_wrong(shell: Shell, table: Path, tmp_pa
     assert "No such file" in shell.refused("verify", 1, "--project", 1), "with a project it is a file's name"
 
 
-def test_a_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     target = tmp_path / "birds.zip"
     shell.done("export", 1, "--to", target, "--card", "license=mit", "--card", "languages=en, de")
@@ -730,13 +745,13 @@ def test_a_data_set_with_its_card(shell: Shell, table: Path, tmp_path: Path) -> 
     assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
 
 
-def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("projects")  # makes the home and its owner
     here = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")}))
     seat = Seat(here, team.ensure_owner(here).id)
     for name in ("Ada", "Bob: the birder"):
         team.make_link(seat, name)
-    for shared, said in (("Eve", "nobody of that name"), ("Ada:king", "Got 'king'")):
+    for shared, said in (("Eve", "no one of that name"), ("Ada:king", "Got 'king'")):
         assert said in shell.refused("import", table, "--share", shared)
         assert shell.done("projects") == "", "nothing was made"
     shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")
@@ -747,12 +762,12 @@ def test_a_project_is_shared_as_it_is_made(shell: Shell, table: Path, tmp_path: 
     here.close()
 
 
-def test_every_role_that_the_page_gives_has_an_option() -> None:
+def test_every_role_that_page_gives_has_option() -> None:
     options = {option.name for option in cli.main.commands["import"].params}
     assert {one.name for one in fields(Roles)} - {"scored_by"} <= options, "which comes after the table"
 
 
-def test_import_takes_the_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: Path) -> None:
+def test_import_takes_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "faces.csv"
     file.write_bytes(photos_csv())
     chosen = ("--source", "shot", "--candidates", "names")

@@ -50,7 +50,7 @@ def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> 
     return line
 
 
-def test_a_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Path) -> None:
+def test_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Path) -> None:
     status, out, err = shell("bring-in", taken)
     assert (status, out) == (0, "Project 1: birds.\n"), err
     assert "Known here by the same name: owner.\n" in err
@@ -59,7 +59,7 @@ def test_a_project_comes_in_with_its_log_and_its_answers(shell: Shell, taken: Pa
     assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"
 
 
-def test_a_name_that_is_taken_is_refused_and_another_can_be_given(
+def test_name_that_is_taken_is_refused_and_another_can_be_given(
     shell: Shell, taken: Path, tmp_path: Path
 ) -> None:
     shell.done("bring-in", taken)
@@ -72,7 +72,7 @@ def test_a_name_that_is_taken_is_refused_and_another_can_be_given(
 
 
 @pytest.mark.parametrize("at", [100, -1, "middle"])
-def test_a_damaged_file_is_refused_in_one_line(
+def test_damaged_file_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path, at: int | str
 ) -> None:
     content = bytearray(taken.read_bytes())
@@ -87,7 +87,7 @@ def test_one_that_is_cut_off_is_refused_in_one_line(shell: Shell, taken: Path, t
     assert "birds.zip is damaged at its end" in refused_and_nothing_stored(shell, tmp_path, taken)
 
 
-def test_one_that_nobody_has_sealed_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+def test_one_that_no_one_has_sealed_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
     """The same members, packed by another program: nothing says that they are as they were."""
     other = tmp_path / "packed.zip"
     with zipfile.ZipFile(taken) as given, zipfile.ZipFile(other, "w") as packed:
@@ -98,10 +98,10 @@ def test_one_that_nobody_has_sealed_is_refused_in_one_line(shell: Shell, taken: 
     assert "the seal that ends every backup" in line
 
 
-def test_one_that_was_changed_and_sealed_anew_is_refused_in_one_line(
+def test_one_that_was_changed_and_sealed_again_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path
 ) -> None:
-    """The answer is a class that the table does not have: it is looked at beside the seal of the file."""
+    """The answer is a class that the table does not have: it is looked at next to the seal of the file."""
 
     def change(content: dict[str, Any]) -> None:
         content["rows"]["entries"][0]["labels"] = ["unheard of"]
@@ -111,7 +111,7 @@ def test_one_that_was_changed_and_sealed_anew_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("what", ["backup", "text", "missing"])
-def test_what_is_no_file_of_a_project_is_refused_in_one_line(
+def test_non_file_of_project_is_refused_in_one_line(
     shell: Shell, taken: Path, tmp_path: Path, what: str
 ) -> None:
     file = tmp_path / f"{what}.zip"
@@ -124,7 +124,7 @@ def test_what_is_no_file_of_a_project_is_refused_in_one_line(
     assert {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}[what] in line
 
 
-def test_a_setting_that_is_wrong_is_refused_in_one_line(
+def test_setting_that_is_wrong_is_refused_in_one_line(
     shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WINNOW_PORT", "x")

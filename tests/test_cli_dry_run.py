@@ -19,7 +19,7 @@ __all__ = ["shell"]
 MORE_TABLES = b"id,text,labels\n1,a bird,wren|robin\n2,two birds,wren\n3,more birds,robin\n"
 
 
-def test_dry_run_prints_the_reading_and_stores_nothing(shell: Shell) -> None:
+def test_dry_run_prints_reading_and_stores_nothing(shell: Shell) -> None:
     out = shell.done("import", CASES / "llm_shortlist.jsonl", "--dry-run")
     assert out.startswith("Read as JSON Lines: 40 rows, ")
     assert "Learnt from: text 'text'." in out
@@ -27,7 +27,7 @@ def test_dry_run_prints_the_reading_and_stores_nothing(shell: Shell) -> None:
     assert json.loads(shell.done("projects", "--json")) == []
 
 
-def test_import_prints_the_reading_on_standard_error(shell: Shell) -> None:
+def test_import_prints_reading_on_standard_error(shell: Shell) -> None:
     status, out, err = shell("import", CASES / "llm_shortlist.jsonl")
     assert (status, out.startswith("Project 1: 40 rows, ")) == (0, True)
     assert "Read as JSON Lines: 40 rows, " in err
@@ -47,7 +47,7 @@ def test_import_stops_at_cells_with_two_readings(shell: Shell) -> None:
     assert (status, "2 rows" in out, "mixed-separators" in err) == (2, True, True)
 
 
-def test_import_stops_at_tables_of_a_zip_that_are_not_read(shell: Shell, tmp_path: Path) -> None:
+def test_import_stops_at_tables_of_zip_that_are_not_read(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "birds.zip"
     file.write_bytes(make_zip({"a.csv": MORE_TABLES, "b.tsv.txt": MORE_TABLES.replace(b",", b"\t")}))
     assert "--accept more-tables" in shell.refused("import", file)
@@ -55,7 +55,7 @@ def test_import_stops_at_tables_of_a_zip_that_are_not_read(shell: Shell, tmp_pat
     assert shell.done("import", file, "--accept", "more-tables") == "Project 1: 3 rows, 2 classes.\n"
 
 
-def test_import_reads_a_file_as_it_is_chosen(shell: Shell) -> None:
+def test_import_reads_file_as_it_is_chosen(shell: Shell) -> None:
     file = path_of("md16.json")
     out = shell.done("import", file, "--dry-run", "--item", "detection")
     assert out.startswith("Read as MegaDetector JSON, an item a detection: 4 rows, ")
@@ -77,7 +77,7 @@ def test_import_asks_once_about_rows_without_labels(shell: Shell) -> None:
     assert "Project 2: 19 rows" in shell.done("import", file, "--unlabelled", "leave-out", "--name", "fewer")
 
 
-def test_import_asks_once_about_truth_outside_the_candidates(shell: Shell) -> None:
+def test_import_asks_once_about_truth_outside_candidates(shell: Shell) -> None:
     file = CASES / "votes_with_truth_semicolon.csv"
     assert "--truth-outside" in shell.refused("import", file)
     status, out, err = shell("import", file, "--dry-run")
@@ -89,7 +89,7 @@ def test_import_asks_once_about_truth_outside_the_candidates(shell: Shell) -> No
 
 
 @pytest.mark.parametrize("hunted", HUNTED[::6], ids=lambda one: one.name)
-def test_dry_run_says_what_the_library_says(hunted: Hunted, shell: Shell) -> None:
+def test_dry_run_says_what_library_says(hunted: Hunted, shell: Shell) -> None:
     status, out, err = shell("import", HUNT / hunted.name, "--dry-run")
     assert status == (2 if hunted.rows is None or hunted.stops else 0), err
     assert all(f"--accept {name}" in err for name in hunted.stops)
@@ -99,11 +99,11 @@ def test_dry_run_says_what_the_library_says(hunted: Hunted, shell: Shell) -> Non
         assert out.startswith("Read as ")
 
 
-def test_every_case_has_a_right_reading_or_refusal() -> None:
+def test_every_case_has_right_reading_or_refusal() -> None:
     assert {path.name for path in CASES.iterdir() if path.is_file()} <= {*RIGHT, *REFUSED}
 
 
-def test_dry_run_says_the_right_reading_of_every_case(shell: Shell) -> None:
+def test_dry_run_says_right_reading_of_every_case(shell: Shell) -> None:
     for name, right in RIGHT.items():
         status, out, err = shell("import", path_of(name), "--dry-run")
         assert out.startswith(f"Read as {right.said}"), (name, out)
@@ -112,13 +112,13 @@ def test_dry_run_says_the_right_reading_of_every_case(shell: Shell) -> None:
         if right.stops:
             assert err.startswith("Error: "), name
             assert "Fix: " in err, name
-            assert err.endswith(f"If it is right as it is read, add --accept {right.stops}.\n"), (name, err)
+            assert err.endswith(f"To accept this reading, add --accept {right.stops}.\n"), (name, err)
         assert " above." not in err, (name, "there is no above in a terminal")
         assert "choose the shape" not in err, (name, "the command line has no shapes to choose")
     assert json.loads(shell.done("projects", "--json")) == []
 
 
-def test_dry_run_refuses_cases_in_one_line_with_the_fix(shell: Shell) -> None:
+def test_dry_run_refuses_cases_in_one_line_with_fix(shell: Shell) -> None:
     for name, refused in REFUSED.items():
         status, out, err = shell("import", path_of(name), "--dry-run")
         assert (status, err.count("\n")) == (2, 1), (name, err)

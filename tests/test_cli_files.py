@@ -39,9 +39,7 @@ def stored(tmp_path: Path) -> LabelTable:
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
-def test_from_the_encoder_to_the_project(
-    shell: Shell, table: Path, words: Path, tmp_path: Path, ending: str
-) -> None:
+def test_from_encoder_to_project(shell: Shell, table: Path, words: Path, tmp_path: Path, ending: str) -> None:
     vectors = tmp_path / f"v.{ending}"
     status, out, err = shell("encode", table, "--encoder", "words", "--out", vectors)
     assert (status, out) == (0, f"{vectors}: vectors of the rows of {table}.\n")
@@ -60,7 +58,7 @@ def test_from_the_encoder_to_the_project(
     np.testing.assert_array_equal(stored(tmp_path).embeddings, [*expected, [0, 1], [0, 0]])
 
 
-def test_candidates_weigh_by_a_classifier(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
+def test_candidates_weigh_by_classifier(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     assert "No encoder is called 'lost'" in shell.refused("suggest", 1, "--with", "lost")
     about = {"kind": "text", "classes": "labels.txt"}
@@ -82,7 +80,7 @@ def test_candidates_weigh_by_a_classifier(shell: Shell, table: Path, words: Path
     assert (told["rows"], told["classes"], told["unknown"]) == (3, ["robin", "wren"], [])
 
 
-def test_rows_without_vectors_for_a_project_with_them_are_refused(
+def test_rows_without_vectors_for_project_with_them_are_refused(
     shell: Shell, table: Path, words: Path, tmp_path: Path
 ) -> None:
     shell.done("encode", table, "--encoder", words, "--out", tmp_path / "v.npz")
@@ -92,7 +90,7 @@ def test_rows_without_vectors_for_a_project_with_them_are_refused(
     assert "The file has no column 'embedding', which the project uses" in shell.refused("append", 1, more)
 
 
-def test_what_cannot_be_encoded_is_refused_in_one_line(
+def test_input_that_cannot_be_encoded_is_refused_in_one_line(
     shell: Shell, table: Path, words: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "v.npz"
@@ -115,7 +113,7 @@ def test_what_cannot_be_encoded_is_refused_in_one_line(
     assert not out.exists()
 
 
-def test_a_project_gets_embeddings_and_its_log_still_holds(
+def test_project_gets_embeddings_and_its_log_still_holds(
     shell: Shell, table: Path, words: Path, tmp_path: Path
 ) -> None:
     shell.done("import", table)
@@ -140,9 +138,7 @@ def test_a_project_gets_embeddings_and_its_log_still_holds(
     assert "Name the encoder: --encoder FOLDER." in shell.refused("encode", 1)
 
 
-def test_options_of_a_file_are_none_of_a_project(
-    shell: Shell, table: Path, words: Path, tmp_path: Path
-) -> None:
+def test_options_of_file_are_none_of_project(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
     assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--out", tmp_path / "v.npz")
     assert "belong to a FILE" in shell.refused("encode", 1, "--encoder", "words", "--text", "text")
     assert "--out vectors.npz" in shell.refused("encode", table, "--encoder", "words")
@@ -167,7 +163,7 @@ PROJECTS = {
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_import_reads_the_file_of_a_tool(name: str, shell: Shell) -> None:
+def test_import_reads_file_of_tool(name: str, shell: Shell) -> None:
     status, out, err = shell("import", CASES / name)
     assert status == 0, err
     assert out.splitlines()[-1] == f"Project 1: {PROJECTS[name]}."
@@ -181,7 +177,7 @@ def test_import_reads_the_file_of_a_tool(name: str, shell: Shell) -> None:
         ("kaleidoscope_id.csv", "kaleidoscope"),
     ],
 )
-def test_export_gives_the_file_of_a_tool_back(name: str, form: str, shell: Shell, tmp_path: Path) -> None:
+def test_export_gives_file_of_tool_back(name: str, form: str, shell: Shell, tmp_path: Path) -> None:
     shell.done("import", CASES / name)
     target = tmp_path / "back"
     shell.done("export", 1, "--format", form, "--rows", "all", "--to", target)
@@ -195,14 +191,14 @@ def test_export_gives_the_file_of_a_tool_back(name: str, form: str, shell: Shell
         assert read_cells(back).equals(read_cells(before)[columns])
 
 
-def test_export_writes_the_labelling_interface_of_label_studio(shell: Shell) -> None:
+def test_export_writes_labelling_interface_of_label_studio(shell: Shell) -> None:
     shell.done("import", CASES / "label_studio.csv")
     config = shell.done("export", 1, "--format", "labelstudio-config")
     assert '<Text name="item" value="$text"/>' in config
     assert config.count("<Choice ") == 2
 
 
-def test_progress_of_encode_tells_the_minutes_left(
+def test_progress_of_encode_tells_minutes_left(
     shell: Shell, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -1,4 +1,4 @@
-"""`--json`: every command has it, and with it standard output is one document, whatever is said beside it."""
+"""`--json`: every command has it, and with it standard output is one document, whatever is said next to it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
         (("link",), "No server is running"),
     ],
 )
-def test_what_is_refused_is_a_problem_with_the_status_that_it_has(
+def test_what_is_refused_is_problem_with_status_that_it_has(
     shell: Shell, words: tuple[object, ...], says: str
 ) -> None:
     more = ("--to", "out.csv") if says.startswith("There is no project") else ()
@@ -178,7 +178,7 @@ def test_what_is_refused_is_a_problem_with_the_status_that_it_has(
     assert shell(*words, *more)[1] == "" or says == "Name a file"
 
 
-def test_a_server_that_does_not_start_says_so_in_a_document(
+def test_server_that_does_not_start_says_so_in_document(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WINNOW_PORT", "many")
@@ -200,15 +200,15 @@ def test_a_server_that_does_not_start_says_so_in_a_document(
             2,
             "of 10.9.9.9: Name or service not known",
         ),
-        (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be read or written: No space left"),
-        (SystemExit(1), 1, "could not start. Fix: see what standard error says."),
-        (SystemExit(3), 3, "could not start. Fix: see what standard error says."),
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "Reading or writing failed: No space left"),
+        (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
+        (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
     ],
 )
-def test_what_ends_a_server_that_starts_is_not_always_its_port(
+def test_what_ends_server_that_starts_is_not_always_its_port(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: int, says: str
 ) -> None:
-    """Who starts it again where that may help knows by the status: docs/winnow.service."""
+    """The exit status shows whether a restart may help: docs/winnow.service."""
 
     def end(_path: str, run_name: str) -> None:
         raise fault
@@ -223,7 +223,7 @@ def test_what_ends_a_server_that_starts_is_not_always_its_port(
     assert "Traceback" not in err
 
 
-def test_a_backup_is_put_back_before_the_data_are_opened(
+def test_backup_is_put_back_before_data_are_opened(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be what mends them; and what hinders it is said in a document, too."""
@@ -244,7 +244,7 @@ def test_a_backup_is_put_back_before_the_data_are_opened(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
-def test_a_document_that_cannot_be_written_is_refused_in_one_line(
+def test_document_that_cannot_be_written_is_refused_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.done("projects")
@@ -254,11 +254,11 @@ def test_a_document_that_cannot_be_written_is_refused_in_one_line(
 
     monkeypatch.setattr(json_option, "write_document", full)
     monkeypatch.setattr(cli, "write_document", full)
-    line = "Error: Something could not be read or written: No space left on device.\n"
+    line = "Error: Reading or writing failed: No space left on device.\n"
     assert shell("projects", "--json") == (cli.REFUSED, "", line)
 
 
-def test_words_go_beside_the_document(
+def test_words_go_next_to_document(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, out, err = shell("import", table, "--json")
@@ -270,7 +270,7 @@ def test_words_go_beside_the_document(
     assert json.loads(out)["format"] == "csv"
 
 
-def test_a_secret_stands_in_the_document_alone(shell: Shell, tmp_path: Path) -> None:
+def test_secret_is_in_document_alone(shell: Shell, tmp_path: Path) -> None:
     """Standard error is what logs keep."""
     _, out, err = shell("token", "survey", "--json")
     assert json.loads(out)["token"].startswith("winnow_")
@@ -281,7 +281,7 @@ def test_a_secret_stands_in_the_document_alone(shell: Shell, tmp_path: Path) -> 
     assert "signin?link=" not in err
 
 
-def test_a_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"
     write_log(tmp_path / "home", 1, file)
@@ -291,7 +291,7 @@ def test_a_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, 
     assert (status, json.loads(out)["exit_status"]) == (2, 2)
 
 
-def test_a_document_of_what_json_has_not_is_a_fault_of_ours() -> None:
+def test_document_of_what_json_has_not_is_fault_of_winnow() -> None:
     @click.command()
     @json_option.json_option
     def wrong() -> Any:

@@ -18,7 +18,7 @@ from tests.workflow.world import small_frame
 __all__ = ["findings", "shell"]
 
 
-def test_a_table_on_disk_is_ranked_without_a_project(shell: Shell, tmp_path: Path) -> None:
+def test_table_on_disk_is_ranked_without_project(shell: Shell, tmp_path: Path) -> None:
     X, sets = rows_and_sets(300)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [120])
     words = ("rank", path, "--top", 20, "--neighbors", 5, "--block", 100)
@@ -65,7 +65,7 @@ def test_without_dask_one_line_says_what_to_install(
         assert "tcp://a:1 is the scheduler" in shell.refused("rank", *words)
 
 
-def test_a_pool_ranks_as_the_command_itself(shell: Shell, tmp_path: Path) -> None:
+def test_pool_ranks_as_command_itself(shell: Shell, tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "t", *rows_and_sets(150))
     one = shell.done("rank", path, "--block", 100)
     for part in (tmp_path / "home" / "blocks").iterdir():
@@ -73,7 +73,7 @@ def test_a_pool_ranks_as_the_command_itself(shell: Shell, tmp_path: Path) -> Non
     assert shell.done("rank", "--block", 100, "--cluster", "processes:2", path) == one
 
 
-def test_what_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
+def test_input_that_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     assert "There is no" in shell.refused("rank", tmp_path / "nowhere")
     for option in (("--top", 3), ("--reverse",), ("--cluster",), ("--cluster", "processes:2")):
@@ -110,9 +110,7 @@ def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("no_dask")
 class TestOneWay:
-    def test_the_address_stands_before_or_after_the_table(
-        self, shell: Shell, table: Path, command: str
-    ) -> None:
+    def test_address_is_before_or_after_table(self, shell: Shell, table: Path, command: str) -> None:
         here = "tcp://10.0.0.1:8786"
         for words in (
             ("--cluster", here, table),
@@ -122,7 +120,7 @@ class TestOneWay:
         ):
             assert f"{here} {ASKED}" in shell.refused(command, *words)
 
-    def test_without_an_address_it_is_whom_the_setting_names(
+    def test_without_address_it_is_whom_setting_names(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("WINNOW_CLUSTER", "tls://10.0.0.2:8786")
@@ -139,7 +137,7 @@ class TestOneWay:
             assert f"tls://10.0.0.2:8786 {ASKED}" in out + err
         assert f"tcp://a:1 {ASKED}" in shell.refused(command, "--cluster", "tcp://a:1", table)
 
-    def test_without_the_setting_it_has_to_name_somebody(
+    def test_without_setting_it_has_to_name_someone(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
@@ -154,9 +152,7 @@ class TestOneWay:
                 "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
             )
 
-    def test_a_word_is_an_address_or_the_table_but_never_lost(
-        self, shell: Shell, table: Path, command: str
-    ) -> None:
+    def test_word_is_address_or_table_but_never_lost(self, shell: Shell, table: Path, command: str) -> None:
         assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "10.0.0.1", table)
         assert "must be a Dask scheduler's address" in shell.refused(
             command, "--cluster", "http://a:1", table
@@ -166,7 +162,7 @@ class TestOneWay:
         assert "unexpected extra argument" in shell.refused(command, table, "more", "--cluster")
 
 
-def test_a_project_is_compared_by_whom_the_option_names(
+def test_project_is_compared_by_whom_option_names(
     shell: Shell, table: Path, findings: Findings, no_dask: None
 ) -> None:
     shell.done("import", table)
@@ -181,7 +177,7 @@ def test_a_project_is_compared_by_whom_the_option_names(
 SOME = ("--strategy", "apl", "--strategy", "random", "--answers", 4, "--runs", 2)
 
 
-def test_strategies_are_compared_on_a_file(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_strategies_are_compared_on_file(shell: Shell, table: Path, tmp_path: Path) -> None:
     status, out, err = shell("simulate", table, *SOME)
     assert status == 0
     assert err == "2 runs by each strategy on 60 rows of known truth.\n"
@@ -199,7 +195,7 @@ def test_strategies_are_compared_on_a_file(shell: Shell, table: Path, tmp_path: 
     assert shell.done("simulate", table, *SOME, "--seed", 1) != out
 
 
-def test_a_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> None:
     words = ("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     one = shell.done(*words)
     for part in (tmp_path / "home" / "blocks").iterdir():
@@ -207,7 +203,7 @@ def test_a_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> Non
     assert shell.done(*words, "--cluster", "processes:2") == one
 
 
-def test_who_looks_on_sees_a_bar(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_looks_on_sees_bar(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     _, _, err = shell("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
     assert "[------------------------] runs: 0 of 2" in err
@@ -215,7 +211,9 @@ def test_who_looks_on_sees_a_bar(shell: Shell, table: Path, monkeypatch: pytest.
     assert "[########################] runs: 2 of 2" in err
 
 
-def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+def test_input_that_cannot_be_replayed_is_refused_in_one_line(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
     assert "nowhere.csv" in shell.refused("simulate", tmp_path / "nowhere.csv")
     assert "There is no strategy 'best'" in shell.refused("simulate", table, "--strategy", "best")
     assert "no true labels" in shell.refused("simulate", table, "--truth", "", *SOME)

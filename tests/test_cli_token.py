@@ -14,7 +14,7 @@ def here() -> Home:
     return home()
 
 
-def test_a_token_is_made_listed_and_ended(shell: Shell) -> None:
+def test_token_is_made_listed_and_ended(shell: Shell) -> None:
     assert shell.done("token") == ""
     secret = shell.done("token", "bird survey", "--days", 90).strip()
     found = tokens.user_of(here(), secret)
@@ -33,10 +33,10 @@ def test_a_token_is_made_listed_and_ended(shell: Shell) -> None:
     assert "There is no token for" in shell.refused("token", "bird survey", "--end")
 
 
-def test_what_is_asked_wrongly_is_refused_in_a_line(shell: Shell) -> None:
+def test_what_is_asked_wrongly_is_refused_in_line(shell: Shell) -> None:
     assert "belong to a PURPOSE" in shell.refused("token", "--end")
     assert "belong to a PURPOSE" in shell.refused("token", "--days", 3)
     assert "days" in shell.refused("token", "survey", "--days", 0)
     assert "purpose" in shell.refused("token", " ")
     assert shell.done("token", "for ever").startswith("winnow_")
-    assert "until it is ended" in shell.done("token")
+    assert "until it is revoked" in shell.done("token")

@@ -11,7 +11,7 @@ from tests import closed_network
 
 pytestmark = pytest.mark.skipif(
     not closed_network.can_be_closed() and "WINNOW_REQUIRE_DATA" not in os.environ,
-    reason="this system lets nobody make a network of their own (unshare, ip)",
+    reason="this system lets no one make a network of their own (unshare, ip)",
 )
 
 
@@ -20,7 +20,7 @@ def test_what_is_sent_to_others_is_caught(tmp_path: Path) -> None:
 
 
 @pytest.mark.proof
-def test_winnow_works_with_the_network_closed_and_tries_to_reach_nobody(tmp_path: Path) -> None:
+def test_winnow_works_with_network_closed_and_tries_to_reach_no_one(tmp_path: Path) -> None:
     assert closed_network.run("tests.closed_day", str(tmp_path), folder=tmp_path) == []
     assert (tmp_path / "out.csv").stat().st_size
 

@@ -32,12 +32,12 @@ FACES = {
     "plcore.tables",
     "plcore.tables.encoders",
 }
-"""What workflow may import of plcore: packages, never the modules inside them."""
+"""Packages of plcore that workflow may import: packages, never the modules inside them."""
 
 MOST_LINES = 600
 MOST_ENTRIES = 16
 OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
-"""Files that a tool wants under that name and in that folder; nobody chooses among them, so they are not counted."""
+"""Files that a tool wants under that name and in that folder; no one chooses among them, so they are not counted."""
 CROWDED = {
     "db": 19,
     "pages": 19,
@@ -54,17 +54,18 @@ OPENS_BY_ITSELF = {
     "workflow/seat.py": "it is the way in",
     "workflow/kinds/opening.py": "the seat's own machinery",
     "workflow/saving.py": "the transaction that the seat takes",
-    "workflow/people/team.py": "signing in: nobody is there yet",
-    "workflow/people/passwords.py": "signing in: nobody is there yet",
-    "workflow/people/elsewhere.py": "signing in: nobody is there yet",
+    "workflow/people/team.py": "signing in: no one is there yet",
+    "workflow/people/passwords.py": "signing in: no one is there yet",
+    "workflow/people/elsewhere.py": "signing in: no one is there yet",
     "workflow/people/browsers.py": "who is there is what it finds out",
     "workflow/people/tokens.py": "who is there is what it finds out",
-    "workflow/demos/digits.py": "the first project, before anybody is there",
+    "workflow/demos/digits.py": "the first project, before anyone is there",
     "workflow/models/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",
     "workflow/importing/encoding_worker.py": "the worker, who is no person; it takes the seat of who asked",
     "workflow/models/random_order.py": "the worker, who is no person",
     "workflow/models/map_worker.py": "the worker, who is no person",
+    "workflow/models/neighbors.py": "the worker, who is no person",
     "workflow/models/waiting.py": "the worker, who is no person",
     "workflow/models/leases.py": "the worker, who is no person",
     "workflow/kinds/one_label/training.py": "takes in what a worker has published, whoever is there",
@@ -104,7 +105,7 @@ def edges() -> dict[str, set[str]]:
 
 
 def places(pattern: str) -> dict[str, list[str]]:
-    """{path: lines} where the pattern stands in code."""
+    """{path: lines} where the pattern is in code."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, text in sources().items():
         for line in text.splitlines():
@@ -118,7 +119,7 @@ def test_no_two_modules_need_each_other() -> None:
 
 
 @pytest.mark.parametrize("above", ["workflow.kinds", "pages.parts", "plcore.loop"])
-def test_the_kinds_do_not_know_each_other(above: str) -> None:
+def test_kinds_do_not_know_each_other(above: str) -> None:
     for own, other in (KINDS, KINDS[::-1]):
         mine = [name for name in edges() if name.startswith(f"{above}.{own}")]
         assert mine
@@ -153,7 +154,7 @@ def test_kinds_are_named_in_one_place_of_each_room() -> None:
     assert naming == {"workflow.kinds", "pages.parts.kinds"}
 
 
-def test_workflow_uses_the_faces_of_plcore_alone() -> None:
+def test_workflow_uses_faces_of_plcore_alone() -> None:
     wrong = {
         f"{name} imports {other}"
         for name, others in edges().items()
@@ -164,14 +165,14 @@ def test_workflow_uses_the_faces_of_plcore_alone() -> None:
     assert not wrong
 
 
-def test_no_use_case_opens_a_transaction_but_by_its_seat() -> None:
+def test_no_use_case_opens_transaction_but_by_its_seat() -> None:
     opened = places(r"\.database\.(?:read|write)\(|(?<!def )\bsaving\(")
     ours = {path for path in opened if path.startswith("workflow/")}
     assert ours <= set(OPENS_BY_ITSELF)
     assert set(OPENS_BY_ITSELF) <= ours, "what does so no longer is named for nothing"
 
 
-def test_pages_and_web_do_not_open_the_database_but_to_look_whether_it_answers() -> None:
+def test_pages_and_web_do_not_open_database_but_to_look_whether_it_answers() -> None:
     opened = places(r"\.database\.(?:read|write)\(")
     assert not {path for path in opened if path.startswith(("pages/", "web/", "cli.py"))}
 
@@ -185,7 +186,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     assert not {name: paths for name, paths in where.items() if len(paths) > 1}
 
 
-def test_the_kinds_of_entries_are_written_in_one_place() -> None:
+def test_kinds_of_entries_are_written_in_one_place() -> None:
     """`EntryKind` is read everywhere; nowhere is a kind compared with a word of its own."""
     kinds = "|".join(EntryKind)
     assert not places(rf"""\bkind (?:==|!=|in|not in) \(?["'](?:{kinds})["']""")

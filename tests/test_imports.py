@@ -58,7 +58,7 @@ def files_of(room: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))
-def test_a_room_imports_only_from_the_rooms_below(room: str) -> None:
+def test_room_imports_only_from_rooms_below(room: str) -> None:
     wrong = {}
     assert files_of(room)
     for path in files_of(room):
@@ -69,5 +69,5 @@ def test_a_room_imports_only_from_the_rooms_below(room: str) -> None:
     assert not wrong
 
 
-def test_the_walk_sees_imports_inside_functions() -> None:
+def test_walk_sees_imports_inside_functions() -> None:
     assert imported_names("def f():\n    from db import people\n    import plcore.query") == {"db", "plcore"}

@@ -1,4 +1,4 @@
-"""What the README tells people to type works, and what CONTRIBUTING.md names is there. Of all pages: tests/docs."""
+"""The README's commands work, and files named in CONTRIBUTING exist. Of all pages: tests/docs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_links_lead_somewhere(name: str) -> None:
     assert not missing
 
 
-def test_pictures_are_kept_only_where_they_are_shown() -> None:
+def test_pictures_are_kept_only_if_they_are_shown() -> None:
     """The others are made by `make screenshots`, into a folder that git ignores."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     shown = {
@@ -47,7 +47,7 @@ def test_pictures_are_kept_only_where_they_are_shown() -> None:
     assert kept == shown
 
 
-def test_the_library_example_runs_and_learns() -> None:
+def test_library_example_runs_and_learns() -> None:
     (example,) = blocks("python")
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", example], cwd=ROOT, capture_output=True, text=True, check=False
@@ -57,7 +57,7 @@ def test_the_library_example_runs_and_learns() -> None:
     assert after > before + 0.1
 
 
-def test_the_commands_it_names_exist() -> None:
+def test_commands_it_names_exist() -> None:
     named = set(re.findall(r"(?:^|`)winnow ([a-z]+)", README, flags=re.M))
     assert "serve" in named
     assert named <= set(cli.main.commands)

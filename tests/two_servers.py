@@ -1,4 +1,5 @@
-"""A team that answers at two servers on one PostgreSQL, of which one is killed in the middle: what each was told, and
+"""A team that answers at two servers on one PostgreSQL, of which one is killed in the middle: what each was
+reported, and
 what is stored."""
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
 GONE = (OSError, WebSocketException, HTTPException)
-"""What a page raises whose server is not there any more."""
+"""Error of a page whose server is gone."""
 
 
 class AnyServer(Protocol):
@@ -34,12 +35,12 @@ class AnyServer(Protocol):
 
 @dataclass
 class Team:
-    """Everybody answers as often as they are to. Whoever loses their server goes on at the other with their sign-in.
+    """Everyone answers as often as they are to. Anyone who loses their server goes on at the other with their sign-in.
 
     acknowledged : label by token, as the screen said that it was saved      cut : presses that a kill answered
     moved : people who lost their server      behind : next questions that did not know of an answer that was
         acknowledged, to whomever at whichever server, before they were asked for
-    faults : what nobody should see
+    faults : what no one should see
     """
 
     project: int
@@ -90,7 +91,7 @@ class Team:
                     while left > 0 and page.question is not None:
                         token, label = page.question["token"], page.question["question"]["rows"][0]["label"]
                         if left == 1 and at == 0 and kill_at is not None:
-                            killed.wait()  # nobody has finished there before
+                            killed.wait()  # no one has finished there before
                         with self.lock:
                             known = self.highest
                         sent = True
@@ -141,7 +142,7 @@ class Stored:
 
 
 def stored(home: Home, team: Team) -> Stored:
-    """What the log has of what the team was told."""
+    """Log entries of the answers that the team saw as saved."""
     with home.database.read() as session:
         log = entries.after(session, team.project, 0)
     labels = {one.token: one.labels for one in log}

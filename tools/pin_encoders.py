@@ -1,11 +1,11 @@
-"""Pin the encoders of the catalogue: run where the internet is, by somebody whom others trust with it.
+"""Pin the encoders of the catalogue: run where the internet is, by someone whom others trust with it.
 
     python tools/pin_encoders.py minilm-many [REVISION]
 
 It fetches the files that the entry names from huggingface.co, at a revision (default: the newest), makes the encoder of
 them, and writes `revision`, `bytes` and `sha256` into `catalogue.toml`, and the vectors of the reference inputs next to
 it. Look at the model's page first (licence, credit, preparation), and compare a vector with one of the authors' own
-code: what is wrong here is wrong for everybody. `git diff` shows what was written.
+code: what is wrong here is wrong for everyone. `git diff` shows what was written.
 """
 
 from __future__ import annotations

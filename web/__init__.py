@@ -1,1 +1,1 @@
-"""What is not a page: sign-in and guard, security headers, health, start and stop of the server."""
+"""HTTP around the pages: sign-in and guard, security headers, health, start and stop of the server."""

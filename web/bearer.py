@@ -8,7 +8,7 @@ from starlette.types import Scope
 API = "/api/v1"
 """Where programs ask."""
 DOCUMENTS = frozenset({f"{API}/openapi.json", f"{API}/docs"})
-"""What people look at, too: whoever is signed in, or sends a token."""
+"""Addresses that browsers also open: no matter who is signed in, or sends a token."""
 CALLS_AGAIN = "60"
 """Seconds after which a program that called too often may call again."""
 STORE_AGAIN = "5"
@@ -37,7 +37,7 @@ def is_below(path: str) -> bool:
 
 
 def secret_of(headers: Headers) -> str | None:
-    """What the request sends as its token; None where it sends none, or several."""
+    """Token of the request; None if it sends none, or several."""
     sent = headers.getlist("authorization")
     if len(sent) != 1 or not sent[0].lower().startswith(_SCHEME):
         return None

@@ -1,7 +1,7 @@
 """Which of Streamlit's addresses are open, and to whom: all others of its are not there.
 
 Streamlit answers at more addresses than Winnow needs: figures of the process, sign-in of its own, an interface for
-agents, files by a name that everybody may have. What a release of it adds is closed until it stands here.
+agents, files by a name that everyone may have. What a release of it adds is closed until it stands here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STREAMLITS = {
     "/_stcore/health": ("GET",),
     "/media/{name}": ("GET",),
 }
-"""Streamlit's addresses with their methods, for whoever is signed in. Beside them there are HOST_CONFIG, which we
+"""Streamlit's addresses with their methods, for anyone who is signed in. Next to them there are HOST_CONFIG, which we
 answer, and STREAM, the websocket of the pages."""
 
 FRAMED_BY = {
@@ -42,7 +42,7 @@ FRAMED_BY = {
     "blockErrorDialogs": False,
     "resourceCrossOriginMode": None,
 }
-"""What Streamlit's pages are told of a site that frames them. None may frame Winnow, so none is named: Streamlit's own
+"""Reply to Streamlit's pages about a site that frames them. None may frame Winnow, so none is named: Streamlit's own
 answer names the hosts of its cloud."""
 
 _POLICY = 1008  # the close code of a websocket that is against the rules
@@ -50,7 +50,7 @@ _NOT_THERE = "There is no such address here. Fix: begin at the start page."
 
 
 async def host_config(_request: Request) -> JSONResponse:
-    """What Streamlit's pages ask at the start about a site that frames them."""
+    """First request of Streamlit's pages about a site that frames them."""
     return JSONResponse(FRAMED_BY, headers={"cache-control": "no-cache"})
 
 

@@ -23,9 +23,10 @@ from streamlit.file_util import get_static_dir
 
 from pages.parts.components import scripts_in
 from web.closed import FRAMED_BY
+from web.connections import PAGES_A_PERSON, open_pages
 from web.guard import PERSON_HEADER
-from web.packed import takes_packed
-from web.scripts import FOLDER
+from web.packed import FOLDER, takes_packed
+from web.signin_page import page as plain_page
 from workflow.access import NotAllowed
 from workflow.people import members
 from workflow.saving import STORE_FAULTS
@@ -48,7 +49,7 @@ OF_A_PROJECT = (
 )
 """Addresses of pages that are about one project, and have a box of all."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
-"""Addresses of pages. Which page a person may have is asked where it is drawn."""
+"""Addresses of pages. Which page a person may have is asked if it is drawn."""
 
 ALWAYS = ("BidiComponent", "Html")
 NEEDED = {
@@ -74,7 +75,7 @@ NEEDED = {
     ),
     "account": ("TextInput", "Button"),
 }
-"""What a page is drawn with beside ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
+"""Scripts of a page in addition to ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
 they import is found."""
 
 CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("MenuButton",)))}
@@ -83,16 +84,23 @@ CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
 _IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
-# Streamlit's page opens its websocket at once where it is told what else it would ask for first. That has to name a
+# Streamlit's page opens its websocket at once if it is told what else it would ask for first. That has to name a
 # site that may frame it: this one can be nowhere (RFC 2606).
 _HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
 _TOLD = (
     '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href, '
     f"HOST_CONFIG: {_HOST} }};</script>"
 )
+TOO_MANY_PAGES = (
+    f"One person can have {PAGES_A_PERSON} pages of Winnow open. Fix: close one in another tab or window, then load "
+    "this page again. If you have fewer open, many other people do: try again in a minute."
+)
 
 
 async def show(request: Request) -> Response:
+    """The document of a page; 429 in words where the person, or all together, have too many open."""
+    if not open_pages.may_open(int(request.headers.get(PERSON_HEADER, "0"))):
+        return plain_page("Too many pages are open", TOO_MANY_PAGES, status=429)
     page = request.url.path.rpartition("/")[2]
     chooses = page in CHOOSING and await run_in_threadpool(_projects_of, request) >= CHOOSING[page][0]
     headers = {"cache-control": "no-cache", "vary": "accept-encoding"}
@@ -157,7 +165,7 @@ def streamlits(name: str) -> list[str]:
 
 # `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: what a browser asks of a page that is put among its apps.
 #
-# Neither says anything of anybody; they are for whoever is signed in, as the pages that name them.
+# Neither says anything of anyone; they are for anyone who is signed in, as the pages that name them.
 
 PATH = "/app"
 MANIFEST_TYPE = "application/manifest+json"

@@ -27,7 +27,7 @@ def prepared_file(request: Request) -> Response:
     member of the project; 403 for a member who is no owner."""
     person_id = int(
         request.headers.get(PERSON_HEADER, "0")
-    )  # set by the guard, which lets nobody else through
+    )  # set by the guard, which lets no one else through
     seat = Seat(home(), person_id, request.path_params["project"])
     try:
         path, file_name = files.find(seat, request.path_params["key"])
@@ -47,7 +47,7 @@ def prepared_file(request: Request) -> Response:
 
 
 def backup_file(request: Request) -> Response:
-    """The file, to be stored and never shown; 404 where there is none, 403 for who is no owner of this Winnow."""
+    """The file, to be stored and never shown; 404 if there is none, 403 for who is no owner of this Winnow."""
     seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard
     try:
         path = owners.find_backup(seat, request.path_params["name"])
@@ -68,7 +68,7 @@ def backup_file(request: Request) -> Response:
 Given = TypeVar("Given", bound=Response | None)
 
 EDGES_HEADER = "x-winnow-edges"
-"""Carries the edges of a picture of sound (`spectrograms.Edges`) beside it."""
+"""Carries the edges of a picture of sound (`spectrograms.Edges`) next to it."""
 
 # The name is made from the content, so a copy is good for ever; private: no proxy may keep it for others.
 _CACHE = "private, max-age=31536000, immutable"
@@ -131,7 +131,7 @@ def _picture(drawn: spectrograms.Spectrogram) -> Response:
 def _for_whoever_may(request: Request, give: Callable[[Seat, str], Given]) -> Given | Response:
     person_id = int(
         request.headers.get(PERSON_HEADER, "0")
-    )  # set by the guard, which lets nobody else through
+    )  # set by the guard, which lets no one else through
     try:
         return give(Seat(home(), person_id), request.path_params["name"])
     except NotFound as missing:

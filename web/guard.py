@@ -1,4 +1,4 @@
-"""The guard: nobody reaches a page, a file or the websocket without being signed in.
+"""The guard: no one reaches a page, a file or the websocket without being signed in.
 
 Pure ASGI, because Starlette's BaseHTTPMiddleware never sees a websocket.
 """
@@ -21,6 +21,7 @@ from streamlit.proto.AuthRedirect_pb2 import AuthRedirect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from web import bearer
+from web.connections import open_pages
 from web.problems import problem
 from web.proxies import proxy_user
 from web.signin_page import cookie_of
@@ -43,7 +44,7 @@ _ASKED = re.compile(rf"{PATH}({_HASH})(\.\w+)?")
 
 
 class NamedFiles:
-    """What pages have been told, by the number of their sign-in."""
+    """Messages to open pages, by sign-in number."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -75,7 +76,7 @@ SIGN_IN_HEADER = "x-winnow-sign-in"
 SEEN_EVERY = 300.0
 """Seconds between two notes of when a browser was seen last."""
 BELIEVED_FOR = 300.0
-"""Seconds for which an open page is believed to be whom a proxy called so: no request of it goes by the proxy."""
+"""Seconds for which an open page is believed to be whom a proxy called so: no request of it uses the proxy."""
 QUIET = 0.5
 """Seconds of silence after these at which its websocket is closed, so that nothing that is pressed is lost."""
 ENDED = "/signin?ended=1"
@@ -83,7 +84,7 @@ ENDED = "/signin?ended=1"
 OPEN_PATHS = frozenset({"/signin", "/signin/openid", "/signin/openid/back", "/healthz"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNED_OUT = 4401  # websocket close code, after HTTP 401
-_COME_AGAIN = 1012  # the close code of a service that restarts: the page opens its websocket anew
+_COME_AGAIN = 1012  # the close code of a service that restarts: the page opens its websocket again
 
 
 class Guard:
@@ -92,8 +93,8 @@ class Guard:
     Without a sign-in: HTML requests are sent to /signin, other HTTP requests get 401, websockets are refused
     at the handshake. A websocket is asked for its sign-in again at every message, because signing out, ending a sign-in
     or a person's access must end the pages they have open: such a page is told to go where that is said. What pages
-    hand out as files goes to the sign-in alone whose page has named it. Where a trusted proxy says who it is, nobody is
-    let through as somebody else; a page that is open opens its websocket anew now and then, so that whom the proxy has
+    hand out as files goes to the sign-in alone whose page has named it. If a trusted proxy says who it is, no one is
+    let through as someone else; a page that is open opens its websocket again now and then, so that whom the proxy has
     signed out is out here too. Requests that change something, and websockets, are refused when another site (another
     port of this machine is one) makes them.
     """
@@ -137,13 +138,21 @@ class Guard:
             (SIGN_IN_HEADER.encode(), str(found.id).encode()),
         ]
         if scope["type"] == "websocket":
-            if found.how == "proxy":
-                receive = _while_believed(receive, send)
-            receive, send = self._while_signed_in(secret, found.id, receive, send)
+            await self._page(scope, secret, found, receive, send)
         elif scope["path"].startswith(PATH) and not self._told.knows(found.id, scope["path"]):
             await _refuse(scope, receive, send, PlainTextResponse("There is no such file here.", 404))
+        else:
+            await self.app(scope, receive, send)
+
+    async def _page(self, scope: Scope, secret: str, found: SignedIn, receive: Receive, send: Send) -> None:
+        """Let a page talk, unless too many are open: its document says so in words (`web.document`)."""
+        if not open_pages.may_open(found.person.id):
+            await _refuse(scope, receive, send, Response(status_code=429))
             return
-        await self.app(scope, receive, send)
+        if found.how == "proxy":
+            receive = _while_believed(receive, send)
+        with open_pages.opened(found.person.id):
+            await self.app(scope, *self._while_signed_in(secret, found.id, receive, send))
 
     async def _program(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Let a program in as the person of its token; whatever cookie it sends counts for nothing."""
@@ -201,7 +210,7 @@ class Guard:
         return receive_while_signed_in, send_while_signed_in
 
     async def _has_ended(self, secret: str) -> bool:
-        """Whether the sign-in is over; False where the database cannot tell: the page asks it again, and says why."""
+        """Whether the sign-in is over; False if the database cannot tell: the page asks it again, and says why."""
         try:
             found = await _signed_in(secret)
         except STORE_FAULTS:
@@ -213,7 +222,7 @@ class Guard:
 
 def _while_believed(receive: Receive, send: Send) -> Receive:
     """Receives what comes by a websocket for BELIEVED_FOR seconds, then until nothing has come for QUIET, and closes
-    it. The page opens another one, and the proxy says anew who that is."""
+    it. The page opens another one, and the proxy says again who that is."""
     until = time.monotonic() + BELIEVED_FOR
 
     async def receive_while_believed() -> Message:
@@ -234,7 +243,7 @@ def _without_our_headers(scope: Scope) -> Scope:
 
 
 def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
-    """True where a browser names another origin than this server, or says that another site asks; programs that are no
+    """True if a browser names another origin than this server, or says that another site asks; programs that are no
     browser name none. A page that came without TLS is another origin than one that came with it."""
     if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
@@ -264,7 +273,7 @@ async def _signed_in(secret: str | None) -> SignedIn | None:
 
 
 async def _agrees(scope: Scope, found: SignedIn | TokenUse) -> bool:
-    """Whether a trusted proxy, where one says who it is, says the same; where none does, whether none had to."""
+    """Whether a trusted proxy, where one says who it is, says the same; if none does, whether none had to."""
     here = home()
     user = proxy_user(scope, here.settings.sign_in)
     if user is None:
@@ -276,7 +285,7 @@ async def _asked(here: Home, ask: Callable[[Home], Found]) -> Found:
     """The answer of the database."""
     if (
         here.database.is_sqlite
-    ):  # half a millisecond that waits for nobody; a thread would take longer to be had
+    ):  # half a millisecond that waits for no one; a thread would take longer to be had
         return ask(here)
     return await run_in_threadpool(ask, here)
 

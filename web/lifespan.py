@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
@@ -23,7 +25,7 @@ from workflow.exporting import files
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
-from workflow.models import map_worker
+from workflow.models import map_worker, neighbors
 from workflow.people import team
 from workflow.saving import FaultLog
 from workflow.server.home import Home, close_home, home
@@ -42,7 +44,7 @@ PATIENCE = 5.0
 
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    or rows to be encoded; or while a layout of a map, or a backup, is wanted."""
+    rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -96,9 +98,8 @@ class WorkerCrew:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
             self._needed, self._seen = anything_to_do(self._home), stamp
-        return (
-            self._needed or map_worker.anything_to_do(self._home) or backup_worker.anything_to_do(self._home)
-        )
+        others = (neighbors, map_worker, backup_worker)
+        return self._needed or any(one.anything_to_do(self._home) for one in others)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -142,6 +143,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         address = here.settings.public_url or base_url()
         notes.enter_context(noted(here.servers_dir, address))
         terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+        load_pages()
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
         # looked at, which makes a key press several times faster.
         gc.collect()
@@ -157,8 +159,17 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         close_home()
 
 
+def load_pages() -> None:
+    """Do now what the first page would do first, which costs it half a second: load the pages' parts, and plotly; and
+    have Python read where its modules come from, which Streamlit asks about once."""
+    from pages.parts import charts, kinds  # noqa: F401 - with all that the pages of every kind are drawn with
+
+    charts.share_curve(np.arange(2), np.zeros(2))
+    inspect.stack()
+
+
 async def _sweep(here: Home) -> None:
-    """Remove files, prepared or sent, that nobody needs any more, also where nobody comes back."""
+    """Remove files, prepared or sent, that no one needs any more, also if no one comes back."""
     while True:
         try:
             await run_in_threadpool(files.clear_left, here)
@@ -169,7 +180,7 @@ async def _sweep(here: Home) -> None:
             await run_in_threadpool(here.jobs.sweep)
         except OSError as error:  # a disk that cannot be written for a while is no reason to stop for good
             logger.warning(
-                "Files that nobody needs any more could not be removed: %s. They are tried again.", error
+                "Files that no one needs any more could not be removed: %s. They are tried again.", error
             )
             await asyncio.sleep(SWEPT_EVERY)
 

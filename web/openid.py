@@ -1,7 +1,7 @@
 """Signing in by OpenID Connect: `/signin/openid` sends a browser to the provider, `/signin/openid/back` takes it back.
 
 Authlib does the protocol: discovery, the code flow with state, nonce and PKCE, the ID token's signature, issuer,
-audience and times. What it keeps between the two requests lies in a signed cookie of ten minutes that is sent to
+audience and times. What it keeps between the two requests is in a signed cookie of ten minutes that is sent to
 these two addresses alone.
 """
 
@@ -72,7 +72,7 @@ def _provider(settings: SignInSettings) -> Provider:
 
 
 class _Step:
-    """One of the two requests as an ASGI app, with the cookie that joins them; 404 where there is no provider."""
+    """One of the two requests as an ASGI app, with the cookie that joins them; 404 if there is no provider."""
 
     def __init__(self, step: Endpoint) -> None:
         self.step = step
@@ -89,7 +89,7 @@ class _Step:
             response = await _said_in_words(self.step, request, _provider(settings))
             await response(scope, receive, send)
 
-        # The key is the same in every process and after a restart, and known to nobody who does not know the secret.
+        # The key is the same in every process and after a restart, and known to no one who does not know the secret.
         key = hashlib.sha256(b"winnow sign-in\0" + settings.oidc_client_secret.encode()).hexdigest()
         kept = SessionMiddleware(
             answer,
@@ -104,7 +104,7 @@ class _Step:
 
 
 async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -> Response:
-    """What the step answers, or why nobody was signed in. What the provider says goes to the log, not to strangers."""
+    """Reply of the step, or why no one was signed in. What the provider says goes to the log, not to strangers."""
     try:
         return await step(request, provider)
     except NotKnown as error:
@@ -134,7 +134,7 @@ async def _start(request: Request, provider: Provider) -> Response:
 
 async def _back(request: Request, provider: Provider) -> Response:
     issuer = await _check_issuer(provider)
-    # RFC 9207: the provider may name itself beside the code.
+    # RFC 9207: the provider may name itself next to the code.
     if request.query_params.get("iss", issuer) != issuer:
         raise ProviderError("The answer names another issuer.")
     token = await provider.authorize_access_token(

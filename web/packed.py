@@ -1,6 +1,7 @@
 """Streamlit's own scripts and styles, packed for every browser that takes gzip: a first load is two fifths.
 
-Streamlit sends them as they are, lest the same file is packed for each request; here it is packed once and kept: 7 MB
+Streamlit sends them as they are, so as not to pack the same file for each request; here it is packed once and kept:
+7 MB
 for all that there are. Their names are made from what is in them, so a browser fetches each once.
 """
 
@@ -14,10 +15,14 @@ from pathlib import Path
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from pages.parts.components import PATH as OWN_PATH
+from pages.parts.components import scripts_in
 
 PATH = "/static/"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
@@ -30,7 +35,7 @@ _KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
-    """ASGI middleware: answers for Streamlit's scripts and styles where they are asked for whole and may be packed."""
+    """ASGI middleware: answers for Streamlit's scripts and styles if they are asked for whole and may be packed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -69,7 +74,31 @@ def takes_packed(headers: Headers) -> bool:
     return "gzip" in taken and "range" not in headers
 
 
-# What pages send by their websocket, read once before Streamlit reads it.
+# `/scripts/VERSION.js`: the JavaScript modules that lie beside the pages, as one, for people who are signed in.
+
+FOLDER = Path(__file__).parents[1] / "pages" / "parts"
+ADDRESS = f"{OWN_PATH}/{{version}}.js"
+# The address is made from the content, so a copy is good for ever.
+_OWN_HEADERS = {"cache-control": "private, max-age=31536000, immutable", "vary": "accept-encoding"}
+
+
+async def script(request: Request) -> Response:
+    """The modules; 404 for a version that is not this server's."""
+    scripts = scripts_in(FOLDER)
+    if request.path_params["version"] != scripts.version:
+        return PlainTextResponse("There is no such script. Load the page again.", status_code=404)
+    if takes_packed(request.headers):
+        headers = {**_OWN_HEADERS, "content-encoding": "gzip"}
+        return Response(_own_packed(), media_type="text/javascript", headers=headers)
+    return Response(scripts.joined, media_type="text/javascript", headers=_OWN_HEADERS)
+
+
+@cache
+def _own_packed() -> bytes:
+    return gzip.compress(scripts_in(FOLDER).joined, mtime=0)
+
+
+# Websocket messages of pages, read before Streamlit reads them.
 #
 # Streamlit takes what a component has sent for JSON that can be read. A number of 5,000 digits, or lists a thousand
 # deep, end its script with a traceback instead; here they become a press that is none, which is refused in words
@@ -78,11 +107,11 @@ def takes_packed(headers: Headers) -> bool:
 NO_PRESS = json.dumps([{"event": "press", "value": "unreadable"}])
 _NOTHING = "{}"
 MOST = 4_000_000
-"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everybody
+"""Bytes of a message: a press that names thousands of labels has a hundredth of it. Larger ones would hold up everyone
 while they are read."""
 PARTS = 50_000
 """Lists and objects in it: thousands of points chosen in a chart have about two each. Reading millions takes seconds in
-which nobody else is heard."""
+which no one else is heard."""
 _TOO_BIG = 1009  # RFC 6455, section 7.4.1
 
 

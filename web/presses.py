@@ -35,7 +35,7 @@ logger = logging.getLogger("winnow")
 
 ADDRESS = f"{pressing.PATH}/{{project:int}}"
 TYPE = "application/json"
-"""What the body is sent as: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
 MOST = 200_000
 """Bytes of a press; one that names thousands of labels has half of it."""
 PARTS = 5_000
@@ -49,8 +49,8 @@ BEHIND = CapacityLimiter(4)
 _getting_ready: set[int] = set()
 """Projects of which this is done now."""
 _lines: WeakValueDictionary[int, Lock] = WeakValueDictionary()
-"""Of each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
-that a project whose log is being read keeps nobody waiting at another."""
+"""For each project that presses wait for: one at a time can be dealt with, and the others take no thread meanwhile, so
+that a project whose log is being read keeps no one waiting at another."""
 
 _STORED_AS_OTHERS = ("labels", "none")
 """Answers that are entries of other kinds in the log, one or two."""
@@ -58,10 +58,10 @@ _STORED_AS_OTHERS = ("labels", "none")
 
 @dataclass(frozen=True)
 class Dealt:
-    """What came of a press.
+    """The result of a press.
 
-    status : 200, or 409 where it was refused and the card shows what stands      after : None: not known
-    notice : said instead of what was saved      together : rows that stand before the person together now
+    status : 200, or 409 if it was refused and the card shows what stands      after : None: not known
+    notice : said instead of what was saved      together : rows that are before the person together now
     """
 
     status: int
@@ -73,8 +73,8 @@ class Dealt:
 async def take_press(request: Request) -> Response:
     """Store a press: 200 with what the card shows next, null where that could not be had.
 
-    Refused, and nothing stored: 409 with the card as it stands now, where the press does not fit it; in words alone 400
-    for what is no JSON, 401 for somebody else than the page was drawn for, 403 for who may not answer there, 408, 413
+    Refused, and nothing stored: 409 with the card as it is now, where the press does not fit it; in words alone 400
+    for what is no JSON, 401 for someone else than the page was drawn for, 403 for who may not answer there, 408, 413
     and 415 for a body that no card sends, 429 for more presses than hands make, 503 where the store fails.
     """
     seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0")), request.path_params["project"])
@@ -98,7 +98,7 @@ async def take_press(request: Request) -> Response:
     except (ValueError, RecursionError):
         return _words(400, "Not saved: what the page sent is no press. Fix: load the page again.")
     if _part(said, "person", int) not in (None, seat.person_id):
-        return _words(401, "Somebody else has signed in here meanwhile.")
+        return _words(401, "Someone else has signed in here meanwhile.")
     async with _lines.setdefault(seat.project_id or 0, Lock()):
         return await to_thread.run_sync(_answered, seat, said, limiter=AT_ONCE)
 
@@ -171,7 +171,7 @@ def _back(seat: Seat, press: Press, zone: str | None) -> Dealt:
 
 
 def _now(seat: Seat, zone: str | None) -> Next | None:
-    """None where it cannot be had: what was stored or refused before must not be taken for a failure of it."""
+    """None if it cannot be had: what was stored or refused before must not be taken for a failure of it."""
     try:
         return pressing.now(seat, zone)
     except (NotSaved, StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS):
@@ -199,7 +199,7 @@ def _note_goal(seat: Seat, after: Next) -> None:
 
 
 def _get_ready(seat: Seat) -> None:
-    """What the next press would wait for otherwise; whatever hinders it, that press will say so."""
+    """Work that would delay the next answer; whatever hinders it, that press will say so."""
     with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):
         loop.get_ready(seat)
 
@@ -208,7 +208,7 @@ PartT = TypeVar("PartT")
 
 
 def _part(said: object, name: str, kind: type[PartT]) -> PartT | None:
-    """A part of what was sent beside the press; None where it is missing, or something else."""
+    """A part of what was sent next to the press; None if it is missing, or something else."""
     part = said.get(name) if isinstance(said, dict) else None
     return part if isinstance(part, kind) and type(part) is kind else None
 

@@ -28,11 +28,11 @@ def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONRespon
     return problem(status, f"{HTTPStatus(status).phrase}: {NO_CALL}", headers)
 
 
-# What a page says where its script ends in an error that nobody has caught, callbacks and fragments too.
+# Page text after an uncaught error, in callbacks and fragments too.
 
 UNKNOWN = (
     "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "
-    "help, whoever runs Winnow finds in its log what happened (winnow doctor says more)."
+    "help, the operator finds in its log what happened (winnow doctor says more)."
 )
 
 

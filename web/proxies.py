@@ -1,4 +1,4 @@
-"""What is believed of proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
+"""Beliefs about proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _as_ipv4(scope: Scope) -> Scope:
 
 
 def proxy_user(scope: Scope, settings: SignInSettings) -> str | None:
-    """Whom a trusted proxy says this is; None where none does. Said twice it is not said: one may be a stranger's."""
+    """Whom a trusted proxy says this is; None if none does. Said twice it is not said: one may be a stranger's."""
     if not settings.proxy_user_header:
         return None
     said = [one.strip() for one in Headers(scope=scope).getlist(settings.proxy_user_header)]
@@ -77,7 +77,7 @@ def keep_uvicorn_out(settings: SignInSettings) -> dict[str, str]:
     return {UVICORNS: ""}
 
 
-# Winnow where people reach it: at a host of its own, or below a path such as `/winnow` that others stand beside.
+# Winnow where people reach it: at a host of its own, or below a path such as `/winnow` that others stand alongside.
 #
 # All behind this knows no such path: it is taken away from what comes, and put before where answers send a browser
 # and before the paths of cookies. Pages have the addresses of files and scripts relative to their own.
@@ -89,7 +89,8 @@ _COOKIES_PATH = re.compile(r"(?i)(;\s*path=)(?=/)")
 class PublicAddress:
     """ASGI middleware for `WINNOW_PUBLIC_URL`; without that setting it changes nothing.
 
-    A request for the host of an address with https came by TLS, whoever ended that: no other is given out. A proxy may
+    A request for the host of an address with https came by TLS, no matter who ended that: no other is given out. A
+    proxy may
     take the path away before it passes a request on, or leave it.
     """
 
@@ -108,7 +109,7 @@ class PublicAddress:
         if not self._base:
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and scope["path"] == self._base:
-            # Addresses are relative: without the slash they would be beside the path.
+            # Addresses are relative: without the slash they would be next to the path.
             query = scope["query_string"].decode("latin-1")
             there = f"{self._base}/?{query}" if query else f"{self._base}/"
             await RedirectResponse(there, status_code=307)(scope, receive, send)

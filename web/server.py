@@ -1,4 +1,4 @@
-"""What `app.py` gives the server: routes, middleware and the address of the settings."""
+"""Output of `app.py` the server: routes, middleware and the address of the settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from streamlit import config
 
-from web import bearer, document, presses, scripts
+from web import bearer, document, packed, presses
 from web.api.made import make_api
 from web.closed import Closed
+from web.connections import OwnConnections
 from web.downloads import backup_file, kept_file, prepared_file, small_picture, spectrogram
 from web.guard import Guard
 from web.headers import SecurityHeaders
@@ -37,9 +38,10 @@ from workflow.files import media
 from workflow.importing import arrivals
 from workflow.saving import STORE_FAULTS, why_nothing_is_saved
 from workflow.server.home import Home, home
+from workflow.server.running import raise_most_files
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 
-# What the server says goes out at once, in however many pieces it comes.
+# Replies are sent at once, in any number of pieces.
 #
 # By itself TCP holds a piece back until the one before has been acknowledged, and who receives waits with that, for
 # 40 ms on Linux: an answer whose head goes out before its body took so long each time. asyncio switches it off for
@@ -68,11 +70,11 @@ def answer_at_once() -> None:
 
 _log = logging.getLogger(__name__)
 _ROOM = 1024 * 1024
-"""Bytes for which there must be room beside the database."""
+"""Bytes for which there must be room next to the database."""
 
 
 def healthz(_request: Request) -> JSONResponse:
-    """200 `{"status": "ok"}`, and with `backups` where they are not as they should be, which keeps nobody from
+    """200 `{"status": "ok"}`, and with `backups` if they are not as they should be, which keeps no one from
     answering; 503 with the reason in words, where the database does not answer, what is stored would be lost with this
     process, or nothing can be written. Open to all, so it says no more."""
     here = home()
@@ -117,7 +119,7 @@ ROUTES = [
     Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
     Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
     *(Route(f"/{page}", document.show, methods=["GET"]) for page in (document.START, *document.PAGES)),
-    Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
+    Route(packed.ADDRESS, packed.script, methods=["GET"]),
     Route(f"{document.PATH}/manifest.webmanifest", document.manifest, methods=["GET"]),
     Route(f"{document.PATH}/icon-{{size}}.png", document.icon, methods=["GET"]),
     Mount(bearer.API, make_api()),
@@ -130,6 +132,7 @@ ROUTES = [
 
 def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
+    raise_most_files()
     try:
         settings = staging.settings_at_start()
         home()
@@ -149,10 +152,11 @@ def see_to_home() -> None:
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first: headers on refusals too, then what proxies say, then where people reach Winnow, then the
-    host, then who is there, then whether there is such an address, then what is kept packed, then whether it can be
-    read."""
+    """Outermost first: bounds for connections, then headers, on refusals too, then what proxies say, then where people
+    reach Winnow, then the host, then who is there, then whether there is such an address, then what is kept packed,
+    then whether it can be read."""
     return [
+        Middleware(OwnConnections),
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
         Middleware(PublicAddress, settings=settings),
@@ -179,7 +183,7 @@ def follow(settings: Settings) -> None:
     """Make WINNOW_HOST and WINNOW_PORT count under `streamlit run app.py` too.
 
     `streamlit run` binds its socket before it imports app.py, so changing its options here would come too
-    late. Where they differ the same command is started once more, in this process, with the settings in
+    late. If they differ the same command is started once more, in this process, with the settings in
     Streamlit's own variables; so it is where uvicorn, made by then, would believe proxies by itself. Flags on the
     command line still win. Starts nothing under `python app.py` (`run_options` serves there) and bare uvicorn (which
     has its own flags).

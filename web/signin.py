@@ -23,7 +23,7 @@ _TYPE = "application/x-www-form-urlencoded"
 
 
 class FormError(ValueError):
-    """What was posted is no form of ours, or too large to be one. status : of the answer"""
+    """The posted data is no form of ours, or too large. status : of the answer"""
 
     def __init__(self, words: str, status: int) -> None:
         super().__init__(words)
@@ -53,7 +53,7 @@ _HOW_TO_GET_A_LINK = (
     "<section><p>The first time, Winnow lets people in by a link that works once.</p>"
     "<p>If you started Winnow: open the link printed in the terminal. <code>winnow link</code>, in Winnow's folder "
     "<code>.venv/bin/python cli.py link</code>, prints a new one.</p>"
-    "<p>Everybody else: ask the owner of this Winnow for a link.</p></section>"
+    "<p>Everyone else: ask the owner of this Winnow for a link.</p></section>"
 )
 _PASSWORD_FORM = (
     '<section><form method="post" action="signin">'
@@ -140,7 +140,7 @@ async def _by_password(request: Request, form: dict[str, str]) -> Response:
 
 
 async def _by_proxy(request: Request) -> Response:
-    """Sign in whom a trusted proxy names; where none does, say how else."""
+    """Sign in whom a trusted proxy names; if none does, say how else."""
     user = proxy_user(request.scope, home().settings.sign_in)
     if user is None or "ended" in request.query_params:
         return _ways("Sign in", _HAS_ENDED if "ended" in request.query_params else "")

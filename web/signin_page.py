@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Scope
 
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.people.browsers import SIGN_IN_LIFE, Visit, browser_words
 from workflow.server.home import home
 
@@ -87,12 +87,12 @@ def cookie_name(scope: Scope, of: str = "signin") -> str:
 
 
 def cookie_of(connection: HTTPConnection) -> str | None:
-    """The secret of the sign-in that a browser sends; None where it sends none."""
+    """The secret of the sign-in that a browser sends; None if it sends none."""
     return connection.cookies.get(cookie_name(connection.scope))
 
 
 def signed_in_answer(request: Request, secret: str) -> RedirectResponse:
-    """To the start page, with the cookie. Always a fresh one, and always to the same address: nobody chooses either."""
+    """To the start page, with the cookie. Always a fresh one, and always to the same address: no one chooses either."""
     response = RedirectResponse("/", status_code=303, headers={"cache-control": "no-store"})
     response.set_cookie(
         cookie_name(request.scope),

@@ -19,7 +19,7 @@ from workflow.server.home import home
 SILENCE = 60.0
 """Seconds after which a file of which nothing more comes is given up."""
 TYPE = "application/octet-stream"
-"""What the body is sent as: no form of another site can, and its scripts would have to ask first."""
+"""Content type of the body: no form of another site can, and its scripts would have to ask first."""
 PIECE = 1 << 20
 """Bytes that are written at a time."""
 
@@ -35,30 +35,33 @@ _STATUS: dict[type[Exception], int] = {
 
 
 async def receive_file(request: Request) -> Response:
-    """Take a file in: 201 with its key, name and size, once all of it lies on the disk.
+    """Take a file in: 201 with its key, name and size, once all of it is on the disk.
 
     Whether the person may is asked before a byte of it is read. Refused, and nothing kept: 403 for who is no owner, 408
-    where nothing more comes, 413 a file too large, whether it said so before or not, 415 another type, 429 while
+    if nothing more comes, 413 a file too large, whether it said so before or not, 415 another type, 429 while
     another one of theirs comes, 507 no room.
     """
     if request.headers.get("content-type") != TYPE:
         return PlainTextResponse(f"A file is sent as {TYPE}.", 415)
-    size = request.headers.get("content-length")
-    name = request.query_params.get("name", "")
     try:
-        arriving = await run_in_threadpool(
-            arrivals.begin, _seat(request), name, None if size is None else int(size)
-        )
-        try:
-            async for piece in _pieces(request):
-                await run_in_threadpool(arriving.write, piece)
-            arrived = await run_in_threadpool(arriving.finish)
-        finally:
-            arriving.end()
+        arrived = await take_in(request, _seat(request), request.query_params.get("name", ""))
     except tuple(_STATUS) as error:
         words = str(error) or "The upload fell silent. Fix: try again."
         return PlainTextResponse(words, _STATUS[type(error)], headers={"connection": "close"})
     return JSONResponse({"key": arrived.key, "name": arrived.name, "size": arrived.size}, 201)
+
+
+async def take_in(request: Request, seat: Seat, name: str) -> arrivals.Arrived:
+    """The file that is the body, once all of it lies on the disk. Raises NotAllowed, before a byte of it is read;
+    TooLarge, OneAtATime, NoRoom; TimeoutError where nothing more comes, ClientDisconnect. Nothing is kept then."""
+    size = request.headers.get("content-length")
+    arriving = await run_in_threadpool(arrivals.begin, seat, name, None if size is None else int(size))
+    try:
+        async for piece in _pieces(request):
+            await run_in_threadpool(arriving.write, piece)
+        return await run_in_threadpool(arriving.finish)
+    finally:
+        arriving.end()
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytearray]:

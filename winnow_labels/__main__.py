@@ -1,7 +1,7 @@
 """The command `winnow`; `python -m winnow_labels` is the same.
 
 In the wheel the app's own rooms (cli.py, app.py, pages, web, workflow, db) lie inside this package, so that no `db` or
-`pages` comes to lie beside other people's packages; in the checkout they are its neighbours. Only this command puts
+`pages` comes to be next to other people's packages; in the checkout they are its neighbours. Only this command puts
 their folder on the path, as `python app.py` and `python worker.py` do with their own.
 """
 

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("backup")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--project", "project_id", type=int, help="Only this project, to bring it in to another Winnow."
-)
+@click.option("--project", "project_id", type=int, help="Only this project, to import into another Winnow.")
 @json_option
 def backup(file: Path | None, project_id: int | None) -> object:
     """Write everything into one FILE while Winnow runs: the database, the tables, their images and recordings.
@@ -36,7 +34,7 @@ def backup(file: Path | None, project_id: int | None) -> object:
             if file is None:
                 raise click.UsageError("Name the file that the project is written to.")
             taken = one_project.take_along(owner(here).at(project_id), file, _teller())
-            say(f"{file}: {_counted(taken)}. To bring it in elsewhere: winnow bring-in {file}")
+            say(f"{file}: {_counted(taken)}. To import it elsewhere: winnow bring-in {file}")
             return {"file": file, **_document(taken)}
         folder = here.backups_dir if file is None else file
         if file is None:
@@ -55,7 +53,7 @@ def backup(file: Path | None, project_id: int | None) -> object:
     "--to", "folder", type=click.Path(file_okay=False, path_type=Path), help="Default: WINNOW_HOME."
 )
 @click.option(
-    "--replace", is_flag=True, help="What is there may go; its database is kept in the folder 'backups'."
+    "--replace", is_flag=True, help="Replace the current data; its database is saved in the folder 'backups'."
 )
 @json_option
 def restore(file: Path, folder: Path | None, replace: bool) -> object:
@@ -78,8 +76,8 @@ def restore(file: Path, folder: Path | None, replace: bool) -> object:
     if done.before is not None:
         say(f"The database that was there is now {done.before}.", err=True)
     say(
-        "Everybody has to sign in again, and links that were open are over. Who was disabled since the backup is "
-        "enabled again.",
+        "Everyone must sign in again, and open sign-in links are revoked. People disabled since the "
+        "backup are enabled again.",
         err=True,
     )
     say(f"{settings.home}: {_counted(done.manifest)}, as of {done.manifest.made_at}.")
@@ -88,12 +86,13 @@ def restore(file: Path, folder: Path | None, replace: bool) -> object:
 
 @click.command("bring-in")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", help="Of the project here; default: the one it had.")
+@click.option("--name", help="Name of the project here; default: its old name.")
 @json_option
 def bring_in(file: Path, name: str | None) -> object:
     """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
 
-    Whoever is known here by the same name is taken for the same person; others come as people who cannot sign in yet.
+    Anyone who is known here by the same name is taken for the same person; others come as people who cannot sign in
+    yet.
     """
     from workflow.backups import one_project
 
@@ -128,7 +127,7 @@ def doctor() -> object:
 
 
 def _lacks(manifest: Manifest) -> list[str]:
-    """What was not well when the backup was made."""
+    """Problems found when the backup was made."""
     lines = []
     for names, how in ((manifest.missing, "is missing"), (manifest.damaged, "is damaged")):
         if names:
@@ -145,7 +144,7 @@ def _counted(manifest: Manifest) -> str:
 
 
 def _document(manifest: Manifest) -> dict[str, object]:
-    """What programs are told of it."""
+    """Report for programs."""
     return {
         "kind": manifest.kind,
         "made_at": manifest.made_at,
@@ -158,7 +157,7 @@ def _document(manifest: Manifest) -> dict[str, object]:
 
 
 def _teller() -> Callable[[int, int], None] | None:
-    """Tells a terminal how far it is, and nobody else."""
+    """Tells a terminal how far it is, and no one else."""
     if not sys.stderr.isatty():
         return None
 

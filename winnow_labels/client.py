@@ -26,13 +26,13 @@ from uuid import uuid4
 
 import httpx2
 
-# What a Winnow server gives its client, as values with names (`winnow_labels.client`).
+# Replies of a Winnow server as named values (`winnow_labels.client`).
 
 
 class WinnowError(Exception):
     """The server refuses, in its words.
 
-    status : of HTTP; 0 where it could not be reached      again : seconds after which it says to try again; 0: none
+    status : of HTTP; 0 if it could not be reached      again : seconds after which it says to try again; 0: none
     """
 
     def __init__(self, status: int, words: str, again: float = 0.0) -> None:
@@ -44,7 +44,7 @@ class WinnowError(Exception):
 class WinnowChoice:
     """A label that a row may have.
 
-    share : what the model gives it, in [0, 1]; None where there is no model yet
+    share : what the model gives it, in [0, 1]; None if there is no model yet
     known : where labels are asked one by one, whether it is known to be right; None: not asked
     """
 
@@ -80,7 +80,7 @@ class WinnowQuestion:
 
 @dataclass(frozen=True)
 class WinnowAnswer:
-    """What was stored. seq : its number in the project's log"""
+    """The stored data. seq : its number in the project's log"""
 
     seq: int
     kind: str
@@ -91,7 +91,7 @@ class WinnowAnswer:
 
 @dataclass(frozen=True)
 class WinnowAdded:
-    """What became of rows that were sent. rows : how many the project has now      added : how many of them are new
+    """The outcome of rows that were sent. rows : how many the project has now      added : how many of them are new
 
     known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
     dropped, empty : columns that were sent and it does not have, and its columns that were not sent
@@ -113,7 +113,7 @@ class WinnowAdded:
 
 @dataclass(frozen=True)
 class WinnowWeighed:
-    """What became of another model's scores. seq : the latest entry that has them      rows : how many were sent
+    """The outcome of another model's scores. seq : the latest entry that has them      rows : how many were sent
 
     weighed : rows whose candidates weigh by them now      silent : rows of whose candidates they say nothing
     outside : rows whose highest score is of a class that is no candidate
@@ -127,7 +127,7 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """What was said, as this class; what a later server says besides is passed over."""
+    """The reply, as this class; what a later server says in addition to is passed over."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
@@ -136,36 +136,36 @@ def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
 Made = TypeVar("Made")
 
 PATIENCE = 60.0
-"""Seconds for which a call waits in all, where nobody says more, to be made again: a server is started anew in them,
+"""Seconds for which a call waits in all, if no one says more, to be made again: a server is restarted in them,
 and a minute in which too many calls were made is over."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a call is made for the second time, and the longest; each pause is twice the one before, or what the
 server asks for."""
 _PASSES = frozenset({429, 502, 503, 504})
-"""What passes by itself: the server is busy, or is started again."""
+"""Temporary errors: the server is busy, or is started again."""
 
 
 def address_of(url: str) -> str:
     """The address without its last slash. Raises ValueError where it is none."""
     if not url.strip().lower().startswith(("http://", "https://")):
         raise ValueError(
-            f"An address begins with http:// or https://. Got {url!r:.80}. Fix: as people open it."
+            f"An address begins with http:// or https://. Got {url!r:.80}. Fix: give the address that people open."
         )
     return url.strip().rstrip("/")
 
 
 def secret_of(token: str) -> str:
-    """The token, without what stands around it in a file. Raises ValueError without it, where it is none."""
+    """The token, without what stands around it in a file. Raises ValueError without it, if it is none."""
     token = token.strip()
     if not token or not all("!" <= one <= "~" for one in token):
         raise ValueError(
-            "A token is one word of letters, digits, - and _; this is none. Fix: make one on the page My account."
+            "A token is one word of letters, digits, - and _; this is not one. Fix: create one on the page My account."
         )
     return token
 
 
 def persevering(once: Callable[[], Made], patience: float) -> Made:
-    """What a call gives, made again while what hinders it passes by itself. Raises WinnowError.
+    """The value that a call gives, made again while what hinders it passes by itself. Raises WinnowError.
 
     patience : seconds that all pauses in between may take
     """
@@ -189,7 +189,7 @@ def persevering(once: Callable[[], Made], patience: float) -> Made:
 
 
 def refusal_of(reply: httpx2.Response) -> WinnowError:
-    """What a reply that is no success says."""
+    """Message of an error reply."""
     try:
         words = str(reply.json()["detail"])
     except (ValueError, KeyError, TypeError):
@@ -209,7 +209,7 @@ class Winnow:
 
     url : where people open it      seconds : to wait for a reply
     patience : seconds to wait in all before calls are made again that may be, where a connection breaks, or the server
-        is busy or started anew; 0: they are made once
+        is busy or restarted; 0: they are made once
     transport : how requests go out; None: as httpx2 sends them
     Raises ValueError where these are no address or no token.
     """
@@ -247,11 +247,48 @@ class Winnow:
         return found
 
     def project(self, number: int) -> WinnowProject:
-        """The project of this number; asks nobody."""
+        """The project of this number; asks no one."""
         return WinnowProject(self, number)
 
+    def read(self, file: str | Path, **how: object) -> dict[str, Any]:
+        """How a file would be read: a sentence, `reading`, with rows, classes, roles, notes, doubts. Nothing is stored.
+
+        how : as of `create`. Raises WinnowError, OSError.
+        """
+        found: dict[str, Any] = self.ask("POST", "/readings", params=self._sent(file, how))
+        return found
+
+    def create(self, file: str | Path, name: str, **how: object) -> WinnowProject:
+        """Make a project of a file, a table or a zip of one with its files; once, for the name of a project is its own.
+
+        how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
+            unlabelled, truth_outside, item, unfinished, as_it_is, as `POST /projects` has them
+        Raises WinnowError, such as for a doubt that stops the import; OSError.
+        """
+        params = {**self._sent(file, how), "project": name}
+        return self.project(self.ask("POST", "/projects", again=False, params=params)["id"])
+
+    def _sent(self, file: str | Path, how: Mapping[str, object]) -> dict[str, Any]:
+        """The file is sent; what names it in an address, and how it is to be read."""
+        path = Path(file)
+        with path.open("rb") as body:
+            found = self.ask(
+                "POST",
+                "/uploads",
+                again=False,
+                params={"name": path.name},
+                content=body,
+                headers={
+                    "content-type": "application/octet-stream",
+                    "content-length": str(path.stat().st_size),
+                },
+            )
+        return {"upload": found["key"]} | {
+            name: json.dumps(value) if isinstance(value, Mapping) else value for name, value in how.items()
+        }
+
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
-        """The JSON of a reply. again : it may be sent again where nothing is heard. Raises WinnowError."""
+        """The JSON of a reply. again : it may be sent again if nothing is heard. Raises WinnowError."""
 
         def once() -> Any:
             reply = self._http.request(method, path, **options)
@@ -260,7 +297,9 @@ class Winnow:
             try:
                 return reply.json()
             except ValueError as error:
-                raise WinnowError(reply.status_code, f"{reply.url} is no Winnow: it gave no JSON.") from error
+                raise WinnowError(
+                    reply.status_code, f"{reply.url} is not a Winnow server: it did not return JSON."
+                ) from error
 
         return persevering(once, self._patience if again else 0.0)
 
@@ -296,12 +335,12 @@ class WinnowProject:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """How good and how far it is: the measure with its 95 % interval, and the curve of it."""
+        """How good and how far it is: the measure with its 95% interval, and the curve of it."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
         return found
 
     def next_question(self) -> WinnowQuestion | None:
-        """The question before this person; None where nothing is left to ask them."""
+        """The question before this person; None if nothing is left to ask them."""
         found = self._winnow.ask("POST", f"{self._path}/question")["question"]
         if found is None:
             return None
@@ -339,7 +378,7 @@ class WinnowProject:
         yield from self._each("rows", "rows")
 
     def predictions(self) -> Iterator[dict[str, object]]:
-        """The label of every row as it stands, with the shares, fetched while they are used."""
+        """The label of every row as it is, with the shares, fetched while they are used."""
         yield from self._each("predictions", "predictions")
 
     def log(self, since: int = 0) -> Iterator[dict[str, Any]]:
@@ -356,7 +395,7 @@ class WinnowProject:
     def append(
         self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = (), *, dry_run: bool = False
     ) -> WinnowAdded:
-        """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once.
+        """Add rows, each {column: cell}, all that are new or none; what was passed over is reported. It is sent once.
 
         accept : names of doubts that stop the import otherwise
         dry_run : store nothing, and tell what would become of the rows
@@ -374,7 +413,7 @@ class WinnowProject:
 
         scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
         model : what people call it
-        Raises ValueError where there are none, or one is no number, of whatever row: nothing is sent then.
+        Raises ValueError if there are none, or one is no number, of whatever row: nothing is sent then.
         """
         rows = [
             {

@@ -1,4 +1,4 @@
-"""What `winnow import` and `winnow compare` are told about a file and its columns: one option a role."""
+"""Options of `winnow import` and `winnow compare` about a file and its columns: one option a role."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 
 COLUMNS = {
     "candidates": "The column that lists the candidates.",
-    "not-labels": "Beside --label-vectors: the column of labels that are not right.",
-    "voters": "Beside --candidates: the column that says who named each label, as JSON.",
+    "not-labels": "With --label-vectors: the column of labels that are not right.",
+    "voters": "With --candidates: the column of annotators per label, as JSON.",
     "truth": "The column of true labels.",
     "id": "The column that names the rows.",
     "text": "The column of the text to show.",
@@ -30,27 +30,27 @@ LISTS = {
         "label_columns",
         "A 0/1 column, or with --label-vectors a 1/0/empty column, named like its label.",
     ),
-    "annotator": ("annotators", "A column of somebody's votes."),
+    "annotator": ("annotators", "A column of someone's votes."),
     "choice": ("choices", "A column of one candidate each; name the best first."),
     "choice-score": ("choice_scores", "The column of scores of a --choice, in the same order."),
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
     "ignore": (
         "ignored",
-        'A word that stands among the labels for nothing, such as nan, beside those guessed; "" first: in their place.',
+        'A placeholder that means “no label”, such as nan, in addition to the guessed ones; "" first replaces them.',
     ),
     "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),
     "category": ("categories", "A column of words to learn from."),
     "caption": (
         "caption",
-        "A column to show beside the row's name, such as a date or a place; not learned from.",
+        "A column to display next to the row's name, such as a date or a place; never used for training.",
     ),
 }
 """Roles of several columns, an option for each column; "" alone means that no column has it."""
 
 
 class FileOptions(TypedDict):
-    """What `file_options` gives a command."""
+    """Output of `file_options` a command."""
 
     rows: Path | None
     vectors: Path | None
@@ -80,7 +80,7 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
     rows = click.option(
         "--rows",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="The table of the rows, where FILE holds only votes or candidates of them.",
+        help="The table of the rows, if FILE holds only votes or candidates.",
     )
     as_it_is = click.option(
         "--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote."
@@ -89,7 +89,7 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
         "--embeddings",
         "vectors",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Vectors of the rows by their names, made by a model of your own: .npz, Parquet, or what `encode` wrote.",
+        help="Vectors of the rows by id, made by your own model: .npz, Parquet, or the output of `encode`.",
     )
 
     item = click.option(
@@ -151,7 +151,7 @@ def _settings(
 
 
 def _given(value: object) -> object:
-    """None where nothing was said."""
+    """None if nothing was said."""
     return None if value == () else value
 
 
@@ -163,10 +163,10 @@ _OPTIONS = (
     click.option(
         "--vote-weights",
         type=click.Choice(["counts", "dawid-skene"]),
-        help="Whether every vote counts alike, or by how right its voter is. Default: alike.",
+        help="Whether votes count equally or by the voter's estimated accuracy. Default: equally.",
     ),
     click.option(
-        "--separator", help="What stands between candidates; |, splits at both marks. Default: guessed."
+        "--separator", help="Separator between candidates; |, splits at both characters. Default: guessed."
     ),
     click.option(
         "--form",
@@ -178,19 +178,18 @@ _OPTIONS = (
             f"--{name}",
             role,
             multiple=True,
-            help=f'{words} As often as needed, "" for none. Default: guessed.',
+            help=f'{words} Can be repeated, "" for none. Default: guessed.',
         )
         for name, (role, words) in LISTS.items()
     ),
     click.option(
         "--score-prefix",
-        help="What stands before the label in the names of score columns, such as p_, or around it, such as *_prob. "
-        "Default: guessed.",
+        help="Prefix of the score columns' names, such as p_, or a pattern such as *_prob. Default: guessed.",
     ),
     click.option(
         "--cut",
         type=click.Choice(["all", "threshold", "top", "mass"]),
-        help="Which labels with weights are candidates: all, or those that --cut-at says.",
+        help="Which labels with weights are candidates: all, or those above --cut-at.",
     ),
     click.option(
         "--cut-at",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +19,13 @@ from winnow_labels.options import NotWell, counted, home, is_json, json_option, 
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
+    from workflow.kinds import FindingNeighbors
+    from workflow.seat import Seat
 
-# What `winnow export` is told, and what it tells.
+# Options and messages of `winnow export`.
 
 DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
-"""What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
+"""The input that `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
 
 
 def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, object]:
@@ -43,23 +46,24 @@ _OPTIONS = (
         "--to",
         "target",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="File to write; its ending tells the format. Default: standard output.",
+        help="File to write; its ending sets the format. Default: standard output.",
     ),
     click.option(
         "--format",
         "name",
         metavar="NAME",
-        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed where no ending tells it.",
+        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed if the file has "
+        "no known ending.",
     ),
     click.option(
         "--rows",
         type=click.Choice(["answered", "sure", "all"]),
         default="all",
         show_default=True,
-        help="Those that a person decided; those whose label is known or sure; all.",
+        help="Rows to export: answered by a person; known or confident; all.",
     ),
     click.option(
-        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the least probability. Default: 0.9."
+        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the lowest probability. Default: 0.9."
     ),
     click.option(
         "--card",
@@ -67,12 +71,12 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME=TEXT",
         callback=_details,
-        help="With a data set (.zip): what its card is to say, such as license=cc-by-4.0, languages=en, named=yes.",
+        help="With a data set (.zip): facts for its card, such as license=cc-by-4.0, languages=en, named=yes.",
     ),
     click.option(
         "--label-disputed",
         is_flag=True,
-        help="Give rows on which annotators differ their most likely label. Default: they have none.",
+        help="Label disputed rows with their most likely label. Default: no label.",
     ),
     click.option("--log", is_flag=True, help="The answer log instead of the table."),
     click.option(
@@ -80,7 +84,7 @@ _OPTIONS = (
         "as_of",
         metavar="N|MOMENT|NAME",
         help="An earlier state: after entry N of the log (0: before the first), at a moment such as "
-        "2026-03-01T12:00+01:00 (UTC where it names no zone), or that of a snapshot.",
+        "2026-03-01T12:00+01:00 (UTC if no zone is given), or the name of a snapshot.",
     ),
 )
 
@@ -94,7 +98,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
         if options["above"] is not None and options["rows"] != "sure":
             raise click.UsageError("--above belongs to --rows sure.")
         if options["log"] and options["name"] is not None:
-            raise click.UsageError("--log and --format are two files: give one of them.")
+            raise click.UsageError("Use either --log or --format, not both.")
         return command(**options)
 
     for option in reversed(_OPTIONS):
@@ -103,7 +107,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def teller(total: int) -> Callable[[int], None]:
-    """Tells a person at a terminal how far the writing is, and nobody else."""
+    """Tells a person at a terminal how far the writing is, and no one else."""
 
     def tell(done: int) -> None:
         click.echo(f"\r{done:,} of {counted(total, 'row')}", nl=done == total, err=True)
@@ -114,7 +118,7 @@ def teller(total: int) -> Callable[[int], None]:
 def _shares(
     _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """(name, role) of each; a name may hold colons, so a role is what stands behind the last one."""
+    """(name, role) of each; a name may hold colons, so a role is what is behind the last one."""
     found = (one.rpartition(":") for one in given)
     return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
 
@@ -124,21 +128,21 @@ _accept_option = click.option(
     "accepted",
     multiple=True,
     metavar="DOUBT",
-    help="The reading is right in spite of this doubt, which stops the import otherwise. As often as needed.",
+    help="Accept the reading in spite of this doubt. Can be repeated.",
 )
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--name", help="Name of the project; default: the file's name.")
-@click.option("--description", default="", help="What the annotators should know.")
+@click.option("--description", default="", help="Notes for annotators.")
 @click.option(
     "--share",
     "shared",
     multiple=True,
     metavar="NAME[:ROLE]",
     callback=_shares,
-    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. As often as needed.",
+    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. Can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Print how the file is read, and store nothing.")
 @_accept_option
@@ -197,13 +201,46 @@ def import_table(
         for person, role in shared:
             members.share(seat, person, [project_id], role)
         made = managing.get_project(seat.at(project_id))
+        _find_neighbors(seat.at(project_id))
     say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
     return made.to_json() | {"reading": reading, "notes": notes}
 
 
+def _find_neighbors(seat: Seat) -> None:
+    """Find the neighbours that a new project of many rows waits for, and say how far it is; a server does it if one
+    runs. Without them questions come at random, so what ends this loses nothing."""
+    from workflow.models import neighbors
+    from workflow.server.running import running
+
+    if neighbors.read_finding(seat) is None:
+        return
+    if running(seat.home.servers_dir):
+        say(
+            "The server finds the neighbours of the rows now. Until then, questions come at random.", err=True
+        )
+        return
+
+    def tell(finding: FindingNeighbors) -> None:
+        left = finding.seconds_left
+        ending = "" if left is None else f", about {counted(max(1, round(left)), 'second')} left"
+        click.echo(f"\r{finding.share:.0%}{ending}".ljust(40), nl=False, err=True)
+
+    say(
+        "Finding the neighbours of the rows. If you stop this, the server finds them when it starts.",
+        err=True,
+    )
+    shown = sys.stderr.isatty()
+    try:
+        neighbors.find(seat, f"import-{os.getpid()}", tell if shown else None)
+    except (OSError, MemoryError, ValueError) as error:
+        say(f"They could not be found: {error} The server tries it again when it starts.", err=True)
+    finally:
+        if shown:
+            click.echo("\r".ljust(41) + "\r", nl=False, err=True)
+
+
 def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
-    """Print how a file is read once its rows without labels and true labels outside the candidates are settled, if that
-    is all that is wrong with it."""
+    """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is wrong."""
     from workflow import importing
 
     settled = {"unlabelled": "all", "truth_outside": "unknown"}
@@ -215,7 +252,7 @@ def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOpti
 
 
 def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
-    """Raise ClickException for doubts that stop an import and that nobody has accepted."""
+    """Raise ClickException for doubts that stop an import and that no one has accepted."""
     names = {doubt.name for doubt in doubts}
     if unknown := [name for name in accepted if name not in names]:
         known = ", ".join(sorted(names)) or "none"
@@ -226,7 +263,7 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     left = [doubt for doubt in doubts if doubt.name not in accepted]
     if left:
         raise click.ClickException(
-            "\n".join(f"{doubt} If it is right as it is read, add --accept {doubt.name}." for doubt in left)
+            "\n".join(f"{doubt} To accept this reading, add --accept {doubt.name}." for doubt in left)
         )
 
 
@@ -242,12 +279,12 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     "--out",
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Of a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
+    help="With a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
 )
 @click.option(
     "--back-to-words",
     is_flag=True,
-    help="Of a project: remove the vectors of its rows; it then learns from its other columns alone.",
+    help="With a project: remove the vectors of its rows; it then learns from its other columns only.",
 )
 @file_options
 @column_options
@@ -316,7 +353,7 @@ def encode(
 @click.argument("project_id", type=int)
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @file_options
-@click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
+@click.option("--label-column", "labels", multiple=True, help="A new column of labels. Can be repeated.")
 @_accept_option
 @json_option
 def append_rows(
@@ -335,6 +372,7 @@ def append_rows(
         addition = more_rows.read_rows(seat, upload, labels)
         _refuse_doubts([doubt for doubt in addition.doubts if doubt.stops], accepted)
         n_rows = more_rows.add_rows(seat, addition)
+        _find_neighbors(seat)
     grown = addition.grown
     notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
     for said in (
@@ -378,7 +416,9 @@ def export(
     from workflow.exporting import files as exporting
 
     if target is None and is_json():
-        raise click.UsageError("With --json standard output is the document. Name a file: --to labels.csv.")
+        raise click.UsageError(
+            "With --json, standard output is one JSON document. Name a file: --to labels.csv."
+        )
 
     with home() as here:
         seat = owner(here).at(project_id)
@@ -407,7 +447,7 @@ def export(
 def verify(what: str, project_id: int | None) -> object:
     """Check the chain of a log written as JSON Lines, or the log of a project against its table.
 
-    The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
+    The first line or entry that is wrong is named. A log rewritten as a whole holds too: note its head elsewhere.
     """
     from workflow.log import verifying
 
@@ -431,7 +471,7 @@ FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
 @click.command("snapshot")
 @click.argument("project_id", type=int)
 @click.argument("name", required=False)
-@click.option("--check", is_flag=True, help="Whether NAME, or every snapshot, still is what it was.")
+@click.option("--check", is_flag=True, help="Verify that NAME, or every snapshot, is unchanged.")
 @json_option
 def snapshot(project_id: int, name: str | None, check: bool) -> object:
     """Give the state of PROJECT_ID as it is now a NAME; without one, list those there are.
@@ -485,8 +525,8 @@ def accept_store() -> object:
 
 @click.command("token")
 @click.argument("purpose", required=False)
-@click.option("--days", type=int, help="After so many it expires. Default: it lasts until it is ended.")
-@click.option("--end", is_flag=True, help="End the token that was made for PURPOSE.")
+@click.option("--days", type=int, help="Days until it expires. Default: it never expires.")
+@click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
 @json_option
 def token(purpose: str | None, days: int | None, end: bool) -> object:
     """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
@@ -502,7 +542,9 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
         known = tokens.my_tokens(seat)
         if purpose is None:
             for one in known:
-                until = "until it is ended" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
+                until = (
+                    "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
+                )
                 used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
                 say(f"{one.purpose}\t{until}\t{used}")
             return {"tokens": [asdict(one) for one in known]}
@@ -516,6 +558,6 @@ def token(purpose: str | None, days: int | None, end: bool) -> object:
             say("Ended.")
             return {"ended": purpose}
         secret = tokens.make_token(seat, purpose, days)
-    if not is_json():  # a secret stands in one place
+    if not is_json():  # a secret is in one place
         say(secret)
     return {"token": secret, "purpose": purpose}

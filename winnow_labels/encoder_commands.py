@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _non_commercial = click.option(
     "--non-commercial",
     is_flag=True,
-    help="I use this for no commercial purpose: accepts a licence that allows no other.",
+    help="My use is non-commercial: accepts a non-commercial licence.",
 )
 _yes = click.option("--yes", is_flag=True, help="Consent to size and licence without being asked.")
 

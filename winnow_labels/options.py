@@ -1,7 +1,7 @@
 """`--json`, which every command has: one document on standard output, for programs; all words go to standard error.
 
 A command returns what the document says, in the names that the interface for programs has for the same things; without
-`--json` nobody looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
+`--json` no one looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ NOT_WELL = 2
 
 
 WRITTEN = object()
-"""What a command returns that has written its document itself."""
+"""The value that a command returns that has written its document itself."""
 
 
 class NotWell(NamedTuple):
-    """What a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
+    """The value that a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
 
     document: object
 
@@ -71,7 +71,7 @@ def write_document(document: object) -> None:
 
 
 def refusal(words: str, status: int) -> dict[str, object]:
-    """What is refused, as a problem. status : with which the command ends"""
+    """Refusals as a problem. status : with which the command ends"""
     return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
 
 
@@ -80,10 +80,10 @@ def _plain(value: object) -> str:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{value!r} is nothing that JSON has")
+    raise TypeError(f"{value!r} has no JSON form")
 
 
-# What a command is about, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
+# Subject of a command, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
 
 SETTING = "WINNOW_CLUSTER"
 _OF_SETTING = ""
@@ -93,7 +93,7 @@ _ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
 
 def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
-    address, '' where none is named, None where the option was not given.
+    address, '' if none is named, None if the option was not given.
 
     They come together because an option that may be without its value takes the word that follows. What is no address
     and stands where `what` would is `what`.
@@ -106,8 +106,9 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
             is_flag=False,
             flag_value=_OF_SETTING,
             metavar="[ADDRESS]",
-            help="Who does it: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for as many of this "
-            f"machine; without ADDRESS whom {SETTING} names.  [default: {SETTING}, else this process]",
+            help="Where it runs: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for local "
+            "processes; without ADDRESS the one that"
+            f" {SETTING} names.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
         def told(what: str | None, cluster: str | None, **given: object) -> object:
@@ -124,7 +125,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
 
 def settings_with(cluster: str | None) -> Settings:
     """The settings, with the option in place of WINNOW_CLUSTER where it names an address. Raises SettingsError, and
-    UsageError for an option without one where nobody is set."""
+    UsageError for an option without one if no one is set."""
     from workflow.server.settings import Settings
 
     named = (cluster or "").strip()  # as settings are read: blanks are no address
@@ -136,7 +137,7 @@ def settings_with(cluster: str | None) -> Settings:
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 
 
-# What commands say: names that people have given move no cursor and change no colour.
+# Messages of commands: names that people have given move no cursor and change no colour.
 
 BAR = 24
 """Characters of a bar."""
@@ -155,7 +156,7 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def block_bar() -> Callable[[str, int, int], None] | None:
-    """Draws on standard error how many of the blocks of each kind are done; None where nobody looks on."""
+    """Draws on standard error how many of the blocks of each kind are done; None if no one looks on."""
     return _draw if sys.stderr.isatty() else None
 
 
@@ -165,7 +166,7 @@ def _draw(what: str, done: int, total: int) -> None:
     click.echo(f"\r[{bar}] {what}: {done:,} of {total:,}{'':<20}", nl=done == total, err=True)
 
 
-# What every command opens: the home of this process, and the owner's seat in it.
+# Setup of every command: the home of this process, and the owner's seat in it.
 
 
 @contextmanager

@@ -24,27 +24,30 @@ from winnow_labels.options import (
 
 
 @click.command("rank")
-@click.option("--candidates", metavar="COLUMN", help="Of FILES: the column of lists of candidates.")
+@click.option("--candidates", metavar="COLUMN", help="FILES only: column of candidate lists.")
 @click.option(
     "--number",
     "numbers",
     multiple=True,
     metavar="COLUMN",
-    help="Of FILES: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
+    help="FILES only: feature column, of numbers or lists of numbers. Can be repeated.",
 )
-@click.option("--top", "most", type=click.IntRange(min=1), help="Of FILES: how many rows.  [default: 1000]")
 @click.option(
-    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="Of FILES: of a row.  [default: 10]"
+    "--top", "most", type=click.IntRange(min=1), help="FILES only: number of rows to list.  [default: 1000]"
+)
+@click.option(
+    "--neighbors",
+    "n_neighbors",
+    type=click.IntRange(min=2),
+    help="FILES only: neighbours per row.  [default: 10]",
 )
 @click.option(
     "--recall",
     type=click.FloatRange(0.0, 1.0, min_open=True),
-    help="Of FILES: least share of the true neighbours to find; 1 finds all of them.  [default: 0.98]",
+    help="FILES only: minimum recall of the neighbour search; 1 finds all neighbours.  [default: 0.98]",
 )
-@click.option("--block", type=click.IntRange(min=100), help="Of FILES: rows in a block.  [default: 100000]")
-@click.option(
-    "--reverse", is_flag=True, help="Of FILES: also leave the lists of whose neighbour each row is."
-)
+@click.option("--block", type=click.IntRange(min=100), help="FILES only: rows per block.  [default: 100000]")
+@click.option("--reverse", is_flag=True, help="FILES only: also write the reverse neighbour lists.")
 @json_option
 @cluster_option("PROJECT_ID|FILES")
 def rank(
@@ -62,7 +65,7 @@ def rank(
 
     Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
     a column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with
-    X.npy and S.npy. What is found lies in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    X.npy and S.npy. What is found is in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
     """
     told = {
         "candidates": candidates,
@@ -77,7 +80,7 @@ def rank(
     if re.fullmatch("[0-9]+", what):
         if options or cluster is not None:
             raise click.UsageError(
-                "Options about blocks and columns are of FILES, not of a project, which has its settings."
+                "Block and column options work with FILES only; a project uses its own settings."
             )
         return _rank_project(int(what))
     from workflow.models.large_tables import rank_on
@@ -116,7 +119,7 @@ def _rank_project(project_id: int) -> object:
 # The command `simulate`: questions answered with the truth that a table hides, in a project or in runs on a file.
 
 ANSWERS = 50
-"""In a project, where nobody says how many."""
+"""In a project, if no one says how many."""
 STRATEGIES = ("apl", "random")
 
 
@@ -124,18 +127,18 @@ STRATEGIES = ("apl", "random")
 @click.option(
     "--answers",
     type=click.IntRange(min=1),
-    help="How many, in each run on a FILE.  [default: 50; of a FILE a tenth of the rows that can be asked about]",
+    help="Number of answers per run.  [default: 50; FILE: a tenth of the open rows]",
 )
 @click.option(
     "--strategy",
     "strategies",
     multiple=True,
     metavar="NAME",
-    help="Of a FILE: a strategy to ask by, as often as needed.  [default: apl, random]",
+    help="FILE only: question strategy. Can be repeated.  [default: apl, random]",
 )
-@click.option("--runs", type=click.IntRange(min=1), help="Of a FILE: runs by each strategy.  [default: 5]")
-@click.option("--model", "learner", metavar="NAME", help="Of a FILE: what learns.  [default: plknn]")
-@click.option("--seed", type=click.IntRange(min=0), help="Of a FILE: of the runs.  [default: 0]")
+@click.option("--runs", type=click.IntRange(min=1), help="FILE only: runs per strategy.  [default: 5]")
+@click.option("--model", "learner", metavar="NAME", help="FILE only: model.  [default: plknn]")
+@click.option("--seed", type=click.IntRange(min=0), help="FILE only: seed of the runs.  [default: 0]")
 @json_option
 @cluster_option("PROJECT_ID|FILE")
 @file_options
@@ -157,7 +160,7 @@ def simulate(
 
     Of a FILE with true labels nothing is stored: labelling runs are replayed, each with other rows held out, and the
     mean error of each strategy on these is written as CSV. One run is one block of work, for --cluster. The runs that
-    are done lie in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    are done are in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
     """
     told = {"runs": runs, "learner": learner, "seed": seed}
     options = {name: value for name, value in told.items() if value is not None}
@@ -165,7 +168,7 @@ def simulate(
         about_file = any(files.values()) or any(value is not None for value in columns.values())
         if options or strategies or cluster is not None or about_file:
             raise click.UsageError(
-                "Options about strategies, runs and columns are of a FILE, not of a project."
+                "Strategy, run and column options work with a FILE only, not with a project."
             )
         return _answer(int(what), ANSWERS if answers is None else answers)
     from workflow import importing

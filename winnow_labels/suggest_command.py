@@ -15,7 +15,7 @@ from winnow_labels.options import counted, home, json_option, owner, say
 @click.option(
     "--non-commercial",
     is_flag=True,
-    help="I use this for no commercial purpose: accepts a licence that allows no other.",
+    help="My use is non-commercial: accepts a non-commercial licence.",
 )
 @json_option
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:

@@ -1,4 +1,4 @@
-"""Who may do what: the rights of each role, asked by every use case inside its own transaction.
+"""The rights of each role: the rights of each role, asked by every use case inside its own transaction.
 
 Who is not a member of a project is told of it what is told of a project that does not exist, in the same words.
 """
@@ -26,24 +26,24 @@ class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault
 
 
 class NotFound(LookupError):  # noqa: N818 - what a page says, not a fault
-    """What was asked for does not exist for this person, or not any more."""
+    """The request does not exist for this person, or not any more."""
 
 
 class Right(StrEnum):
-    """What a use case asks for."""
+    """Rights that a use case needs."""
 
     SEE = "see"
     """The project is there: its rows, progress, map and guidelines."""
     ANSWER = "answer"
-    """Its questions; one's own answers, taken back and corrected."""
+    """Its questions; one's own answers, withdrawn and corrected."""
     REVIEW = "review"
-    """Everybody's answers, with who gave them; corrections of them; how right the scores of a file are."""
+    """Everyone's answers, with who gave them; corrections of them; how right the scores of a file are."""
     OWN = "own"
     """Settings, classes, models, more rows, export, and who may see it."""
 
 
 class Role(StrEnum):
-    """What a person is in a project. Owners of this Winnow are owners of every project."""
+    """Roles in a project. Owners of this Winnow are owners of every project."""
 
     OWNER = "owner"
     REVIEWER = "reviewer"
@@ -73,7 +73,7 @@ _REFUSALS = {
 class Rights:
     """A person whose rights were checked.
 
-    role : in the project they are at; at none, OWNER for an owner of this Winnow, None for everybody else
+    role : in the project they are at; at none, OWNER for an owner of this Winnow, None for everyone else
     """
 
     person: Person
@@ -84,7 +84,7 @@ class Rights:
 
     @property
     def whose(self) -> int | None:
-        """The person whose answers alone may be seen; None for who may see everybody's."""
+        """The person whose answers alone may be seen; None for who may see everyone's."""
         return None if self.may(Right.REVIEW) else self.person.id
 
 
@@ -94,7 +94,7 @@ def require_person(session: Session, person_id: int) -> Person:
 
 
 def role_here(session: Session, person_id: int) -> Rights:
-    """The person, at no project. Raises NotAllowed where they are unknown or disabled."""
+    """The person, at no project. Raises NotAllowed if they are unknown or disabled."""
     person = require_person(session, person_id)
     return Rights(person, Role.OWNER if person.is_owner else None)
 
@@ -138,7 +138,7 @@ def project_for(session: Session, project_id: int) -> Project:
 
 
 def _in_use(project: Project, *, anywhere: bool = False) -> Project:
-    """Raises NotFound where it is archived or in the bin. anywhere : not even then"""
+    """Raises NotFound if it is archived or in the bin. anywhere : not even then"""
     if not anywhere and not project.in_use:
         where = "archived" if project.deleted_at is None else "in the bin"
         raise NotFound(f"{project.name} is {where}; the owner can restore it on the Home page.")
@@ -155,9 +155,9 @@ def visible_projects(session: Session, person: Person) -> list[tuple[Project, Ro
 
 
 def no_project(project_id: int | str) -> NotFound:
-    """What is said of a project that does not exist, and to who is no member of one that does."""
+    """The message about a project that does not exist, and to who is no member of one that does."""
     return NotFound(
-        f"There is no project {project_id} here, or nobody has shared it with you. Fix: choose one on the Home page."
+        f"There is no project {project_id} here, or no one has shared it with you. Fix: choose one on the Home page."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a use case holds while it reads or writes: a transaction, who is there, the project, and its learner."""
+"""State of a use case while it reads or writes: a transaction, who is there, the project, and its learner."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ LearnerT_co = TypeVar("LearnerT_co", bound="Learner", covariant=True)
 class Reading(Rights):
     """A transaction of a person whose rights were checked in it.
 
-    at : the seat's project, None where it has none      height : seq of the project's latest entry, 0 before the first
-    before : what is before the person there; None where it was not asked for
+    at : the seat's project, None if it has none      height : seq of the project's latest entry, 0 before the first
+    before : what is before the person there; None if it was not asked for
     """
 
     session: Session
@@ -50,7 +50,7 @@ class Opened(Rights, Generic[LearnerT_co]):
 
     kind : does what depends on the kind of project
     kept : what people wrote lately, as far as it was read before
-    before : what was before the person when the transaction began; None where it was not asked for
+    before : what was before the person when the transaction began; None if it was not asked for
     written : the entries that this transaction writes, in order; the learner takes them in after the commit
     """
 
@@ -67,7 +67,7 @@ class Opened(Rights, Generic[LearnerT_co]):
     def own_log(self) -> OwnLog:
         """The end of this person's entries."""
         here = self.session, self.project_id, self.person_id
-        # What this transaction has written may never be: it is read, and not kept.
+        # This transaction may never be committed: it is read, and not kept.
         return read(*here) if self.written else self.kept.of(*here, self.learner.seq)
 
     @property
@@ -80,7 +80,7 @@ class Opened(Rights, Generic[LearnerT_co]):
 
 
 class Doors(Protocol[LearnerT_co]):
-    """The part of a `workflow.seat.Seat` that a kind is given for long work. Nobody else can use the learner while it
+    """The part of a `workflow.seat.Seat` that a kind is given for long work. No one else can use the learner while it
     is open, so such work opens it for a part of the time only."""
 
     def reading(self) -> AbstractContextManager[Reading]: ...

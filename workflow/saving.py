@@ -26,13 +26,13 @@ _READ_ONLY = "25006"  # read_only_sql_transaction: a standby, or a database an a
 
 
 STORE_FAULTS = (DBAPIError, NoConnectionError, DatabaseUnavailableError)
-"""What the database raises where it cannot be read or written; `why_it_failed` has words for it."""
+"""Errors of the database if it cannot be read or written; `why_it_failed` has words for it."""
 LEAST_FREE = 256 * 1024
 """Bytes that are left where the next answers are certain to have room."""
 
 
 class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page words
-    """Nothing could be written, to the database or beside it: a full disk, a lost connection, a database file that is
+    """Nothing could be written, to the database or next to it: a full disk, a lost connection, a database file that is
     not at its place any more. Nothing was stored; or, where the connection was lost during the commit and PostgreSQL
     cannot be asked what became of it, it is not known, which the message says."""
 
@@ -54,9 +54,9 @@ def saying_why() -> Iterator[None]:
 
 
 def why_it_failed(error: BaseException) -> str | None:
-    """Why the database could not be read or written, in words for everybody; None where it is not the store's fault."""
+    """Why the database could not be read or written, in words for everyone; None if it is not the store's fault."""
     if isinstance(error, IntegrityError):
-        return "Somebody else has stored the same at this moment. Nothing was stored; try again."
+        return "Someone else has stored the same at this moment. Nothing was stored; try again."
     if isinstance(error, DatabaseUnavailableError) and not isinstance(error, DatabaseBusyError):
         return str(error)
     if isinstance(error, DBAPIError):
@@ -72,7 +72,7 @@ def why_it_failed(error: BaseException) -> str | None:
             )
         if is_held(error):
             return (
-                "The database could not be written: somebody else's change holds what this one needs, for half a "
+                "The database could not be written: someone else's change holds what this one needs, for half a "
                 "minute by now. Nothing was stored; try again. Fix, if it stays: see in PostgreSQL (pg_stat_activity) "
                 "which transaction is open so long, and end it."
             )
@@ -96,7 +96,7 @@ _noted: list[str] = []
 
 
 def words_for_fault(error: BaseException) -> str:
-    """Why the store failed, in words for everybody; it is noted, too. Raises the error where it is another one."""
+    """Why the store failed, in words for everyone; it is noted, too. Raises the error where it is another one."""
     why = why_it_failed(error)
     if why is None:
         raise error
@@ -114,13 +114,13 @@ def note_fault(error: BaseException, why: str) -> None:
 
 
 class FaultLog:
-    """What a process that waits for the store says of it: a line when it fails, a line when it answers again."""
+    """Messages of a process that waits for the store: a line when it fails, a line when it answers again."""
 
     def __init__(self) -> None:
         self._said: str | None = None
 
     def say(self, error: Exception, what: str) -> None:
-        """Of a fault that is not the store's: `what`, with all that is known, every time."""
+        """For a fault that is not the store's: `what`, with all that is known, every time."""
         why = why_it_failed(error) if isinstance(error, STORE_FAULTS) else None
         if why is None:
             logger.error(what, exc_info=error)
@@ -136,7 +136,7 @@ class FaultLog:
 
 
 def why_nothing_is_saved(home: Home) -> str | None:
-    """Why nothing can be stored any more, before anybody tries, in words for everybody; None where it can.
+    """Why nothing can be stored any more, before anyone tries, in words for everyone; None if it can.
 
     Takes microseconds: a quota, or a limit of this process, is noticed by the first press alone.
     """

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seat:
-    """Who is there, and at which project. Making one checks nothing; each of its methods checks anew.
+    """A person and a project. Making one checks nothing; each of its methods checks again.
 
     Every use case that takes a seat raises NotAllowed and NotFound as ``reading`` does, and NotSaved if it writes.
     Their docstrings name other errors, and other reasons, alone.
 
-    project_id : None where a use case is about no project, or about several
+    project_id : None if a use case is about no project, or about several
     """
 
     home: Home
@@ -47,7 +47,8 @@ class Seat:
 
     @property
     def everywhere(self) -> Seat:
-        """The same person at no project: what is of this Winnow as a whole is its owners', whoever owns a project."""
+        """The same person at no project: what is of this Winnow as a whole is its owners', no matter who owns a
+        project."""
         return replace(self, project_id=None)
 
     @contextmanager
@@ -57,7 +58,7 @@ class Seat:
 
         Raises
         NotAllowed : The person is unknown or disabled, or has not this right.
-        NotFound : There is no such project, or it is archived or in the bin; in the same words as where there is none,
+        NotFound : There is no such project, or it is archived or in the bin; in the same words as if there is none,
             this person is no member of it.
         """
         with self.home.database.read() as session:
@@ -74,7 +75,7 @@ class Seat:
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
-        """A transaction that writes, for owners alone; nobody else writes at the project until it has ended, so that
+        """A transaction that writes, for owners alone; no one else writes at the project until it has ended, so that
         what is changed of it is what was read. anywhere : the project may be archived or in the bin
 
         Raises as ``reading``, and NotSaved where the database cannot be written.
@@ -98,7 +99,7 @@ class Seat:
         """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
         whole log. After the commit the learner takes in what the block wrote.
 
-        lasting : False where it only reserves: after a power cut the reservation may be gone, and the turn has waited
+        lasting : False if it only reserves: after a power cut the reservation may be gone, and the turn has waited
             for no disk
 
         Raises
@@ -117,7 +118,7 @@ class Seat:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else in this process uses the project's learner meanwhile. Raises as ``reading``, but not always."""
+        """No one else in this process uses the project's learner meanwhile. Raises as ``reading``, but not always."""
         from workflow.kinds.opening import find_slot
 
         with find_slot(self.home, self._here, self._enter).lock:

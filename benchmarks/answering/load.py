@@ -1,4 +1,4 @@
-"""Thirty people at one server beside a training model, and sixty at two servers on PostgreSQL: how long each waits."""
+"""Thirty people at one server next to a training model, and sixty at two servers on PostgreSQL: how long each waits."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def load() -> str:
                 add(f"{2 * PEOPLE} people, two servers, PostgreSQL", run(homes.place_of(url), 2))
     n, d, _ = homes.LARGE
     return page(
-        f"""Everybody has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
+        f"""Everyone has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
 person more answers in a project of {n:,} rows x {d} features, whose linear model is trained again after every answer
 by workers of lower priority, on the same {os.cpu_count()} cores as servers, database and people. Each answers
 {THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, as the card does and through the guard. *ms*:

@@ -1,4 +1,4 @@
-"""What the size of tables and logs costs: an answer, a restart, opening, many projects in memory, a commit."""
+"""Costs by size of tables and logs: an answer, a restart, opening, many projects in memory, a commit."""
 
 from __future__ import annotations
 
@@ -88,7 +88,12 @@ def answer_rows(n: int) -> list[float]:
 
 @benchmark("An answer, by the size of the table")
 def growing() -> str:
-    what = "to build, s", "an entry, ms", "an entry and the next question, ms", "the same beside 4 people, ms"
+    what = (
+        "to build, s",
+        "an entry, ms",
+        "an entry and the next question, ms",
+        "the same next to 4 people, ms",
+    )
     table = paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
     return page(
         f"""CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} neighbours,
@@ -134,7 +139,7 @@ def restart() -> str:
     return page(
         f"""CPU seconds of the process; one label, PL-KNN, {homes.LONG_ROWS:,} rows, three candidates each. Of 200,000
 entries most answer a row once more. Least of three runs. *A press*: the median of {PRESSES}, with the next question and
-all that the page asks beside. *Another restart*: the first has left a checkpoint. {harness.load_average()}""",
+all that the page asks alongside. *Another restart*: the first has left a checkpoint. {harness.load_average()}""",
         paired_table("entries", "CPU seconds", steps, restart_at, LENGTHS, ".3f"),
     )
 
@@ -151,7 +156,8 @@ def make_long(place: str, rows: int) -> None:
     """In a process that ends with it: a project of so many rows and an empty log."""
     homes.draw_neighbors()
     with homes.owner_of(place) as seat:
-        managing.create_project(seat, "long", *homes.long_table(rows))
+        project = managing.create_project(seat, "long", *homes.long_table(rows))
+        homes.find_neighbors(seat.at(project))
 
 
 def make_vectors(place: str) -> None:
@@ -183,7 +189,7 @@ def fill(place: str) -> None:
 
 def visit(place: str, whose: str) -> tuple[float, float]:
     """CPU seconds from opening the home to the first question, and peak MB. whose : "thread": a model is fitted
-    beside"""
+    next to"""
     clock = time.thread_time if whose == "thread" else time.process_time
     begun = clock()
     with homes.owner_of(place) as owner:
@@ -230,7 +236,7 @@ memory with a checkpoint: 1,500 MB.""",
         "## Label vectors",
         f"""{VECTOR_ROWS:,} rows, {LABELS} labels, two cells in three not known, {homes.FEATURES} features; a log of
 {VECTOR_ENTRIES:,} answers about one label each. CPU seconds of the thread that opens the project; BML-CS is fitted
-beside it, as at every start, and the first question does not wait for it.""",
+next to it, as at every start, and the first question does not wait for it.""",
         vectors,
     )
 
@@ -250,7 +256,7 @@ def make_many(place: str) -> None:
 
 
 def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
-    """Of each visit: seconds of CPU and of the clock to the first question, MB in memory, projects open after it."""
+    """For each visit: seconds of CPU and of the clock to the first question, MB in memory, projects open after it."""
     visits = []
     with homes.owner_of(place, WINNOW_MEMORY_MB=str(limit)) as seat:
         for number in sorted(one.id for one in managing.list_projects(seat)) * ROUNDS:

@@ -82,7 +82,8 @@ def press() -> str:
             add_case(table, case, server)
     return page(
         f"""CPU ms of the thread that answers, on the server's side alone and without Streamlit: *press* is the answer,
-the next question and the standing beside the card; *page* what the Annotate page asks besides; *wall* is the press with
+the next question and the standing next to the card; *page* what the Annotate page asks besides; *wall* is the press
+with
 its waiting for the disk or the database server. Median of {PRESSES} presses after a history of more than a hundred
 answers; least of {RUNS} runs, before and now in turns. {harness.load_average()}
 Target: 10 CPU ms on SQLite and 15 CPU ms on PostgreSQL for press and page together.""",

@@ -87,7 +87,7 @@ def retraining() -> str:
         f"""{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers one after the other, each
 trained at once by a worker process: wall seconds from the press of the key to the learner of the server having
 adopted the version that has learnt the answer. No fit starts from the version before (docs/decisions/0009); the
-options are those of `plcore.loop.MODEL_ENTRIES`. Target: 2 s. Beside them the CPU seconds, of one thread in this
+options are those of `plcore.loop.MODEL_ENTRIES`. Target: 2 s. Next to them the CPU seconds, of one thread in this
 process, of a project's first version and of the next ones: the kernel ridge chooses its settings and computes its
 kernel for the first alone.""",
         table,

@@ -129,7 +129,7 @@ def ranked(
 
 @benchmark("Many rows in blocks, by one process, two, and two Dask workers", packages=DASK)
 def cluster() -> str:
-    table = Table("by | CPU s | wall s | peak MB | CPU beside one process | times faster", ".0f")
+    table = Table("by | CPU s | wall s | peak MB | CPU next to one process | times faster", ".0f")
     with folder(large=True) as here:
         rows = write_arrays(here / "table", ROWS)
         ranked(write_arrays(here / "few", 2 * BLOCK), here / "warm", "")  # compiled before it is timed
@@ -152,7 +152,7 @@ blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()}
 processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is what is
 a process's own, without files that are mapped, summed over all processes, at its largest. Parts on disk:
 {size:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
-        "Targets: at most 25 % more CPU than one process, at least 1.6 times faster with two.",
+        "Targets: at most 25% more CPU than one process, at least 1.6 times faster with two.",
         table,
         "What one process does, wall seconds:",
         stages,
@@ -191,7 +191,7 @@ def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Itera
 
 
 def watched(command: list[str], out: Path, **environment: str) -> dict[str, Any]:
-    """Return what a command costs with all that runs beside it, seconds by kind of block, and what it said last."""
+    """Return what a command costs with all that runs next to it, seconds by kind of block, and what it said last."""
     kind, said, kinds, begun = "start", "", {"start": 0.0}, time.perf_counter()
     with Watch(every=1.0) as watch:
         for some in said_by(command, out, environment):

@@ -1,4 +1,4 @@
-"""Features from images: what an image looks like (`plcore.tables.media.images`) beside thumbnails of its pixels."""
+"""Features from images: what an image looks like (`plcore.tables.media.images`) next to thumbnails of its pixels."""
 
 from __future__ import annotations
 

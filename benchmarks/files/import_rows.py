@@ -28,7 +28,7 @@ from workflow.seat import Seat
 ROWS, NUMBERS, CLASSES = sized((1_000_000, 64, 10), tiny=(2_000, 4, 4))
 OTHER_ROWS = sized(5_000, tiny=500)
 WARM = sized(60, tiny=4)
-"""Presses of somebody else before the import begins; the second half of them are those of a server at rest."""
+"""Presses of someone else before the import begins; the second half of them are those of a server at rest."""
 AT_ONCE = 100_000
 
 
@@ -54,7 +54,7 @@ def write_table(path: Path, n: int) -> None:
 
 
 def create(seat: Seat, table: Any, upload: Any) -> int:
-    """Make a project as the Import page does where nothing is chosen."""
+    """Make a project as the Import page does if nothing is chosen."""
     return importing.create(seat, "rows", table, importing.settings_for(table, {}), "", upload)
 
 
@@ -136,7 +136,7 @@ def opened(where: str, project: int) -> dict[str, Any]:
 
 
 def answered_beside(path: str) -> dict[str, Any]:
-    """ms of each press of somebody who answers at a server, in another project, while the file is read and checked."""
+    """ms of each press of someone who answers at a server, in another project, while the file is read and checked."""
     place = Path(path).parent / "other"
     place.mkdir()
     waits: list[float] = []
@@ -191,7 +191,7 @@ def import_rows() -> str:
         ("read to stored project, CPU s of polars' bare read", f"{whole / bare[0]:.1f} times", "5 times"),
         ("peak of the process that reads and checks", f"{most:,.0f} MB", "1,500 MB"),
         ("growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
-        ("somebody else's answers meanwhile, p95 by the clock", f"{late:,.0f} ms", "150 ms"),
+        ("someone else's answers meanwhile, p95 by the clock", f"{late:,.0f} ms", "150 ms"),
         ("opening after a restart: resident then", f"{there['resident']:,.0f} MB", "1,200 MB"),
         ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
         ("export as CSV, CPU", f"{there['export']:.1f} s", "30 s"),
@@ -205,7 +205,7 @@ classes, some truths. Each step in a process of its own; CPU seconds.""",
         table,
         f"""polars {bare[0]:.1f} s, {bare[1]:,.0f} MB. The limited processes: {parts}. The server meanwhile
 {came["own"]:.1f} s; with mapped pages, which the system takes back at will, it has {came["mapped"]:,.0f} MB more.
-Somebody answers in another project at a server of the same machine, a tenth of a second after each question, while the
+Someone answers in another project at a server of the same machine, a tenth of a second after each question, while the
 file is read and checked: {len(people["meanwhile"])} answers, half within {np.median(people["meanwhile"]):,.0f} ms; at
 rest p95 is {np.percentile(people["alone"], 95):,.0f} ms. Making the project of the stored table, with neighbours drawn
 (finding them: `neighbors`): {came["create"]:.0f} s. Opening it after a restart: {there["cpu"]:.1f} s, at most

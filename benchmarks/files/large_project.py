@@ -140,7 +140,7 @@ def ahead(found: dict[int, dict[str, Any]]) -> str:
 {making:,.0f} at the peak of the import, {1e6 * opening:.1f} CPU microseconds to open and {1e6 * exporting:.1f} to
 export. By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
 {making * MORE / 1e9:.1f} GB to import, and {opening * MORE:,.0f} CPU seconds to open and {exporting * MORE:,.0f} to
-export; the search for neighbours beside ([scale](../../docs/scale.md))."""
+export; the search for neighbours next to ([scale](../../docs/scale.md))."""
 
 
 @benchmark("A project of many rows" + ", their neighbours searched" * (mode() == "full"), full=True)

@@ -1,4 +1,4 @@
-"""Features from sound (`plcore.tables.media.sound.descriptor`) beside a mean of MFCCs; and an hour of sound in a file.
+"""Features from sound (`plcore.tables.media.sound.descriptor`) next to a mean of MFCCs; and an hour of sound in a file.
 
 Sounds to learn from are words spoken by generated voices, and calls made up like those of birds, in noise.
 """

@@ -1,4 +1,4 @@
-"""Tables of many classes, in memory and to their first question; and of many columns, beside long ones."""
+"""Tables of many classes, in memory and to their first question; and of many columns, next to long ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def make(path: str, n: int, m: int) -> list[float]:
 
 
 def ask(path: str) -> list[float]:
-    """In a process of its own: open the stored table and answer; its neighbours are given, as beside a table."""
+    """In a process of its own: open the stored table and answer; its neighbours are given, as next to a table."""
     empty = resident()
     forget_peak()
     begun = time.process_time()

@@ -187,7 +187,7 @@ def differs(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def set_table(cells: list[Cell]) -> Table:
-    """Return mean and deviation of every learner; bold where it is level with the best of the column."""
+    """Return mean and deviation of every learner; bold if it is level with the best of the column."""
     table = Table(["learner", *(f"p {p:g}, r {r}" for p, r in CELLS)])
     best = [max(cell.values(), key=np.mean) for cell in cells]
     for title in ALL_LEARNERS:

@@ -1,4 +1,4 @@
-"""The forest on soft labels beside plain ones of scikit-learn, and the choice with it, on twelve UCI sets."""
+"""The forest on soft labels next to plain ones of scikit-learn, and the choice with it, on twelve UCI sets."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from plcore.evaluation import contaminate
 TRAIN = sized({"satimage": 4435, "pendigits": 8992, "segment": 1960, "usps": 7291}, tiny={"segment": 1960})
 DRAWN = ("pendigits", "segment")
 LARGEST = 800  # of |L| and |PL|
-BLIND_DEGREE = 3  # of the kernel where no row is precise
+BLIND_DEGREE = 3  # of the kernel if no row is precise
 ALL = "all"
 LABELLED, PARTIAL, SIZES = sized(
     ((0, 100), (100, 200, 400), (5, 2)),
@@ -74,7 +74,7 @@ def choose_degree(X: np.ndarray, exact: np.ndarray) -> int:
 
 
 def fit(X: np.ndarray, candidates: np.ndarray, precise: int, degree: int) -> GridSearchCV:
-    """PL-SVM with C by the first `precise` rows, or by candidate consistency where there are none."""
+    """PL-SVM with C by the first `precise` rows, or by candidate consistency if there are none."""
     folds: Any = KFold(5, shuffle=True, random_state=0)
     if precise:
         some = candidates.copy()
@@ -204,7 +204,7 @@ def margin_curves() -> str:
     shown = f"![{title}]({file}.svg)"
     if len(LABELLED) > 2:
         title = f"Improvement over SVM at |PL| = {PARTIAL[-1]}"
-        how = {"columns": len(names), "styles": STYLES, "log": True, "y_suffix": " %"}
+        how = {"columns": len(names), "styles": STYLES, "log": True, "y_suffix": "%"}
         write_chart(f"{file}_gain", title, gains(accuracy), "|L|", **how)
         shown += f"\n\n![{title}]({file}_gain.svg)"
     all_says = f' ("{ALL}": every class, which says nothing)' if ALL in SIZES else ""

@@ -59,7 +59,7 @@ def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 def folds_of(
     X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None
 ) -> list[dict]:
-    """Of each outer fold: the figures of the comparison and the true accuracy of every learner.
+    """For each outer fold: the figures of the comparison and the true accuracy of every learner.
 
     learners : None for those compared by default
     """
@@ -107,7 +107,7 @@ RULES: dict[str, Callable[[dict], str]] = {
 
 
 def rules_table(found: list[dict]) -> Table:
-    """Return the choice beside other rules, over all cases."""
+    """Return the choice next to other rules, over all cases."""
     table = Table(f"rule | mean accuracy | mean gap | worst gap | within {WITHIN:g}")
     for rule in found[0]["rules"]:
         gaps = np.array([case["gaps"][rule] for case in found])
@@ -129,13 +129,13 @@ def by_set(found: list[dict]) -> str:
 mean over its contaminations."""
 
 
-@benchmark("The learner chosen without a clean label, beside the best")
+@benchmark("The learner chosen without a clean label, next to the best")
 def model_choice() -> str:
     found = []
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):
         with warnings.catch_warnings():
-            # What is said of a class in nearly every set: some cases are made so.
+            # A class in nearly every set: some cases are made so.
             warnings.simplefilter("ignore", UserWarning)
             folds = kept("model_choice", f"{name} {contamination}".strip(), lambda a=arrays: folds_of(*a))
         found.append(case := summary(name, contamination, folds))

@@ -1,4 +1,4 @@
-"""Error curves of the online learners on public sets, as in their paper, and their speed beside other libraries.
+"""Error curves of the online learners on public sets, as in their paper, and their speed next to other libraries.
 
 As in the paper: one candidate set for each row and run, the true label and labels drawn evenly; rows in random order,
 again and again in new orders until the rounds are over.
@@ -34,7 +34,7 @@ LAMBDAS = (1e-4, 1e-3, 1e-2, 1e-1)
 ALGORITHMS = ("Avg Perceptron", "Max Perceptron", "Avg Pegasos", "Max Pegasos")
 EXACT = ("Perceptron", "Pegasos")
 POINTS = 60  # of a curve that are drawn
-# Sizes of the candidate sets beside 1, that of the true label alone, by set and features.
+# Sizes of the candidate sets next to 1, that of the true label alone, by set and features.
 CASES = {
     ("dermatology", RAW): (2, 4), ("dermatology", SCALED): (2, 4), ("ecoli", RAW): (2, 4, 6),
     ("ecoli", SCALED): (2, 4, 6), ("satimage", RAW): (2, 4), ("satimage", SCALED): (2, 4),
@@ -43,7 +43,7 @@ CASES = {
 STRETCHED = (
     ("digits", RAW, 1), ("digits", RAW, 16), ("digits", SCALED, 1), ("satimage", RAW, 1), ("satimage", SCALED, 1),
 )  # fmt: skip
-# What a step is set to by its ratio and the mean square of the rows.
+# The step follows from its ratio and the mean square of the rows.
 STEPS: dict[str, tuple[Any, np.ndarray, Callable[[float, float], dict[str, float]]]] = {
     "alpha": (PLPegasos, 10.0 ** np.arange(-6, 2), lambda step, square: {"alpha": step * square}),
     "eta0": (PLPerceptron, 10.0 ** np.arange(-3, 5), lambda step, square: {"eta0": step / square}),
@@ -123,7 +123,7 @@ def winners_table(results: Found) -> Table:
 
 
 def sentence(name: str, kind: str, size: int, found: dict[str, dict[str, Any]]) -> str:
-    """What the curves of one set and size say."""
+    """Summary of the curves of one set and size."""
     final = {title: one["error"] for title, one in found.items()}
     best = min(final, key=lambda title: final[title])
     avg, most = (min(final[title] for title in final if title.startswith(word)) for word in ("Avg", "Max"))

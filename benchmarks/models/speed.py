@@ -1,4 +1,4 @@
-"""CPU time of the margin learners and the kernel ridge beside supervised learners given the truth, and the objective
+"""CPU time of the margin learners and the kernel ridge next to supervised learners given the truth, and the objective
 that the PL-SVM solvers reach. One thread, compiled beforehand."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ EXACT = {
 
 
 def m3pl_folds() -> Table:
-    """Seconds of one fit on nine tenths of Lost and BirdSong, C_max = .1 (29 stages of C)."""
+    """Seconds of one fit on nine tenths of Lost and BirdSong, C_max = 0.1 (29 stages of C)."""
     table = Table("set | CPU s | SVMs solved | public code, s | ", ".2f")
     for name, public in (("lost", 28), ("birdsong", 157)):
         X, candidates, _ = (one[: sized(None, tiny=90)] for one in partial_set(name))
@@ -71,7 +71,7 @@ def m3pl_folds() -> Table:
 
 
 def planes() -> Table:
-    """Planes until the stop, beside C R^2 / epsilon^2, R^2 = 2 max |x|^2: the order of the most there can be."""
+    """Planes until the stop, next to C R^2 / epsilon^2, R^2 = 2 max |x|^2: the order of the most there can be."""
     table = Table("n | C | planes | converged | CPU s | C R^2 / epsilon^2", ".2f")
     for n in PLANES:
         X, _, candidates = gaussian_candidates(n)
@@ -113,7 +113,7 @@ labels, accuracy within .005 of it; stretch: as fast as LogisticRegression.""",
         table,
         "M3PL, one fold, all 29 stages of C (target: ten times less than the public code):",
         m3pl_folds(),
-        "Planes of LM-PLANE cp at epsilon = 1e-4, cap 500, beside C R^2 / epsilon^2, R^2 = 2 max |x|^2:",
+        "Planes of LM-PLANE cp at epsilon = 1e-4, cap 500, next to C R^2 / epsilon^2, R^2 = 2 max |x|^2:",
         planes(),
     )
 
@@ -278,14 +278,14 @@ def margin_objective() -> str:
             best = min(last, smooth)
             mine = f"**{ours:.4f}** ({seconds:.2f} s, gap certified: {model.converged_})"
             rivals = f"{last:.4f} ({walk_seconds:.1f} s)", f"{smooth:.4f} ({lbfgs_seconds:.1f} s)"
-            table.add(name, f"{lam:g}", mine, *rivals, f"{100 * (ours / best - 1):+.2f} %")
+            table.add(name, f"{lam:g}", mine, *rivals, f"{100 * (ours / best - 1):+.2f}%")
             steps = ((lam * walk.objective[t] - min(best, ours), 1 / (lam * t)) for t in LOOKS)
             falls.add(name, f"{lam:g}", *(f"{above:.4f} ({rate:.3g})" for above, rate in steps))
     return page(
         """lambda/2 |W|^2 + mean loss (lambda = 1/C), |Y| = 3, seed 0, z-scored, a regularised constant appended; CPU
 seconds of one thread. F is not convex: differences are between local minima as much as between solvers. The L-BFGS is
 SciPy's, on a softmax over the rivals with the best candidate kept hard, mu .3 -> .003, from the same ridge start: it
-shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1 % above the better of the
+shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1% above the better of the
 other two.""",
         table,
         "Pegasos: F after T steps minus the least F known, and 1/(lambda T) in brackets.",

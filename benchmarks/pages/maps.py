@@ -1,6 +1,7 @@
 """How well the layouts of the map keep neighbours together, and what they cost: two principal axes against t-SNE.
 
-Trustworthiness (Venna and Kaski, 2006): 1 if the rows nearest on the map are those nearest by the features, about .5 by
+Trustworthiness (Venna and Kaski, 2006): 1 if the rows nearest on the map are those nearest by the features, about
+0.5 by
 chance.
 """
 

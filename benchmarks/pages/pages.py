@@ -41,8 +41,8 @@ LAST = {
     "models": "words('CLPL')",
     "import": "words('Choose a file') && words('Sounds or pictures in a zip')",
     "export": "count('[data-testid=stDataFrame] canvas') > 1",
-    "settings": "words('Put away') && words('Save name and description')",
-    "people": "words('Make a sign-in link') && words('Name of a new group')",
+    "settings": "words('Archive') && words('Save name and description')",
+    "people": "words('Make a sign-in link') && words('New group')",
     "backups": "words('There is no backup yet')",
     "audit": "count('[data-testid=stDataFrame] canvas') && words('Answers on Review')",
     "account": "words('Signed-in browsers') && words('New token')",
@@ -84,7 +84,7 @@ async ([page, name]) => {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   const find = () => [...document.querySelectorAll("a")].find((one) => new URL(one.href).pathname === `/${page}`);
   const headings = () => [...document.querySelectorAll("[data-testid=stTopNavSection]")];
-  for (let at = 0; !find(); at++) {  // below one of the headings; the navigation itself is drawn anew at times
+  for (let at = 0; !find(); at++) {  // below one of the headings; the navigation itself is redrawn at times
     headings()[at % (headings().length || 1)]?.click();
     await pause(100);
   }
@@ -107,7 +107,7 @@ def table_of(rows: int, classes: int) -> LabelTable:
 
 
 def project(owner: Seat, name: str, data: LabelTable) -> int:
-    """Make a project as the Import page does where nothing is chosen, with some answers in its log."""
+    """Make a project as the Import page does if nothing is chosen, with some answers in its log."""
     seat = owner.at(managing.create_project(owner, name, data, managing.default_settings(data)))
     for _ in range(ANSWERS):
         question = loop.next_question(seat)
@@ -180,14 +180,14 @@ makes it; two people, no row on which they differ.""",
     )
 
 
-# What a browser that was never here loads
+# Files that a new browser loads
 
 LONG = """
 window.long = [];
 new PerformanceObserver((list) => long.push(...list.getEntries().map((one) => one.duration)))
   .observe({ type: "longtask", buffered: true });
 """
-"""Tasks of 50 ms and more, in which the page answers nobody."""
+"""Tasks of 50 ms and more, in which the page answers no one."""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 FIGURES = {
     "requests": "requests", "wire": "kB on the wire", "socket": "kB of the page", "busy": "CPU of its thread, ms",

@@ -1,8 +1,8 @@
 """Accuracy on held-out rows against answers: "Automatic", every learner with the strategy of its projects, random.
 
 Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one with
-probability .4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers the learner learns
-from them and is measured; until then it is asked as it stands. Automatic compares the learners on the training rows
+probability 0.4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers the learner learns
+from them and is measured; until then it is asked as it is. Automatic compares the learners on the training rows
 before the first answer and keeps what it chose, settings included; it is asked by the strategy of that learner's
 projects, and once by random order. Ten seeds draw rows, candidates and folds; intervals are 1.96 standard errors of
 the mean over the seeds.
@@ -34,7 +34,7 @@ POINTS = list(range(0, BUDGET + 1, EVERY))
 AUTOMATIC, RANDOM = "Automatic", "Automatic, rows drawn at random"
 MODELS = ("kernelridge", "plknn", "plsvc", "lmplane", "m3pl", "clpl", "pegasos-max", "perceptron-max")
 CURVES = (AUTOMATIC, RANDOM, *MODELS)
-# What the chart shows, in words: it leaves out the kernel ridge, whose line is that of Automatic where this takes it.
+# Content of the chart, in words: it leaves out the kernel ridge, whose line is that of Automatic where this takes it.
 WORDS = {
     AUTOMATIC: "Winnow, model Automatic",
     "m3pl": "M3PL",
@@ -98,7 +98,7 @@ def run(name: str, curve: str, seed: int) -> dict[str, Any]:
 
 
 def half_width(runs: np.ndarray) -> np.ndarray:
-    """(p,) half of the 95 % interval of the mean over the seeds."""
+    """(p,) half of the 95% interval of the mean over the seeds."""
     return 1.96 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
 
 
@@ -123,7 +123,7 @@ def active_models() -> str:
             picks = ", ".join(f"{learner} {count} times" for learner, count in chosen)
             blocks += [f"### {name}", f"Automatic took {picks}.", table]
     title = (
-        f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95 % interval of Automatic"
+        f"Accuracy on held-out rows against answers given, mean of {SEEDS} seeds, 95% interval of Automatic"
     )
     if len(panels) == len(SETS):
         dashed = {WORDS[RANDOM]: {"dash": "dash"}}

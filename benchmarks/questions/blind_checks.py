@@ -1,4 +1,4 @@
-"""What projects with blind checks say of rows: shortlists that hold the truth, and truths outside of the candidates."""
+"""Projects with blind checks of rows: shortlists that hold the truth, and truths outside of the candidates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTAMINATION = ("random", 0.9, 0.4)  # digits and segment; the others have thei
 
 
 def train(learner: ActiveLearner) -> None:
-    """Train a model that is trained beside the loop."""
+    """Train a model that is trained next to the loop."""
     if learner.settings.is_trained:
         version = Trainer(learner.pool).train()
         learner.publish(version.scores, [version.point])
@@ -133,13 +133,13 @@ with the truth. What is looked at are the shortlists of all ambiguous rows that 
 first are harder. digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
 {CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
 from run to run in points (what one project may get by so few checks) · mean number of labels. 20 and 50 checks are
-too few for 99 %: all candidates are shown.""",
+too few for 99%: all candidates are shown.""",
         table,
         f"{seconds:,.0f} CPU seconds in all.",
     )
 
 
-# Truths outside: from a share of the ambiguous rows the truth is taken out of the candidates
+# Truths outside: from a share of the ambiguous rows the truth is excluded of the candidates
 
 RATES, SEEDS = sized(((0.02, 0.05, 0.1), 3), tiny=((0.1,), 1))
 ROWS = 900  # two thirds to learn from
@@ -167,7 +167,7 @@ def floor(sets: BoolArray, rate: float) -> FloatArray:
 
 
 def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
-    """{learner: (2, 3)}: accuracy plain and with floor, on new rows, own rows, own rows whose truth was taken out."""
+    """{learner: (2, 3)}: accuracy plain and with floor, on new rows, own rows, own rows whose truth was excluded."""
     X, y, sets = taken_out(name, rate, seed)
     n = 2 * len(y) // 3
     X = StandardScaler().fit(X[:n]).transform(X)
@@ -194,7 +194,7 @@ def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
 
 
 def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, float, float]:
-    """Of the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
+    """For the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
     outside, its mean, the share that does, the share among the rows most at risk, as many as lack the truth)."""
     X, y, sets = taken_out(name, rate, seed)
     learner = ActiveLearner(
@@ -257,7 +257,7 @@ def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float
 
 
 def doubts_table() -> Table:
-    """What doubtful sets change, single candidates counted apart."""
+    """Effect of doubtful sets, single candidates counted separately."""
     table = Table(
         "set | truths gone | how | single candidates | of them wrong | new rows | auto | 10 checks | own rows | auto | "
         "10 checks | auto, all classes | AUC | estimate / truth outside"
@@ -324,9 +324,9 @@ candidate. The floor knows that rate. Accuracy without it, and by how many point
 all rows learnt from, and on those of them whose truth was taken out.""",
         table,
         f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
-of the rows) are answered: the area under the ROC curve, its mean beside the share of rows whose truth is outside, and
+of the rows) are answered: the area under the ROC curve, its mean next to the share of rows whose truth is outside, and
 how many of the rows most at risk, taken as many as there are, are such rows. Of {SEEDS} projects, those with an
-estimate above 1 %. Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody
+estimate above 1%. Only rows that are open count: a pair that loses its truth is a single candidate, of which no one
 is asked.""",
         risks,
         f"""Doubtful sets of `PLKernelRidge(outside="auto")` against the same without: {SEEDS} seeds, points. Single

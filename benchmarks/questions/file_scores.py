@@ -1,4 +1,4 @@
-"""What labels gain and lose by the scores that a file has of its candidates: right ones, noise, and those of models."""
+"""Gain and loss of labels from a file's scores of its candidates: right ones, noise, and those of models."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ MODELS = {"PL-KNN, asked by apl": ("plknn", "apl"), "CLPL, asked by margin": ("c
 N_PROJECT = sized({"digits": 700, "segment": 700, "birdsong": 1500}, tiny={"iris": 90})
 OF = {"digits": 1797, "segment": 2310, "birdsong": 4998, "iris": 150}
 CONTROL_SHARE = 0.08
-EVERY = 20  # answers after which a trained model is trained anew
+EVERY = 20  # answers after which a trained model is retrained
 CHECKS = sized((25, 50, 100, 200, 400), tiny=(5, 10))  # answers after which the interval is looked at
 CONTAMINATION = ("random", 0.7, 0.5)  # digits and segment; birdsong has its own candidates
 RUNS = sized(200, tiny=1)  # for each set and model: 600 for each model
@@ -83,7 +83,7 @@ def run(cell: tuple[str, str, int]) -> list[Check]:
 
 
 def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np.ndarray:
-    """What the model says of rows that were never in the project: fitted anew, as the project's own."""
+    """Model predictions for rows that were never in the project: refitted, as the project's own."""
     rows, candidates = pool.train, pool.candidates[pool.train]
     scaler = MinMaxScaler().fit(pool.table.X[rows])  # the features of FakeTable
     inner, outer = scaler.transform(pool.table.X[rows]), scaler.transform(X)
@@ -142,12 +142,12 @@ def honest_curve() -> str:
             f"At least {WANTED:.0%} is asked for: {met(hits >= WANTED)}."
         )
     return page(
-        "How often the 95 % interval holds the true accuracy.",
+        "How often the 95% interval holds the true accuracy.",
         "\n".join(says),
         f"""Rows in the project: {", ".join(f"{name} {n:,} of {OF[name]:,}" for name, n in N_PROJECT.items())}; all
 others are the test rows. The accuracy on them has an error of its own (one standard deviation {ERRORS} points), which
 is counted against the interval. Digits and segment are contaminated by `random`, p = {CONTAMINATION[1]}, q =
-{CONTAMINATION[2]}, anew in every run; birdsong has its own candidates. A run draws its project's rows anew;
+{CONTAMINATION[2]}, again in every run; birdsong has its own candidates. A run draws its project's rows again;
 {CONTROL_SHARE:.0%} of them, and of the questions, are blind checks. CLPL is trained again after every {EVERY}
 answers. "Estimate" and "bias" (in points) are of runs with an estimate: both kinds of rows have a control answer.
 "The strategy's own questions": share right of what the model guessed of the latest 50 questions that the strategy

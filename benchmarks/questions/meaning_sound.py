@@ -1,4 +1,4 @@
-"""What an hour of sound costs on its way to an encoder: everything but the model.
+"""Cost of encoding an hour of sound: everything but the model.
 
 No encoder of sounds is verified yet, so the model here gives the sum of each window and the sum of its squares, which
 costs next to nothing. Everything else is as for any encoder: recordings are decoded, resampled and cut into windows by

@@ -1,4 +1,4 @@
-"""Neighbour search beside the libraries one could use instead: CPU seconds of one core and recall."""
+"""Neighbour search next to the libraries one could use instead: CPU seconds of one core and recall."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def large() -> str:
 
 
 def rows_of_nothing() -> str:
-    """Everybody as far from everybody: one column of different categories."""
+    """Everyone as far from everyone: one column of different categories."""
     n = N // 2
     X: Any = sparse.eye(n, format="csr") * 0.5**0.5
     seconds = clocked(lambda: make_search(X, K).nearest(X, K - 1, np.arange(n)))[1]

@@ -1,6 +1,6 @@
 """Do the intervals on the Progress page hold what they promise: the goal's answers, the line of random order?
 
-Simulated labelling runs. Each draws its project's rows and its candidates anew, is asked by the model's own strategy,
+Simulated labelling runs. Each draws its project's rows and its candidates again, is asked by the model's own strategy,
 answered with the truth, and looked at once on the way; another run goes in random order. What they really reach is
 measured on rows that were never in the project.
 """
@@ -88,7 +88,7 @@ class Simulated:
         self._test = test
 
     def learner(self, strategy: str) -> ActiveLearner[Any]:
-        """Of the project's model, with the rows outside."""
+        """For the project's model, with the rows outside."""
         share = 0.99999 if len(self._test) else 0.0  # those with truth are the project's own test rows
         settings = LearnerSettings(strategy=strategy, test_share=share, seed=self.settings.seed)
         return ActiveLearner(self._all, settings, controls=self._held)
@@ -152,7 +152,7 @@ def smooth(accuracy: Sequence[float]) -> np.ndarray:
 
 
 def first_time(accuracy: np.ndarray, goal: float) -> float:
-    """The first number of answers with this accuracy; infinite where there is none."""
+    """The first number of answers with this accuracy; infinite if there is none."""
     return float(np.argmax(accuracy >= goal)) if (accuracy >= goal).any() else np.inf
 
 
@@ -211,7 +211,7 @@ def holds(interval: Reach, true: float) -> bool:
 
 
 def said(interval: Reach | None) -> str:
-    """What kind of thing the page says."""
+    """Kind of sentence that the page shows."""
     if interval is None:
         return "nothing"
     if np.isinf(interval.value):
@@ -311,14 +311,14 @@ def proof() -> str:
             needed.add(name, *random_cells(some))
         parts += [f"## {layout.capitalize()}", goals, needed]
     return page(
-        "How often the 95 % intervals hold what really happens.",
+        "How often the 95% intervals hold what really happens.",
         "\n".join(says),
         """A range without an upper end ("at least ..", "not reached") is easily right: "met" says that nothing false is
 promised, not that much is.""",
         f"""Rows in the project: {", ".join(f"{name} {size:,}" for name, size in N_PROJECT.items())}; all others
 measure what is true, with an error of their own (half a point to two), which is counted against the intervals. lost
 and birdsong have their own candidates; the others are contaminated by `random`, p = {CONTAMINATION[1]:g}, q =
-{CONTAMINATION[2]:g}, anew in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random
+{CONTAMINATION[2]:g}, again in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random
 moment between 12% and 50% of its answers with known truth (a third of the rows are test rows), between 25% and 70%
 with blind checks (a fifth of the rows and of the questions). The goal is drawn between the accuracy shown then and
 the one at the end, or three points more: some are never reached, and covered by an interval without end. With known

@@ -300,7 +300,7 @@ whatever else the machine does).""",
 int64 80 MB, candidates 10 MB). Target: at most 400 MB.""",
         memory(),
         "## Beside peers",
-        """One query on a pool of points in 10 dimensions, 30 % labelled, everything included: neighbours, model,
+        """One query on a pool of points in 10 dimensions, 30% labelled, everything included: neighbours, model,
 scores. The peers know no candidate sets: they search neighbours among the labelled rows only and rank the others by
 the entropy of a model. Winnow searches the neighbours of every row, once; after an answer it takes the time of the
 section above, the peers start again.""",

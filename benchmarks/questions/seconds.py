@@ -1,21 +1,22 @@
 """Seconds to the same accuracy: the cheapest question against "which of these?", by replay.
 
 Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one with
-probability .4). Of each set at most 500 rows train, at most 1,000 others measure. The learner is what Automatic takes
+probability 0.4). Of each set at most 500 rows train, at most 1,000 others measure. The learner is what Automatic takes
 on all six (see active_models.md), the kernel ridge, with the settings it chooses before the first answer; it learns
 after every 5 answers, by its own `update`, and is measured then.
 
 No seconds are measured here: an answer takes exactly what `plcore.query.SecondsModel` expects before it has seen any.
-"Which of n?" takes 4.8 (n / 4) ** .3 seconds, ten choices 1.6 times as long as two; "is it k?" takes .55 of "which of
+"Which of n?" takes 4.8 (n / 4) ** 0.3 seconds, ten choices 1.6 times as long as two; "is it k?" takes 0.55 of "which of
 four?". To verify that a picture holds a class took a little more than half of the time of naming it in Russakovsky, Li
 and Fei-Fei (CVPR 2015); 4.1 seconds is the median of 7,470 choices of one dog breed in ten (SDOGS-10H, Lim et al.,
-2024); Hick (1952) has .38 s among two and .72 s among ten. Beside it "is it k?" takes half and twice as long. By this
-price a yes or no about one of *two* candidates costs .68 of choosing between them and tells as much; where people take
+2024); Hick (1952) has 0.38 s among two and 0.72 s among ten. Next to it "is it k?" takes half and twice as long. By
+this
+price a yes or no about one of *two* candidates costs 0.68 of choosing between them and tells as much; where people take
 as long for either, the price is 1.48, which is in the tables too.
 
-The accuracy to reach is that of "which?", rows by margin, when 40 % of the training rows are answered, less .002; the
+The accuracy to reach is that of "which?", rows by margin, when 40% of the training rows are answered, less 0.002; the
 seconds until then are the unit. Of every curve: after how many units its mean accuracy over the seeds is that high for
-the first time, and how many seconds fewer that is than "which?" by margin needs, with the interval that holds 95 % of
+the first time, and how many seconds fewer that is than "which?" by margin needs, with the interval that holds 95% of
 1,000 draws of the seeds; runs end after 1.5. Rows are asked at random, by APL of the ten nearest rows, or by margin;
 "cheapest" takes the row by margin and the question about it with the largest gain for each second
 (`plcore.query.row_questions`), "row and question" both by it; the rule of thumb asks "is it k?" where k has a share of
@@ -24,7 +25,7 @@ the first time, and how many seconds fewer that is than "which?" by margin needs
 What it comes to: a yes or no saves by its price. Most rows have few candidates, or a model that leaves two of them, so
 that it tells nearly as much as the label. At the price of the model that is a fifth to a third of the seconds; where it
 takes as long as choosing between two, nothing is left to save, and gain for each second, which looks one answer ahead,
-may lose a tenth; where it is dearer "which?" is asked throughout. So the seconds of a project's own people decide, and
+may lose a tenth; if it is dearer "which?" is asked throughout. So the seconds of a project's own people decide, and
 some questions come in a form drawn by chance. The rule of thumb asks in yes and no where little is left to know, and
 saves less. Rows and questions chosen together are not better than rows by margin.
 
@@ -95,7 +96,7 @@ def seconds_of(price: float) -> Callable[[Any, Any], np.ndarray]:
 
 
 class Replay:
-    """One labelling run: candidates as they stand, what the learner said last, seconds so far."""
+    """One labelling run: candidates as they are, what the learner said last, seconds so far."""
 
     def __init__(self, name: str, seed: int, settings: dict[str, Any], curve: Curve) -> None:
         X, self.candidates, self.truth, X_test, self.y_test = data(name, seed, ROWS)
@@ -137,7 +138,7 @@ class Replay:
         return np.asarray(self.candidates.sum(axis=1) >= 2)
 
     def inside(self) -> np.ndarray:
-        """(n, m) what the learner said last, inside the candidates as they stand."""
+        """(n, m) what the learner said last, inside the candidates as they are."""
         shares = np.where(self.candidates, np.maximum(self.shares, 1e-9), 0.0)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -228,7 +229,7 @@ def first_at(runs: np.ndarray, target: float) -> float:
 
 
 def with_interval(share: Callable[[np.ndarray], float], n_seeds: int) -> tuple[float, float, float]:
-    """Return a figure of all seeds, and the interval that holds 95 % of 1,000 draws of the seeds."""
+    """Return a figure of all seeds, and the interval that holds 95% of 1,000 draws of the seeds."""
     everyone, rng = np.arange(n_seeds), np.random.default_rng(0)
     drawn = [share(rng.choice(everyone, n_seeds)) for _ in range(1000)]
     low, high = np.percentile(drawn, [2.5, 97.5], method="nearest")
@@ -260,7 +261,7 @@ def draw(runs: Runs, names: list[str]) -> None:
     }
     title = (
         f"Accuracy on held-out rows against seconds, mean of {SEEDS} seeds; "
-        "1: when which?, by margin, has 40 % answered"
+        "1: when which?, by margin, has 40% answered"
     )
     dashed = {TO_BEAT.words: {"dash": "dash"}}
     write_chart(NAME, title, panels, "seconds", styles=dashed, lead=Curve("margin", "entropy").words)
@@ -294,8 +295,8 @@ def percent(share: float) -> str:
 
 
 def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
-    """What came of it: seconds by price, then answers."""
-    seconds = Table("price of yes or no | sets with 25 % or more | each")
+    """The result: seconds by price, then answers."""
+    seconds = Table("price of yes or no | sets with 25% or more | each")
     for price in PRICES:
         own = Curve("margin", "entropy", price)
         shares = {name: saved(runs[name, own], runs[name, TO_BEAT])[0] for name in names}
@@ -312,7 +313,7 @@ def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
         seconds,
         "### Answers to random's accuracy",
         f""""Which?" alone, counted in answers: how many by margin make the learner as accurate as {ANSWERED * ROWS:.0f}
-about rows drawn at random do. At most 60 % of them: {fewer} of {len(names)} sets.""",
+about rows drawn at random do. At most 60% of them: {fewer} of {len(names)} sets.""",
         answers,
     )
 

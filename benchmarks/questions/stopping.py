@@ -177,7 +177,7 @@ def stopping() -> str:
     rules = StopRules()
     return page(
         f"""PL-KNN (K = {SETTINGS.n_neighbors}), asked by {SETTINGS.strategy}, {SETTINGS.control_share:.0%} of the
-questions blind controls. Means of {REPEATS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, drawn anew,
+questions blind controls. Means of {REPEATS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, redrawn,
 are the project, and accuracy is measured on the other third, which is never in it. A third of the project's rows is
 its held-out truth. {", ".join(REAL)} have their own candidates; all other sets are contaminated by `random`, p =
 {CONTAMINATION[1]}, q = {CONTAMINATION[2]}. "All" is every question answered, controls too.""",
@@ -185,7 +185,7 @@ its held-out truth. {", ".join(REAL)} have their own candidates; all other sets 
         f"""The proof is about *decisions*: what the model predicts for the rows that are then still open. All answers
 after the stop changed **{sum(one.differ for one in every)}** of **{sum(one.open_rows for one in every):,}** such
 decisions, all runs taken together. "Labels right": share of the training rows ambiguous at first whose label,
-answered or the model's, is then right; all answers make it 100 %. "Accuracy" is on the rows outside the project: no
+answered or the model's, is then right; all answers make it 100%. "Accuracy" is on the rows outside the project: no
 part of the proof, so it may move.""",
         settled_table(found),
         "## Stopping when the panel says so, accuracy from held-out truth",
@@ -195,7 +195,7 @@ for). The {rules.flat_over} answers were chosen by single runs on these sets, wi
 the mean difference is within 2 points on {near_hasty} sets, at worst {worst_hasty:+.1f}, and {shares[1]:.0%} of the
 runs are within 2 points, not {shares[0]:.0%}.""",
         panel,
-        "## The same without truth: the panel goes by the control rows",
+        "## The same without truth: the panel uses the control rows",
         f"Within 2 points on {len(near_controls)} of {len(found)} sets.",
         controls,
         f"{seconds:,.0f} CPU seconds in all.",

@@ -131,7 +131,7 @@ def average_ranks(errors: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def critical_difference(n_schemes: int, n_sets: int) -> float:
-    """Nemenyi's critical difference of average ranks at 5 % (Demsar, JMLR 2006, section 3.2.2)."""
+    """Nemenyi's critical difference of average ranks at 5% (Demsar, JMLR 2006, section 3.2.2)."""
     q = stats.studentized_range.ppf(0.95, n_schemes, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_schemes * (n_schemes + 1) / (6 * n_sets)))
 
@@ -176,7 +176,7 @@ def table8() -> str:
     return page(
         f"""{len(NAMES)} sets ({", ".join(NAMES)}), {FOLDS} folds, {REPEATS} repeats; a tenth of the training rows is
 asked. Error in % averaged over the sets; in brackets the average rank among the six schemes (1 = best). Nemenyi's
-critical difference of average ranks at 5 %: {critical_difference(6, len(NAMES)):.2f}. The paper's columns are averages
+critical difference of average ranks at 5%: {critical_difference(6, len(NAMES)):.2f}. The paper's columns are averages
 over *its* 15 sets and are there for the order, not the level.""",
         '## ties="error": a winner that is not unique is an error, as in the paper',
         error_table(strict, beside=True),

@@ -101,7 +101,7 @@ def sensing_figure2() -> str:
     return page(
         f"""{"All" if TESTED is None else f"At most {TESTED}"} test rows, {PROJECTIONS} projection(s); rows of length 1,
 dense sets z-scored before. K is at least 8, or all labels where there are fewer (emotions, scene: always 6), and with
-K = 100 % Phi is orthonormal. BML-CS and "ML-CS, same ridge" share noise and ridge, found by marginal likelihood; CoSaMP
+K = 100% Phi is orthonormal. BML-CS and "ML-CS, same ridge" share noise and ridge, found by marginal likelihood; CoSaMP
 with sparsity 5. RCV1 is the repaired set (see the README of the data), bookmarks was not to be had. SVM: C of {GRID} by
 three-fold cross-validation on the training rows. Paper: Figure 3, where it has numbers (precision at 1: only a plot).
 {HOLDS}""",
@@ -110,7 +110,7 @@ three-fold cross-validation on the training rows. Paper: Figure 3, where it has 
     )
 
 
-# Figure 4a: labels missing from training, BML-CS beside a tuned SVM
+# Figure 4a: labels missing from training, BML-CS next to a tuned SVM
 
 MISSING_TESTED, MASKS, COMPONENTS = sized((600, 1, 50), tiny=(30, 1, 10), full=(None, 3, 50))
 MISSING_GRID = [0.03, 0.1, 0.3, 1.0]

@@ -19,7 +19,7 @@ from plcore.sensing.projection import Projection
 SETS, SEEDS = sized((("emotions", "scene", "cal500", "corel5k"), 3), tiny=(("emotions",), 2))
 FEW = sized(None, tiny=60)  # training rows
 
-# What is predicted
+# Predictions
 
 KNOWN = (0.1, 0.3, 1.0)
 MOST = sized(800, tiny=60)  # training rows of Corel5k, drawn again for each seed; and test rows of each set
@@ -34,7 +34,7 @@ LEARNERS = {
 
 
 def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
-    """Micro F1 at .5 and at the fitted threshold on the test rows; then on the hidden cells of the training rows."""
+    """Micro F1 at 0.5 and at the fitted threshold on the test rows; then on the hidden cells of the training rows."""
     model.fit(split.X, cells)
     fitted, found = model.threshold_, []
     for threshold in (EVEN, fitted):
@@ -76,7 +76,7 @@ cells" the same cut on cells of the training rows that were hidden. {seconds:.0f
     )
 
 
-# What Automatic takes
+# The model that Automatic takes
 
 CHOICE_KNOWN, CHOICE_ROWS = sized(((0.1, 0.3), 600), tiny=((0.3,), 90))  # training rows, drawn; and test rows
 FIXED = ("bmlcs", "onevsall")
@@ -131,7 +131,7 @@ CPU seconds of a fit: with BML-CS alone / Automatic.""",
 
 # Speed
 
-# K, and t2, tau2 as the search finds them, so that training needs no search; targets: seconds, and beside LinearSVC.
+# K, and t2, tau2 as the search finds them, so that training needs no search; targets: seconds, and next to LinearSVC.
 SPEED_SETS = sized(
     {"corel5k": (187, 0.0158, 0.00151, 0.1, 0.1), "rcv1_subset1": (50, 0.007, 0.025, 0.8, 0.8)},
     tiny={"rcv1_subset1": (10, 0.007, 0.025, 0.8, 0.8)},
@@ -183,7 +183,7 @@ def add_recovery(table: Table, name: str) -> None:
 
 
 def add_answers(table: Table) -> None:
-    """400 rows of RCV1, half of the cells missing, K = 50: one answer at a time, beside the full refit."""
+    """400 rows of RCV1, half of the cells missing, K = 50: one answer at a time, next to the full refit."""
     split = label_vectors("rcv1_subset1", 300, FEW)
     X, Y = split.X[:400], split.Y[:400]
     cells = hidden(Y, 0.5, 0)

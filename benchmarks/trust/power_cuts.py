@@ -78,10 +78,11 @@ class Cuts:
 
 
 def work(journal: str, home: str) -> None:
-    """The work beside the people, in a process of its own: `python -c` of this.
+    """The work next to the people, in a process of its own: `python -c` of this.
 
     It makes the home, the people and the first project, and prints what the others need; then, for every line that it
-    is told, one project more with another table, one with files, and a backup. What a caller would be told it notes.
+    is reported, one project more with another table, one with files, and a backup. What a caller would be told it
+    notes.
     """
     with homes.owner_of(home) as owner:
 
@@ -154,7 +155,7 @@ def record(place: Path) -> tuple[list[Op], Path]:
             beside.stdin.write("more\n")
             beside.stdin.flush()
             if beside.stdout.readline() != "done\n":
-                raise RuntimeError("the work beside has ended")
+                raise RuntimeError("the work alongside has ended")
         stop.set()
         for one in people:
             one.join()
@@ -259,7 +260,7 @@ def often(ops: list[Op], dice: random.Random) -> list[int]:
 
 
 def of_the_start(ops: list[Op]) -> range:
-    """Return all moments before anybody was told of anything."""
+    """Return all moments before anyone was told of anything."""
     return range(0, next(number for number, op in enumerate(ops) if op.kind == SAID), EVERY_START)
 
 
@@ -309,17 +310,17 @@ def power_cuts() -> str:
         f"""A library that is loaded before all others (`benchmarks/trust/power_journal.c`) notes every change of a
 file in WINNOW_HOME and among temporary files, and every sync, in one order for all processes, from the first start on.
 Meanwhile {PEOPLE} people
-answer through the websocket, a model is trained, and beside them projects are made with tables, images and
+answer through the websocket, a model is trained, and next to them projects are made with tables, images and
 recordings, and backups: {kinds[b"w"]:,} writes, {kinds[b")"] + kinds[b"]"]:,} syncs,
 {sum(kinds[bytes([one])] for one in b"cmlrud"):,} names; {told["answer"]} answers, {told["project"]} projects and
 {told["backup"]} backups were acknowledged. The files that follow from the journal are compared with those on the
 disk: nothing has passed it by. It does not see what is written through a mapping: SQLite's `-shm`, which is left out
 and made again.""",
-        """A cut is a moment of it: at first each one of the first start, before anybody was told of anything; then
+        """A cut is a moment of it: at first each one of the first start, before anyone was told of anything; then
 random ones, every third right after a name. What was synced by then is there; of the rest nothing, all, the first of
 it, or any choice of sectors of 512 bytes and of names (`benchmarks/trust/power_disk.py`), which is harder than most
 file systems are. Winnow is opened on what is left. *Acknowledged* adds up, over all cuts, the answers of which
-somebody had been told before the cut. After every cut SQLite checks itself, log and table of every project are folded
+someone had been told before the cut. After every cut SQLite checks itself, log and table of every project are folded
 again, its files are hashed, the acknowledged backups are read, and a question of each project is answered.""",
         table,
     )

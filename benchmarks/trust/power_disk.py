@@ -1,4 +1,4 @@
-"""What a disk may hold after a power cut, from the journal of `power_journal.c`.
+"""Possible contents of a disk after a power cut, from the journal of `power_journal.c`.
 
 The model is harder than most file systems. What was written and not synced since is there, or not, or in part, in any
 order, in sectors of 512 bytes; a file may have its later length and zeros in it. A name that was made, changed or
@@ -21,9 +21,9 @@ from pathlib import Path, PurePosixPath
 HEAD = struct.Struct("<c3xIIQQ")
 SECTOR = 512
 SAID = b"A"
-"""Op of what somebody was told, which comes from those who were told."""
+"""Op of what someone was told, which comes from those who were told."""
 NOT_KEPT = "-shm"
-"""SQLite's index of its log: changed through a mapping, and made anew by whoever opens the database first."""
+"""SQLite's index of its log: changed through a mapping, and rebuilt by anyone who opens the database first."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def read_journal(path: Path) -> list[Op]:
 
 
 def say(journal: str, *words: str) -> None:
-    """Note what somebody has just been told."""
+    """Note what someone has just been told."""
     text = json.dumps(words).encode()
     file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -193,7 +193,7 @@ class Disk:
         self.pending = kept
 
     def after_cut(self, dice: random.Random) -> dict[str, bytes | None]:
-        """What may be there, by path below the folder; None of a folder."""
+        """Possible files, by path below the folder; None of a folder."""
         names, changes = dict(self.lasting), [change for _, change in self.pending]
         way = dice.choice(("nothing", "all", "the first", "any"))
         share = dice.random()
@@ -208,7 +208,7 @@ class Disk:
         )
 
     def as_seen(self) -> dict[str, bytes | None]:
-        """What processes see now."""
+        """Files as processes see them now."""
         return self._below(
             self.names,
             {path: None if file is None else bytes(file.live) for path, file in self.names.items()},

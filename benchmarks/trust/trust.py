@@ -91,7 +91,7 @@ def pressing(port: int, cookie: str, project: int, told: Found, stop: threading.
 
 @contextmanager
 def load(servers: Sequence[Server], secrets: list[str], project: int, told: Found) -> Iterator[None]:
-    """People at every server answer meanwhile. Whoever loses the server goes on when there is load again."""
+    """People at every server answer meanwhile. Anyone who loses the server goes on when there is load again."""
     stop = threading.Event()
     places = [server.port for server in servers for _ in range(PEOPLE)]
     threads = [
@@ -101,9 +101,9 @@ def load(servers: Sequence[Server], secrets: list[str], project: int, told: Foun
     for one in threads:
         one.start()
     before = len(told.acknowledged)
-    while len(told.acknowledged) < before + len(servers):  # every time somebody is in the middle of something
+    while len(told.acknowledged) < before + len(servers):  # every time someone is in the middle of something
         if not any(one.is_alive() for one in threads):
-            raise RuntimeError("nobody could answer: " + "\n".join(servers[0].lines[-30:]))
+            raise RuntimeError("no one could answer: " + "\n".join(servers[0].lines[-30:]))
         time.sleep(0.01)
     yield
     stop.set()
@@ -160,7 +160,7 @@ def kill(server: Server) -> None:
 
 
 def start_worker(environment: dict[str, str]) -> Forked:
-    """Start a worker beside those of the servers, as `worker.py` is started."""
+    """Start a worker next to those of the servers, as `worker.py` is started."""
     code = "import runpy; runpy.run_path('worker.py', run_name='__main__')"
     worker = Forked({**os.environ, **environment}, code)
     assert worker.stdout is not None
@@ -169,9 +169,9 @@ def start_worker(environment: dict[str, str]) -> Forked:
 
 
 class World:
-    """A home, its people and its servers. Nobody but the servers and workers has the database open under load.
+    """A home, its people and its servers. No one but the servers and workers has the database open under load.
 
-    workers : one more, beside those of the servers
+    workers : one more, next to those of the servers
     """
 
     def __init__(self, place: Path, url: str, n_servers: int, *, workers: bool) -> None:
@@ -201,7 +201,7 @@ class World:
             told.at_work += bool(worker) and was_training(owner.home, worker)
 
     def kill_a_server(self, told: Found, dice: random.Random) -> None:
-        """While people answer; what is left is opened first by the next server, or by whoever counts."""
+        """While people answer; what is left is opened first by the next server, or by anyone who counts."""
         with load(self.servers, self.secrets, self.project, told):
             time.sleep(dice.uniform(0, LONGEST))
             killed = dice.choice(self.servers)
@@ -289,7 +289,7 @@ after {PEOPLE} people at each server have begun to answer without a pause, as th
 or not at all. Then it is looked for: what was acknowledged and is not in the log (*lost*) or with another label
 (*other*), rows with two answers of one person (*doubled*). *Integrity*, after every kill: SQLite's own check finds
 nothing, and the log folded again from the table says of every entry what was stored live.""",
-        f"""Under load nobody but servers and workers has the database open. What a killed server leaves behind is
+        f"""Under load no one but servers and workers has the database open. What a killed server leaves behind is
 opened first by the next server in half of the cases, by whoever counts in the others. Servers and workers are forked
 from a process that has loaded the packages and opened nothing, which makes a start six times faster. Of the workers,
 {at_work} were in the middle of a training.""",

@@ -1,5 +1,5 @@
 """Twenty people at two servers on one PostgreSQL, of which one is killed in the middle: is a row answered twice, is an
-answer lost, does everybody go on?"""
+answer lost, does everyone go on?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(url: str, place: Path) -> tuple[float, ...]:
         for one in servers:
             one.stop()
     if team.faults:
-        raise RuntimeError(f"{len(team.faults)} people saw what nobody should see: {team.faults[:3]}")
+        raise RuntimeError(f"{len(team.faults)} people saw what no one should see: {team.faults[:3]}")
     lost = found.lost, found.other, found.twice, team.behind
     return len(team.acknowledged), team.moved, team.cut, *lost, seconds
 
@@ -49,7 +49,7 @@ the guard and as the card does, without a pause. Once half of all answers are sa
 `SIGKILL`. Whoever loses it goes on at the other with the same sign-in (*moved*); what was in the air then is *cut*,
 and is stored once or not at all. *Acknowledged*: the card said *Saved*. *Lost*: of these, not in the log; *other*:
 with another label. *Twice*: rows with more than one entry. *Behind*: next questions chosen without an answer, of
-anybody at either server, that had been acknowledged before they were asked for. Servers, database and people share
+anyone at either server, that had been acknowledged before they were asked for. Servers, database and people share
 {os.cpu_count()} cores with whatever else ran. {load_average()}""",
         table,
     )

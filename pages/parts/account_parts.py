@@ -41,19 +41,20 @@ def _dismiss() -> None:
     st.session_state.pop(state.LINK, None)
 
 
-# Tokens for programs, as their person sees them on My account: made, shown once, ended.
+# API tokens, as their person sees them on My account: made, shown once, ended.
 
 PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
-LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I end it": None}
+LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I revoke it": None}
 """How long a token lasts, in words, with the days."""
 
 
 def token_part(page: frame.Page) -> None:
     """The whole section."""
-    st.subheader("Tokens for programs")
+    st.subheader("API tokens")
     st.markdown(
-        "With a token a program or a notebook does what you may do, through the interface for programs. It is shown "
-        "once. Your tokens end with your access, with another password, and when you sign out all other browsers."
+        "With a token, a program or notebook can do through the API what you can do here. A token is "
+        "shown once. It stops working when your access ends, when you change your password, and when you "
+        "sign out all other browsers."
     )
     made = st.session_state.pop(state.TOKEN, None)
     if made is not None:
@@ -72,19 +73,17 @@ def token_part(page: frame.Page) -> None:
         return
     with st.form("token", border=True, clear_on_submit=False):
         st.text_input(
-            "What it is for",
+            "Purpose",
             key=PURPOSE,
             max_chars=tokens.PURPOSE_LENGTH,
             placeholder="notebook of the bird survey",
         )
         st.selectbox("It lasts", list(LIVES), key=LIFE)
-        st.form_submit_button(
-            "Make the token", type="primary", on_click=_make, args=(page,), key="make-token"
-        )
+        st.form_submit_button("Create token", type="primary", on_click=_make, args=(page,), key="make-token")
 
 
 def last_use(held: Sequence[tokens.ApiToken]) -> str:
-    """When one of these was used last, to follow their number; "" where none was."""
+    """When one of these was used last, to follow their number; "" if there was none."""
     used = max((one.last_used_at for one in held if one.last_used_at is not None), default=None)
     return "" if used is None else f", last used {used:%Y-%m-%d}"
 
@@ -92,7 +91,7 @@ def last_use(held: Sequence[tokens.ApiToken]) -> str:
 def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
     """Markdown of one token. mine : whether it is that of who reads it"""
     facts = [f"made {one.created_at:%Y-%m-%d}"]
-    until = "you end it" if mine else "it is ended"
+    until = "you revoke it" if mine else "it is ended"
     facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
     used = one.last_used_at
     facts.append("not used yet" if used is None else f"last used {used:%Y-%m-%d %H:%M} UTC")
@@ -146,7 +145,7 @@ def _at(time: datetime) -> str:
 
 
 def day_words(day: Day) -> dict[str, object]:
-    """What the card says of the day; see `Day` in `card/types.d.ts`."""
+    """Text about the day on the card; see `Day` in `card/types.d.ts`."""
     goal, parts, wanted = day.goal, [], []
     if goal.answers:
         parts.append(f"{day.answers:,} of {goal.answers:,}")
@@ -157,7 +156,7 @@ def day_words(day: Day) -> dict[str, object]:
     said = " and ".join(wanted)
     return {
         "goal": f"{', '.join(parts)} today" if parts else None,
-        "about": "Your own goal, which nobody else sees" if parts else "",
+        "about": "Your own goal; only you see it" if parts else "",
         "reached": f"That is your goal for today: {said}." if day.reached and not day.told else None,
         "rest": f"{counted(day.working, 'minute')} without a break. Take one: Shift+P"
         if day.wants_break and not day.paused
@@ -170,11 +169,11 @@ def day_form(page: ProjectPage, day: Day) -> None:
     key, goal = f"{state.GOAL}-{page.project.id}", day.goal
     frame.say_refusal()
     with st.popover("Goal and breaks", icon=":material/flag:"), st.form(f"{key}-form", border=False):
-        st.markdown("Your own, here in this project; nobody else sees them. 0 is none.")
+        st.markdown("For this project, visible only to you. 0 means none.")
         for name, label, value, most in (
             ("answers", "Answers a day", goal.answers, goals.MOST_ANSWERS),
             ("minutes", "Minutes a day", goal.minutes, goals.MOST_MINUTES),
-            ("break", "Offer a break after minutes", goal.break_after, goals.MOST_MINUTES),
+            ("break", "Offer a break after (minutes)", goal.break_after, goals.MOST_MINUTES),
         ):
             st.number_input(label, min_value=0, max_value=most, value=value or 0, step=5, key=f"{key}-{name}")
         st.form_submit_button("Save", type="primary", on_click=_save, args=(page, key))

@@ -1,4 +1,4 @@
-"""What the question card is told after a press that the server took by a route of its own (`web.presses`)."""
+"""Data sent to the card after an answer through the direct route (`web.presses`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflow.answering.press import Next
 
 
 def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
-    """What the card is told of what comes next; the rest of its data stays as its page has drawn it.
+    """Card data about what comes next; the rest of its data stays as its page has drawn it.
 
     notice : said instead of what was saved
     """
@@ -19,11 +19,11 @@ def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
 
 
 def offer(after: Next) -> Offer | None:
-    """What stands in the place of a question while the person has a break."""
+    """Break screen shown instead of the question."""
     return PAUSED if after.day.paused else None
 
 
 def answered_before(saved: Saved) -> str:
-    """What is said of a press that stored nothing, as its question had been answered."""
+    """The message about a press that stored nothing, as its question had been answered."""
     what = ", ".join(saved.labels) or saved.kind
     return f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."

@@ -39,7 +39,7 @@ def answer_words(kind: str, labels: Sequence[str]) -> str:
 
 def candidates(labels: Sequence[str]) -> str:
     """A row's candidates in words; those of a bad item are none."""
-    return " | ".join(labels) or "none (taken out)"
+    return " | ".join(labels) or "none (excluded)"
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -87,7 +87,7 @@ def in_words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
         "yes": f"row {row_id} has {named}",
         "no": f"row {row_id} does not have {named}",
         "unsure": f"{about}, you cannot tell",
-        "bad": f"row {row_id} set aside as a bad item",
+        "bad": f"row {row_id} excluded as a bad item",
         "skip": f"{about} skipped",
         "withdraw": f"your answer to row {row_id} was withdrawn",
         "right": f"row {row_id} has {named}, by your verdict",

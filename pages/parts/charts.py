@@ -26,15 +26,13 @@ MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
 """Model versions named on the chart, the newest among them; the others say their name when pointed at."""
-PERCENT = "\N{NO-BREAK SPACE}%"
-"""What stands behind the ticks of shares, which are drawn in per cent."""
 MOST_LABELS = 30
 """Classes in a chart; the downloaded data has all of them."""
 
 
 @dataclass(frozen=True)
 class Honest:
-    """One curve of accuracy with its 95 % interval; arrays of one length, NaN where it is unknown."""
+    """One curve of accuracy with its 95% interval; arrays of one length, NaN if it is unknown."""
 
     name: str
     value: np.ndarray
@@ -74,7 +72,7 @@ def show(
         type="tertiary",
         on_click="ignore",
         key=f"{key}-csv",
-        help="The picture is in the toolbar that opens when you point at the chart.",
+        help="To save the chart as an image, point at it and use its toolbar.",
     )
     return [point["customdata"] for point in drawn.selection.points] if picks else ()
 
@@ -92,7 +90,7 @@ def to_csv(data: Mapping[str, object]) -> bytes:
 def accuracy_curve(
     answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy against answers, each curve with its band; model versions marked and named where they are asked for."""
+    """Accuracy against answers, each curve with its band; model versions marked and named if they are asked for."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
     for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
@@ -115,7 +113,7 @@ def accuracy_curve(
             error_y=_error_bar(curve, known),
             name=curve.name,
             customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}} %)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
     if mark_versions:
@@ -160,13 +158,13 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
         y=100 * share[kept],
         mode=_mode(answers),
         line_color=FIRST,
-        hovertemplate="%{y:.1f} % after %{x} answers<extra></extra>",
+        hovertemplate="%{y:.1f}% after %{x} answers<extra></extra>",
     )
     return _over_answers(figure, answers, share=True)
 
 
 def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
-    """Several shares between 0 and 1 against answers, each with its name and band; NaN where one is unknown."""
+    """Several shares between 0 and 1 against answers, each with its name and band; NaN if one is unknown."""
     figure = go.Figure()
     kept = _thinned(len(answers))
     for whole, colour in zip(curves, MANY, strict=False):
@@ -190,7 +188,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             name=curve.name,
             legendgroup=curve.name,
             customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}} %)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))
@@ -292,11 +290,11 @@ def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.
     """Dressed, with answers across, and down a share in per cent, which is never outside 0 to 100, or anything else."""
     figure = dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
     figure.update_traces(cliponaxis=False)  # the first point is drawn whole
-    return figure.update_yaxes(ticksuffix=PERCENT, minallowed=0, maxallowed=100) if share else figure
+    return figure.update_yaxes(ticksuffix="%", minallowed=0, maxallowed=100) if share else figure
 
 
 def _whole(counts: np.ndarray) -> dict[str, object]:
-    """An axis of these counts, from 0; its ticks are whole numbers, where there are few, too."""
+    """An axis of these counts, from 0; its ticks are whole numbers, if there are few, too."""
     few = not np.nanmax(counts, initial=0) > 10
     return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}
 

@@ -13,7 +13,7 @@ LISTED = 1_000
 """Classes that are sent to the browser with a box or a list."""
 
 NEAR = 5
-"""Classes that are named where no class has the name that was typed."""
+"""Classes that are named if no class has the name that was typed."""
 
 
 class Offered(TypedDict):
@@ -24,7 +24,8 @@ class Offered(TypedDict):
 
 
 def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> Offered:
-    """What `st.selectbox` and `st.multiselect` get: the options, and whether others may be typed. chosen : are among
+    """Arguments of `st.selectbox` and `st.multiselect`: the options, and whether others may be typed. chosen : are
+    among
     them"""
     options = dict.fromkeys((*chosen, *classes[:LISTED])) if len(classes) > LISTED else classes
     return {"options": list(options), "accept_new_options": len(classes) > LISTED}

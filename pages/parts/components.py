@@ -1,4 +1,4 @@
-"""Streamlit components of our own: a JavaScript module that draws, and its style sheets. All lie beside this file."""
+"""Streamlit components of our own: a JavaScript module that draws, and its style sheets. All are next to this file."""
 
 from __future__ import annotations
 

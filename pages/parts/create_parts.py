@@ -1,4 +1,4 @@
-"""What the Import page has in common for tables of all kinds."""
+"""Common parts of the Import page for tables of all kinds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pages.parts.words import counted, either, percent
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
 
-HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
+HELD_OUT = {0.0: "none", 0.1: "10%", 0.2: "20%", 1 / 3: "a third", 0.5: "half"}
 """Shares of rows that can be held out."""
 
 
 def kept_files(table: LabelTable) -> None:
-    """How many files the rows name; nothing where they name none."""
+    """How many files the rows name; nothing if they name none."""
     if files := table.media.kept_names():
         st.caption(
             f"{counted(len(files), 'different file')} {either(len(files), 'is', 'are')} named by the rows, each found "
@@ -25,16 +25,16 @@ def kept_files(table: LabelTable) -> None:
         )
 
 
-# Votes before: who voted before the import, how far they agree, and how often each is right.
+# Imported votes: who voted, inter-annotator agreement, and how often each is right.
 
 NO_NAMES = (
-    "The table of this project does not say who voted. Votes can be imported as a table of task, worker and label, "
+    "The table of this project has no voters. Votes can be imported as a table of task, worker and label, "
     "with one column for each annotator, or from another tool's own export."
 )
 
 
 def votes_before(table: LabelTable) -> EarlierVotes | None:
-    """What is told of the votes of a table that is looked at before the import."""
+    """Facts about the imported votes of a table, shown before the import."""
     place = st.empty()
     found = reliability(table, lambda share: _looking(place, share))
     place.empty()
@@ -58,7 +58,7 @@ def earlier_votes_part(page: frame.Page) -> None:
 
 def show_earlier_votes(found: EarlierVotes) -> None:
     """A sentence on all of them, those who seem to guess, and a line for each voter."""
-    st.markdown("###### Who voted before")
+    st.markdown("###### Imported votes")
     st.markdown(in_words(found))
     warned = [one for one in found.voters if one.warning]
     if warned:
@@ -72,27 +72,25 @@ def show_earlier_votes(found: EarlierVotes) -> None:
         column_config={
             "Votes": st.column_config.NumberColumn(format="localized"),
             "Agrees with others": st.column_config.NumberColumn(
-                format="%.0f %%", help="How often somebody else said the same on the same row."
+                format="%.0f%%", help="Share of other voters' votes on the same rows that match."
             ),
             "Estimated right": st.column_config.NumberColumn(
-                format="%.0f %%",
-                help="An estimate without any true label, from all votes together (Dawid-Skene). Who has few votes is "
-                "taken to be about as good as the others.",
+                format="%.0f%%",
+                help="An estimate without any true label, from all votes together (Dawid-Skene). Voters "
+                "with few votes are assumed to be about average.",
             ),
         },
     )
 
 
 def in_words(found: EarlierVotes) -> str:
-    """How many voted, and how far they agree."""
+    """How many voted, and inter-annotator agreement."""
     said = f"{len(found.voters):,} voters gave {counted(found.n_votes, 'vote')} on {counted(found.n_rows, 'row')}. "
     if math.isnan(found.alpha):
-        said += f"No figure of agreement: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
+        said += f"Agreement cannot be computed: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
     else:
-        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95 %"
-        said += (
-            f"Their agreement beyond chance is {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
-        )
+        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95%"
+        said += f"Inter-annotator agreement: {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
     if found.share < 1:
         said += f" Figures are from {percent(found.share)} of the rows, drawn at random."
     return said
@@ -113,6 +111,6 @@ LINE, HEADING, MOST_HEIGHT = 35, 38, 420
 
 
 def table_height(lines: int) -> int:
-    """Pixels of a table of so many lines: what stands in its place until its script has come is as high, so that
+    """Pixels of a table of so many lines: what is in its place until its script has come is as high, so that
     nothing jumps."""
     return min(MOST_HEIGHT, HEADING + LINE * lines)

@@ -1,4 +1,4 @@
-"""The offer of a pretrained encoder, as an owner reads it on the Import page and in Project settings."""
+"""Text that an owner reads before requesting a pretrained encoder, on the Import page and in Project settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REPLACES = "*{title}* can read **{column}** in place of its encoder."
 
 
 def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
-    """Say what it does, where it comes from, whose it is, that nothing is sent, and how long it takes."""
+    """Purpose, source and licence of an encoder, that nothing is sent, and the time it takes."""
     entry = one.entry
     words = (_REPLACES if replaces else _READ[entry.kind]).format(
         column=escape(one.column), title=escape(entry.title), reads=reads
@@ -56,8 +56,8 @@ def minutes_words(minutes: int) -> str:
 
 
 def slow_words(slow: offers.SlowEncoding) -> str:
-    """Say that it takes longer than estimated, and which encoder is faster."""
-    words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
+    """Note that encoding takes longer than estimated, with a faster encoder."""
+    words = f"It takes about {slow.times:,} times as long as estimated. You can answer meanwhile."
     one = slow.faster
     if one is None or one.minutes is None:
         return words
@@ -78,7 +78,7 @@ def warn_of_language(one: offers.EncoderOffer) -> None:
 def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
     """Whether the licence is accepted; asked only if it forbids commercial use."""
     return entry.commercial or st.checkbox(
-        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
+        f"My use is non-commercial, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
     )
 
 
@@ -97,10 +97,7 @@ def server_encoders_part(seat: Seat, key: str) -> None:
     if not found:
         return
     with st.expander("Encoders on this server"):
-        st.caption(
-            "Removing one frees its space. Projects keep the vectors that they have; rows that are added later wait "
-            "for it."
-        )
+        st.caption("Removing one frees its space. Existing vectors stay; rows added later wait for it.")
         for one in found:
             entry = one.entry
             assert entry is not None  # noqa: S101 - only such can be removed

@@ -1,4 +1,4 @@
-"""What every page begins with: who is here, which project, and a kind stop where something is missing."""
+"""The start of every page: who is here, which project, and a kind stop where something is missing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SIGN_IN_HEADER = "X-Winnow-Sign-In"
 
 @dataclass(frozen=True)
 class Page:
-    """What a page needs to call a use case. seat : who is here, at the project where the page is about one"""
+    """Objects that a page needs to call a use case. seat : who is here, at the project where the page is about one"""
 
     seat: Seat
     person: Person
@@ -64,7 +64,7 @@ def sign_in_id() -> int:
 
 
 def begin() -> Page:
-    """The signed-in person, checked anew at every run: an open tab does not outlive its permission."""
+    """The signed-in person, checked again at every run: an open tab does not outlive its permission."""
     seat = Seat(home(), person_id())
     with stop_at_faults():
         try:
@@ -90,14 +90,14 @@ def leave_question(seat: Seat) -> None:
     left = st.session_state.pop(state.ASKED, None)
     st.session_state.pop(
         state.NEXT, None
-    )  # a question that was brought and never drawn is of then, not of now
+    )  # a question that was brought and never drawn is of that time, not the current one
     if left is not None:
         with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
             loop.leave(seat.at(left))
 
 
 def words_of(refusal: BaseException) -> str:
-    """What a page says of a refusal, or of a fault of the store. Raises the error where there are no words for it."""
+    """Message about a refusal, or a failure of the store. Raises the error where there are no words for it."""
     if not isinstance(refusal, STORE_FAULTS):
         return str(refusal)
     return words_for_fault(refusal)
@@ -120,11 +120,11 @@ def say_where_nothing_is_saved(page: Page) -> None:
 
 
 WHOSE = {
-    Right.OWN: "This page is the owner's.",
-    Right.REVIEW: "This page is for reviewers and the owner.",
-    Right.ANSWER: "This page is for those who answer. You may look at this project's progress.",
+    Right.OWN: "Only owners can open this page.",
+    Right.REVIEW: "Only reviewers and owners can open this page.",
+    Right.ANSWER: "This page is for annotators. You may look at this project's progress.",
 }
-"""What a page says to who has not the right that it needs."""
+"""Message to users without the right that the page needs."""
 
 
 def begin_owner() -> Page:
@@ -180,7 +180,7 @@ def project_title(title: str, page: ProjectPage) -> None:
 
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
-    """What the person may do at the project of the address, or the one used last; where there is neither, anywhere."""
+    """Rights of the person at the project of the address, or the last one used; if there is neither, anywhere."""
     asked = st.query_params.get("project", "")
     chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
     if chosen is not None:
@@ -212,7 +212,7 @@ def escape(text: str) -> str:
 
 
 def file_stem(page: ProjectPage) -> str:
-    """What the names of downloaded files begin with: the project's name in letters, digits and dashes."""
+    """The start of the names of downloaded files: the project's name in letters, digits and dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", page.project.name).strip("-").lower() or "project"
 
 
@@ -223,7 +223,7 @@ def link_address(secret: str) -> str:
 
 
 def host() -> str:
-    """The host of such a link, without its port; '' where it is not known."""
+    """The host of such a link, without its port; '' if it is not known."""
     return urlsplit(home().settings.public_url or str(st.context.url)).hostname or ""
 
 
@@ -265,7 +265,7 @@ def _said(kinds: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
 
 def say_refusal() -> None:
     """Why the last press was refused, once."""
-    with st.container():  # always there: what stands below keeps its place, and with it its state
+    with st.container():  # always there: what is below keeps its place, and with it its state
         if refused := st.session_state.pop(state.REFUSED, None):
             st.error(escape(refused), icon=":material/error:")
 

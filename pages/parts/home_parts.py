@@ -41,19 +41,19 @@ class Step(NamedTuple):
 
 
 def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
-    """What somebody would most likely do next with the project."""
+    """The likeliest next step in the project."""
     if project.disputes:
         return Step("Settle", "disputes.py")
     over = not project.left or (glance is not None and glance.reached)
     if over and project.may(Right.OWN):
         return Step("Take home", "export.py")
     if over or not project.may(Right.ANSWER):
-        return Step("Look", "progress.py")
+        return Step("View", "progress.py")
     return Step("Start" if project.last_answer is None else "Continue", "annotate.py")
 
 
 def state_line(project: ProjectSummary, glance: Glance | None) -> str:
-    """Where the project stands, in Markdown: coloured only where somebody has to act, or nobody any more."""
+    """Where the project stands, in Markdown: coloured only where someone has to act, or no one any more."""
     if project.disputes:
         verb = "waits" if project.disputes == 1 else "wait"
         return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
@@ -76,9 +76,9 @@ def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
     """How far the goal is, and how long that takes."""
     yours = f"{'your ' if project.may(Right.OWN) else ''}{percent(goal)}"
     if glance.more is None or glance.measured < FEWEST_MEASURED:
-        return f"How far it is to {yours} cannot be said yet"
+        return f"Distance to {yours} cannot be estimated yet"
     if glance.more > project.left:
-        return f"By the answers so far, {yours} is out of reach with these rows"
+        return f"Judging by the answers so far, {yours} is out of reach with these rows"
     time = "" if glance.pace is None else f", {span(timedelta(seconds=glance.pace * glance.more))}"
     return f"About {roughly(glance.more, 'more answer')} to {yours}{time}"
 
@@ -91,7 +91,7 @@ def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glanc
             with st.container(key=f"winnow_project-{project.id}"):
                 _line(project, glances.get(project.id), person)
     if not shown:
-        st.caption("No project has such a name.")
+        st.caption("No project matches.")
 
 
 def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
@@ -209,7 +209,7 @@ def _cut(tag: str, corners: Sequence[str]) -> str:
     return f'<{tag} style="clip-path: polygon({", ".join(corners)})"></{tag}>'
 
 
-# What Winnow does, in a sentence and three pictured steps: Home until there is a project of one's own.
+# Winnow in one sentence and three pictured steps: Home until there is a project of one's own.
 
 # Constant text, nothing of a user's. Lines take the colour of the text, so that both themes show them.
 
@@ -243,12 +243,12 @@ _QUESTION = (
 )
 _LABELS = "".join(
     _first_steps_line(_SOFT, _pills(word, full=True), f'<span class="why">{why}</span>')
-    for word, why in (("robin", "answered"), ("tit", "sure, 97 %"), ("wren", "answered"))
+    for word, why in (("robin", "answered"), ("tit", "sure, 97%"), ("wren", "answered"))
 )
 STEPS = (
-    (_TABLE, "Bring a table", "A spreadsheet, votes, a model's shortlist, sounds or pictures in a zip."),
+    (_TABLE, "Import data", "A spreadsheet, votes, a model's shortlist, sounds or pictures in a zip."),
     (_QUESTION, "Answer with one key", "A few seconds each. Every answer is saved, and can be undone."),
-    (_LABELS, "Take it home", "Your own table again: one label a row, where it comes from, how sure it is."),
+    (_LABELS, "Export the labels", "Your own table, with one label per row, its source and its confidence."),
 )
 
 
@@ -266,11 +266,11 @@ def first_steps() -> None:
         with column:
             st.html(f'<div class="winnow-step" aria-hidden="true">{drawing}</div>')
             st.markdown(f"**{number}  {name}**  \n:small[{words}]")
-    if st.button("Bring a table", type="primary", icon=":material/upload:", key="winnow_bring"):
+    if st.button("Import data", type="primary", icon=":material/upload:", key="winnow_bring"):
         st.switch_page("import_table.py")
 
 
-# Home's demos, quiet below what leads: one press opens each, and has it made before where it is not there yet.
+# Home's demos, quiet below what leads: one press opens each, and has it made before if it is not there yet.
 
 ICONS = {"digits": ":material/pin:", "calls": ":material/graphic_eq:", "remarks": ":material/chat_bubble:"}
 
@@ -293,7 +293,7 @@ def _open(page: frame.Page, demo: Demo) -> None:
     with frame.refusals(ProjectNameError, CannotLearn, TableError):
         project = demos.find(page.seat, demo)
         if project is None:
-            project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Made and read")
+            project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Ready")
         st.switch_page("annotate.py", query_params={"project": str(project)})
 
 

@@ -25,7 +25,7 @@ RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
 class KindParts(Protocol[QuestionT_contra, RowT_contra]):
-    """What the folder of each kind has.
+    """Contents of each kind's folder.
 
     QuestionT_contra : a question as the card shows it      RowT_contra : a row as the Review page shows it
     """
@@ -36,10 +36,10 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     STOP: StopWords
     LEARNING: tuple[Setting, ...]
     ANSWERING: tuple[Setting, ...]
-    """How many people answer a row, and what their answers make of it; empty where one does."""
-    """The lines of the form that says how the project learns and asks."""
+    """How many people answer a row, and what their answers make of it; empty if one does."""
+    """The lines of the form that says model and question settings."""
     FIRST_QUESTION: str
-    """What the card asks of the first row, with its labels below."""
+    """The card's question about the first row, with its labels below."""
     PREPARING: str
     """Said while a project is made."""
 
@@ -50,20 +50,20 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         notice: str | None,
         offer: Offer | None = None,
     ) -> dict[str, object]:
-        """What the question card is told; offer : in place of a question"""
+        """Data for the question card; offer : in place of a question"""
 
     def question_card(
         self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
     ) -> Drawing:
-        """What draws the question card with it"""
+        """The function that draws the question card with it"""
 
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
-        """What draws many rows at once; only where the kind has batches"""
+        """The function that draws many rows at once; only where the kind has batches"""
 
     def qualifying_card(
         self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]
     ) -> None:
-        """The card with a known row, before somebody starts; only where the kind has qualifications."""
+        """The card with a known row, before someone starts; only where the kind has qualifications."""
 
     def dispute_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
         """The card with a row that people disagree on; only where the kind has disputes."""
@@ -84,20 +84,20 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         """An open row on the Review page. key : beginning of the widget keys"""
 
     def groups_part(self, page: ProjectPage) -> None:
-        """The groups of classes on the settings page; nothing where the project takes none."""
+        """The groups of classes on the settings page; nothing if the project takes none."""
 
     def classes_part(self, page: ProjectPage) -> None:
         """The classes on the settings page."""
 
     def summary(self, table: LabelTable) -> None:
-        """What the chosen columns make of the file, on the Import page."""
+        """The result of the chosen columns for the file, on the Import page."""
 
     def settings(self, table: LabelTable, checks: int) -> KindSettings:
         """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
 
 
 AnyParts: TypeAlias = KindParts[Any, Any]
-"""Those of a kind that the caller does not know: its questions and rows go back to it alone."""
+"""The ones of a kind that the caller does not know: its questions and rows go back to it alone."""
 
 
 def typed(parts: KindParts[QuestionT_contra, RowT_contra]) -> AnyParts:
@@ -110,5 +110,5 @@ PARTS: Mapping[str, AnyParts] = {"one_label": typed(one_label), "label_vectors":
 
 
 def parts_of(page: ProjectPage) -> AnyParts:
-    """Those of the project's kind."""
+    """The ones of the project's kind."""
     return PARTS[page.project.kind]

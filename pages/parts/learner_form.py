@@ -43,15 +43,16 @@ class Setting:
 OVERLAP_SHARE = Setting(
     "overlap_share",
     "Share of the rows",
-    "The share of the rows, drawn at random, that so many people answer; one person answers each of the others.",
+    "Share of rows, drawn at random, that this many annotators answer. One annotator answers each of the others.",
     least=0.01,
     most=1.0,
     step=0.05,
 )
 CHECKS_BY_ALL = Setting(
     "checks_by_all",
-    "Ask everybody the blind checks",
-    "Blind checks are drawn at random. Asked of everybody they tell how far people agree, and how right each is.",
+    "Ask everyone the blind checks",
+    "Blind checks are drawn at random. Asked of everyone, they measure inter-annotator agreement and each "
+    "annotator's accuracy.",
 )
 """Settings that projects of every kind have."""
 
@@ -116,20 +117,22 @@ def _box(one: Setting, choices: Mapping[str, str], value: Any, key: str) -> Any:
 # Which model answers, and since when, in words: for the Models page and for Progress.
 
 OPTIMISM = (
-    "The blind checks that chose a model also measure it: taken as the best of several by the same checks, it may look "
-    "a little better than it is. Answers to later checks put that right."
+    "The blind checks that chose a model also measure it: so its accuracy may look slightly too high. "
+    "Later checks correct this."
 )
 
 
 def adoption_line(story: ModelStory, one: Adoption) -> str:
-    """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81 % by 26 blind checks ..."."""
+    """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81% by 26 blind checks ..."."""
     model = escape(short(story.models, one.model))
     since = f"From answer {one.answers:,} on:" if one.answers else "From the start:"
     if one.before == one.model and one.by_comparison and one.why:
         return f"{since} {escape(one.why)}."
     if one.before == one.model:
         what = (
-            "Winnow chooses the model again" if one.automatic else f"{model} stays, whatever comparisons say"
+            "Winnow chooses the model again"
+            if one.automatic
+            else f"{model} stays, no matter what comparisons show"
         )
         return f"{since} {what}."
     why = f", {escape(one.why)}" if one.why else ", chosen by a person"
@@ -172,55 +175,57 @@ def promise_box(view: ShortlistView, key: str) -> float | None:
         "Choices shown first",
         promises,
         index=promises.index(view.promise or NONE),
-        format_func=lambda promise: f"those that hold the truth with {percent(promise)}" if promise else ALL,
-        help="The fewest choices that hold the right one as often as you say here, by the model and the blind checks. "
-        "The others stand behind one key. Blind checks, and some other questions, are always shown in full.",
+        format_func=lambda promise: (
+            f"those that contain the true label with {percent(promise)}" if promise else ALL
+        ),
+        help="The fewest choices that contain the right one this often, measured on blind checks. One key "
+        "shows the others. Blind checks and some ordinary questions show all choices.",
         key=key,
     )
     return chosen or None
 
 
 def standing_in_words(view: ShortlistView) -> str:
-    """What holds now under the stored promise."""
+    """State of the stored promise."""
     if view.promise is None:
-        return "All choices are shown at once."
-    everything = "Until then all choices are shown."
+        return "All choices are shown."
+    everything = "All choices are shown until then."
     if not view.drawn:
-        return "This project has no blind checks to measure by: all choices are shown."
+        return "All choices are shown, because this project has no blind checks to measure with."
     if not view.leaves_out:
         return (
-            "The model in force has learnt from the rows it is asked about, and what it says of them is no measure: "
-            "all choices are shown. PL-KNN and Kernel ridge leave the row out."
+            "All choices are shown, because the current model was trained on the rows it is asked about. "
+            "PL-KNN and Kernel ridge leave the row out."
         )
     if view.weighs_own:
         return (
-            "What the model in force says of a row rests on the weights of its choices in the table too; of a blind "
-            "check it does not. So the checks are no measure: all choices are shown. PL-KNN goes without these weights."
+            "All choices are shown, because the current model uses each row's imported weights, but not "
+            "those of blind checks. PL-KNN does not use these weights."
         )
     if view.in_full == 1:
         return (
-            "A third of the questions or more are blind checks, and others must be shown in full beside them so that "
-            "nobody can tell them: all choices are shown."
+            "All choices are shown, because at least a third of the questions are blind checks. Other "
+            "questions must look the same."
         )
     if missing := view.missing(view.promise):
         return f"{counted(missing, 'more blind check')} must be answered for {percent(view.promise)}. {everything}"
     if not view.in_force and view.outside.share > 1 - view.promise:
         return (
             f"In {view.outside.outside:,} of {counted(view.checks, 'blind check')} the truth was none of the choices. "
-            "No list can hold it as often as promised: all choices are shown."
+            "No shortlist reaches the promised share, so all choices are shown."
         )
     if not view.in_force:
-        return f"The next version of the model takes the blind checks in. {everything}"
+        return f"The next model version includes the blind checks. {everything}"
     if view.checks < CERTAIN:
         return (
-            f"From {counted(view.checks, 'blind check')}: below {CERTAIN} the promise is uncertain, and may be missed "
-            "by some points."
+            f"From {counted(view.checks, 'blind check')}: below {CERTAIN} the promise is uncertain and "
+            "may be missed by a few points."
         )
     return f"From {counted(view.checks, 'blind check')}."
 
 
 def measured_in_words(view: ShortlistView) -> str:
-    """The promise beside what was measured; empty while nothing was."""
+    """The promise next to what was measured; empty while nothing was."""
     if not view.measured:
         return ""
     promised = "" if view.promise is None else f"promised {percent(view.promise)}, "
@@ -229,7 +234,7 @@ def measured_in_words(view: ShortlistView) -> str:
 
 
 def answers_in_words(view: ShortlistView) -> str:
-    """What people said where a shortlist alone was shown first; empty before the first answer."""
+    """Answers to questions that showed a shortlist first; empty before the first answer."""
     if not view.asked:
         return ""
     share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"
@@ -267,7 +272,7 @@ def shortlist_note(view: ShortlistView) -> None:
 
 
 def shortlist_figures(view: ShortlistView) -> None:
-    """The lines on the Progress page; nothing where there is nothing to say."""
+    """The lines on the Progress page; nothing if there is nothing to say."""
     outside = outside_in_words(view)
     if view.promise is not None or view.measured:
         st.markdown("###### Choices shown first")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts import palette
 from pages.parts.answers import MOST
-from pages.parts.charts import PERCENT, dress, plain, with_legend
+from pages.parts.charts import dress, plain, with_legend
 from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.words import percent
@@ -58,7 +58,7 @@ def by_state(states: Sequence[str]) -> list[MapMarks]:
 def by_name(
     numbers: np.ndarray, known: np.ndarray, chosen: Sequence[int], names: Sequence[str], none: str
 ) -> list[MapMarks]:
-    """One mark for each name chosen, full where it is known and a ring where not; all other rows are grey.
+    """One mark for each name chosen, full if it is known and a ring where not; all other rows are grey.
 
     numbers : (k,) place in `names`, negative for none      chosen : places, MOST_IN_COLOUR at most
     none : what a row without a name is called
@@ -88,12 +88,12 @@ def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
     found = []
     if none.any():
         look = {"color": palette.GIVEN, "symbol": "circle", "size": 4}
-        found.append(MapMarks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
+        found.append(MapMarks(f"no doubt, or no prediction ({none.sum():,})", none, look))
     if not none.all():
         percent = 100 * doubt[~none]
         least, most = float(percent.min()), float(percent.max())
         most = max(most, least + 1)
-        bar = {"title": {"text": "Doubt", "side": "top"}, "ticksuffix": PERCENT, "thickness": 12, "len": 0.6}
+        bar = {"title": {"text": "Doubt", "side": "top"}, "ticksuffix": "%", "thickness": 12, "len": 0.6}
         look = {
             "color": percent,
             "colorscale": palette.ramp(),
@@ -136,12 +136,12 @@ def instance_map(
     return with_legend(figure)
 
 
-# What the Map page says of each kind of project, and of where the rows lie.
+# Map page texts for each kind of project, and the layout of its rows.
 
 
 @dataclass(frozen=True)
 class MapWords:
-    """labels : the column of a row's labels      nothing : said where it has none      about : what the states mean"""
+    """labels : the column of a row's labels      nothing : said if it has none      about : what the states mean"""
 
     labels: str
     nothing: str
@@ -151,25 +151,23 @@ class MapWords:
 def placed(shown: InstanceMap) -> str:
     """How the rows were placed: the end of a sentence about it. Markdown."""
     if shown.laid_out:
-        return ", whichever way that is (t-SNE)."
+        return ", in any direction (t-SNE)."
     held = percent(shown.explained)
     axes = f": the first two principal components of the features, which hold {held} of their variance."
     if shown.layout_fault:
-        return f"{axes} They could not be laid out better: {escape(shown.layout_fault)}"
+        return f"{axes} The better layout failed: {escape(shown.layout_fault)}"
     if shown.coming:
-        return (
-            f"{axes} A layout that keeps more neighbours together is being made, and takes this one's place."
-        )
+        return f"{axes} A layout that keeps neighbours together better is being computed and will replace this one."
     return axes
 
 
-# What the map is coloured by: the choice, the marks of each, and what is told of a row on pointing at it.
+# Colours of the map: the choice, the marks of each, and what is told of a row on pointing at it.
 
 LABEL, DOUBT, PERSON, STATE = "Label", "Doubt", "Person", "State"
 _ABOUT = {
-    LABEL: "A full mark is what the file or people say, a ring what the model says.",
-    DOUBT: "Doubt is how likely the model is to be wrong about the row, by its own shares.",
-    PERSON: "In the colour of who gave the latest answer.",
+    LABEL: "Filled dots: labels from your file or annotators. Rings: model predictions.",
+    DOUBT: "Doubt is the model's own estimate that it is wrong about the row.",
+    PERSON: "Coloured by the annotator of the latest answer.",
 }
 
 
@@ -200,9 +198,9 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
             names = sorted({one for one in by if one})
             numbers = np.array([names.index(one) if one else -1 for one in by], dtype=np.int64)
             marks = by_name(
-                numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "nobody yet"
+                numbers, numbers >= 0, _in_colour(page, "people", names, numbers), names, "no one yet"
             )
-            told = [f"{line}; {one or 'nobody'}" for line, one in zip(told, by, strict=True)]
+            told = [f"{line}; {one or 'no one'}" for line, one in zip(told, by, strict=True)]
             people = {"person": by}
         elif way == DOUBT:
             marks = by_doubt(shown.named.doubt)
@@ -223,7 +221,7 @@ def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
 
 
 def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.ndarray) -> list[int]:
-    """The names that have a colour: all, where they are few; else those chosen, at first the most frequent.
+    """The names that have a colour: all, if they are few; else those chosen, at first the most frequent.
 
     numbers : (k,) of each row its place in `names`, negative for none
     """
@@ -247,7 +245,7 @@ def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.
 
 
 def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[str]:
-    """Of each row how it stands, its labels, and what the model says."""
+    """For each row, how it stands, its labels, and what the model says."""
     found = []
     for state, labels, number, known, doubt in zip(
         states, shown.labels, shown.named.classes, shown.named.known, shown.named.doubt, strict=True

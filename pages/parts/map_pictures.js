@@ -1,5 +1,5 @@
 // @ts-check
-// Beside the point of the map that is pointed at stands the small picture of its row.
+// Next to the point of the map that is pointed at stands the small picture of its row.
 
 /** @import { Component } from "./card/types.js" */
 
@@ -7,7 +7,7 @@
 /** @typedef {Element & { on?: (name: string, act: (pointing: Pointing) => void) => void }} Plot */
 
 const AWAY = 16;
-/** Charts that tell of pointing: a chart is often made anew. */
+/** Charts that tell of pointing: a chart is often rebuilt. */
 const heard = new WeakSet();
 /** @type {{ show: (pointing: Pointing) => void, hide: () => void }} the picture that is drawn now */
 let now = { show() {}, hide() {} };

@@ -1,4 +1,5 @@
-"""Who may see a project: a part of its settings. People with a role each; more are added by name, or as a group."""
+"""The people who may see a project: a part of its settings. People with a role each; more are added by name, or as a
+group."""
 
 from __future__ import annotations
 
@@ -19,15 +20,15 @@ def members_part(page: ProjectPage) -> None:
     """The members, then the two ways to add more."""
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
     st.markdown("##### Who may see this project")
-    st.caption("Nobody else finds it: not on Home, not by its address, not its files.")
+    st.caption("No one else can find it: not on Home, not by its address, not its files.")
     for one in view.members:
         _line(page, one, key)
     if len(view.members) == sum(one.everywhere for one in view.members):
-        st.info("Nobody else sees this project yet. Add somebody below.", icon=":material/group_add:")
+        st.info("Only you see this project. Add people below.", icon=":material/group_add:")
     if view.others:
         _add_people(page, view.others, key)
     elif page.person.is_owner:
-        st.page_link("people.py", label="People: invite somebody new", icon=":material/person_add:")
+        st.page_link("people.py", label="People: invite someone new", icon=":material/person_add:")
     if view.groups:
         _add_group(page, view.groups, key)
 
@@ -55,7 +56,7 @@ def _line(page: ProjectPage, one: MemberLine, key: str) -> None:
             width=150,
         )
         with st.popover("Remove", icon=":material/person_remove:"):
-            st.markdown("They no longer find this project. Their answers stay.")
+            st.markdown("They can no longer open this project. Their answers stay.")
             st.button(
                 f"Remove {one.name}",
                 key=f"{key}-remove-{one.person_id}",
@@ -82,7 +83,7 @@ def _do(act: Callable[[], object], words: str) -> None:
 def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str) -> None:
     names = dict(others)
     with st.form(f"{key}-add", border=True):
-        # What is offered is part of the key: a browser goes on sending the words a box was drawn with.
+        # The options are part of the key: a browser goes on sending the words a box was drawn with.
         box = f"{key}-people-{hash(others)}"
         left, right = st.columns(2)
         left.multiselect(
@@ -144,9 +145,8 @@ def qualification_part(page: ProjectPage) -> None:
         )
         return
     st.markdown(
-        "Before their first question here people answer known rows and see after each whether they were right. What "
-        "they say there is no answer of the project, and no model learns from it. Whoever has answered here before "
-        "goes on."
+        "New annotators first answer known rows and see after each whether they were right. These answers "
+        "are not part of the project, and no model learns from them. People who have answered here before skip this."
     )
     st.caption(
         f"{counted(now.marked, 'row is', 'rows are')} marked for it. Mark more on the Review page, under *Example of "
@@ -154,7 +154,7 @@ def qualification_part(page: ProjectPage) -> None:
     )
     key, rule = f"{state.SETTINGS}-{page.project.id}-qualification", now.rule
     with st.form(f"{key}-form", border=False):
-        st.checkbox("Ask known rows before somebody starts", value=rule is not None, key=f"{key}-on")
+        st.checkbox("Require a qualification", value=rule is not None, key=f"{key}-on")
         with st.container(horizontal=True):
             st.number_input(
                 "Rows",
@@ -165,7 +165,7 @@ def qualification_part(page: ProjectPage) -> None:
                 width=160,
             )
             st.number_input(
-                "Right, at least (%)",
+                "Required share correct (%)",
                 min_value=1,
                 max_value=100,
                 value=round(100 * rule.share) if rule else 80,
@@ -180,7 +180,7 @@ def qualification_part(page: ProjectPage) -> None:
 
 def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQualified, ...]) -> None:
     if not people:
-        st.info("Nobody is invited yet.", icon=":material/group:")
+        st.info("No one is invited yet.", icon=":material/group:")
     for one in people:
         with st.container(
             border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
@@ -188,7 +188,7 @@ def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQuali
             st.markdown(f"**{frame.escape(one.name)}** · {one.state}")
             if not one.may_start:
                 st.button(
-                    "Let them start",
+                    "Skip the qualification",
                     key=f"{key}-in-{one.person_id}",
                     on_click=_let_in,
                     args=(page, one.person_id, one.name),

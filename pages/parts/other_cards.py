@@ -29,7 +29,7 @@ _SOUND_KEY = "p"
 
 
 def nothing_together(found: NoBatch) -> Offer:
-    """What stands where there is no batch."""
+    """Message if there is no batch."""
     return Offer("No rows to confirm together now", found.why, "one", "One by one")
 
 
@@ -46,7 +46,7 @@ def batch_question(batch: ShownBatch) -> dict[str, object]:
         "label": batch.label,
         "asks": f"Are these {len(tiles)} all {batch.label}?" if len(tiles) > 1 else f"Is this {batch.label}?",
         "about": batch.description,
-        "why": f"Take out the ones that are not. {_sure(batch)}",
+        "why": f"Exclude the ones that are not. {_sure(batch)}",
         "checked": _checked(batch),
         "tiles": tiles,
         "model": "",
@@ -76,17 +76,17 @@ def say_what_was_left_out(saved: SavedBatch) -> None:
 def _sure(batch: ShownBatch) -> str:
     shares = [tile.share for tile in batch.tiles]
     low, high = math.floor(100 * min(shares)), math.floor(100 * max(shares))
-    span = f"{low} %" if low == high else f"{low} to {high} %"
+    span = f"{low}%" if low == high else f"{low} to {high}%"
     return f"The model gives {batch.label} a share of {span}" + (
-        "; you chose these rows." if batch.chosen else ", and they lie near each other."
+        "; you selected these rows." if batch.chosen else ", and they lie near each other."
     )
 
 
 def _checked(batch: ShownBatch) -> str:
     if not batch.checked:
-        return "No row with a known label tells yet how right the model is there."
+        return "No known label shows yet how accurate the model is here."
     times = counted(batch.checked, "time")
-    return f"Where it is as sure and the label is known, it is right about {batch.right:,} of {times}."
+    return f"When this confident on known labels, it is right about {batch.right:,} of {times}."
 
 
 def can_choose(page: frame.ProjectPage) -> bool:
@@ -98,7 +98,7 @@ def can_choose(page: frame.ProjectPage) -> bool:
 
 
 def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
-    """A label, and the button that puts these rows before the person together. Nothing where they cannot be.
+    """A label, and the button that puts these rows before the person together. Nothing if they cannot be.
 
     key : of the widgets; rows that are others need another one
     """
@@ -111,7 +111,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
         return
     with frame.refusals(AnswerError):
         if not labels:
-            st.caption("None of these rows can be confirmed now: they are answered, or before somebody else.")
+            st.caption("None of these rows can be confirmed now: they are answered or open for someone else.")
             return
         label = st.selectbox(
             "All of these are",
@@ -125,8 +125,8 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             chosen = batches.choose_batch(page.seat, rows, label)
             if chosen.left_out:
                 st.session_state[state.FLASH] = (
-                    f"{counted(chosen.left_out, 'row')} of those you chose cannot stand there. At most "
-                    f"{batches.MOST} can: open, before nobody else, no blind check, and perhaps {label}."
+                    f"{counted(chosen.left_out, 'row')} you selected cannot be confirmed. At most "
+                    f"{batches.MOST} open rows that may be {label} can: no blind checks, none on someone else's screen."
                 )
             st.session_state[state.MANY] = page.project.id
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
@@ -135,13 +135,10 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
 # The question card with a dispute: who said what, and the verdict in the place of an answer.
 
 NOT_SEVERAL = (
-    "Here each answer counts after those before it, so that people cannot disagree. To have several people answer "
-    "a row, each for themselves, set it in Project settings."
+    "With one annotator per row there are no disputes. To collect several independent answers per row, "
+    "change Annotators per row in Project settings."
 )
-NOBODY = (
-    "People agree on every row that several have answered, or their disputes are settled. New ones come here by "
-    "themselves as people answer."
-)
+NOBODY = "Annotators agree on every shared row, or their disputes are resolved. New ones appear here as people answer."
 LABELS = 60
 """Labels that a card lists at most; the search finds the others."""
 MARKS = 4
@@ -160,7 +157,7 @@ def dispute_data(
 ) -> dict[str, object]:
     """The card's data, for the dispute that is looked at, or for the empty state.
 
-    descriptions : of the classes      zone : time zone of the browser, None where it is not known
+    descriptions : of the classes      zone : time zone of the browser, None if it is not known
     notice : why the latest press was refused      saved : what it has done      undoable : seq of the latest verdict
     """
     tone = "bad" if notice else "good" if saved else "quiet"
@@ -174,7 +171,7 @@ def dispute_data(
         "undoable": undoable,
         "saved": {
             "tone": tone,
-            "message": notice or saved or "A verdict settles a row, whatever people answer later.",
+            "message": notice or saved or "A verdict is final, no matter what people answer later.",
             "seq": undoable,
             "row": None,
         },
@@ -282,7 +279,7 @@ def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]
 
 
 def _names(labels: Sequence[str]) -> Sequence[str]:
-    """What somebody left, in words that stand with an "or" between them."""
+    """Another annotator's answers, joined by "or"."""
     return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
 
 
@@ -294,7 +291,7 @@ def _when(moment: datetime, zone: str | None) -> str:
     return f"{there.day} {there:%b %Y, %H:%M}"
 
 
-# Known rows before somebody starts: what the question card is told of them, and of what came of an answer.
+# Known rows before someone starts: what the question card is told of them, and of what came of an answer.
 
 
 def known_row(

@@ -12,20 +12,20 @@ from streamlit.elements import plotly_chart as _  # noqa: F401 - it puts Streaml
 WINNOW = "#2b8a78"
 """The brand: what the person and Winnow do, and Winnow's own line."""
 DOUBT = "#d9730d"
-"""What is open, and the second line of a chart."""
+"""Colour of open rows, and of the second line of a chart."""
 GOAL = "#c07a0a"
 BAD = "#d1495b"
 APART = "#5f74c4"
-"""What is kept apart: held-out rows, blind checks."""
+"""Colour of held-out rows: held-out rows, blind checks."""
 GIVEN = "#7d8b97"
-"""What came with the data."""
+"""Colour of imported labels."""
 RANDOM = "#7b8784"
 """Random order, to compare with."""
 FURTHER = ("#9673c9", "#2f86c8")
-"""Of no meaning of their own: more lines in one chart."""
+"""For no meaning of their own: more lines in one chart."""
 
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "star")
-"""Of the marks of classes and people, as plotly calls them."""
+"""For the marks of classes and people, as plotly calls them."""
 
 SHADES = ("#d3e6e0", "#0f6b5e")
 """From few to many."""

@@ -11,7 +11,7 @@ from pages.parts.presses import wanted
 
 
 def panel_wanted() -> str | None:
-    """What the browser wants to fill a panel with, such as "history 7"; None where it wants nothing."""
+    """Panel content that the browser requests, such as "history 7"; None if it wants nothing."""
     return wanted("panel", "wanted")
 
 

@@ -29,13 +29,13 @@ def read_press(seat: Seat) -> Press:
 
 
 def wanted(trigger: str, part: str) -> str | None:
-    """What the card wants to be shown besides; None where it wants nothing."""
+    """Further content that the card requests; None if it wants nothing."""
     return wanted_of(_sent(trigger), part)
 
 
 @contextmanager
 def dealing() -> Iterator[None]:
-    """Whatever happens inside, the card listens again afterwards; a refusal is the notice of the next drawing."""
+    """Make the card listen again, even after an error; a refusal is the notice of the next drawing."""
     st.session_state[state.TURN] = st.session_state.get(state.TURN, 0) + 1
     st.session_state.pop(state.NOTICE, None)
     try:
@@ -52,7 +52,7 @@ def say(words: str) -> None:
 
 
 def notice(seq: int | None = None) -> str | None:
-    """What is said instead of what was saved.
+    """Message shown instead of "saved".
 
     seq : of the person's latest entry; once there is a later one, of a press that no page has heard of
         (`web.presses`), what was said before it is over. None: all presses of this card come by the page

@@ -1,9 +1,10 @@
-"""What the Progress pages of all kinds of project show in the same way."""
+"""Parts shared by the Progress pages of all kinds of project."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,7 +22,7 @@ from workflow.projects.progress import FEWEST_MEASURED, LabelCount, StopRules, S
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
-    """A large figure with a note under it and, where it is pointed at, what it is about."""
+    """A large figure with a note under it and, if it is pointed at, what it is about."""
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
@@ -38,22 +39,33 @@ def too_few(label: str, measured: int, unit: str) -> None:
 
 
 def undecided_checks(how_many: int, unit: str) -> None:
-    """That some blind checks are left out of the figures, where there are some. unit : of one of them"""
+    """Note that some blind checks are left out of the figures, if any. unit : of one of them"""
     if how_many:
         st.caption(
             f"{counted(how_many, f'{unit} that is a blind check', f'{unit}s that are blind checks')} "
-            f"{'is' if how_many == 1 else 'are'} not counted in the accuracy: people differ, and what they say leaves "
-            "no one answer. A verdict decides."
+            f"{'is' if how_many == 1 else 'are'} not counted in the accuracy: annotators disagree and no "
+            "single answer is left. A verdict resolves this."
         )
 
 
 def since(answers: np.ndarray) -> str:
-    """Where a curve begins, as the end of its caption; nothing where it begins with the first answer."""
+    """Where a curve begins, as the end of its caption; nothing if it begins with the first answer."""
     if not len(answers) or not answers[0]:
         return ""
     return (
         f" Measured since the model was changed or first trained, after {counted(int(answers[0]), 'answer')}."
     )
+
+
+@contextmanager
+def more_figures(page: ProjectPage) -> Iterator[bool]:
+    """A box for the charts that do not lead. Yields whether it is open: what it holds is read and drawn only then, so
+    the first curve waits for no other."""
+    box = st.expander(
+        "More figures", icon=":material/bar_chart:", key=f"more-figures-{page.project.id}", on_change="rerun"
+    )
+    with box:
+        yield bool(box.open)
 
 
 def rows_per_label(labels: Sequence[LabelCount]) -> None:
@@ -88,11 +100,11 @@ PAUSE = 0.5
 def watch(page: frame.ProjectPage) -> None:
     """While it answers, how far it is and the way to stop it: above all that moves, so that it stays under the hand."""
     begin, stop = _keys(page)
-    # Streamlit forgets widgets that the last page did not draw: whoever has left meanwhile finds it at rest.
+    # Streamlit forgets widgets that the last page did not draw: no matter who has left meanwhile finds it at rest.
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)
-    with st.container(horizontal=True, vertical_alignment="center"):  # what stands below keeps its place
+    with st.container(horizontal=True, vertical_alignment="center"):  # what is below keeps its place
         if played is not None:
             st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
             st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)
@@ -105,15 +117,15 @@ def offer(page: frame.ProjectPage) -> None:
 
 
 def _keys(page: frame.ProjectPage) -> tuple[str, str]:
-    """Of the buttons that begin it and stop it."""
+    """For the buttons that begin it and stop it."""
     return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
 
 
 def _question(begin: str) -> None:
     with st.popover(f"Dry run: let the hidden labels answer {ANSWERS}", icon=":material/smart_toy:"):
         st.markdown(
-            "A dry run: this table hides its true labels, and Winnow answers the next questions with them, so that you "
-            "see how fast it learns. In the log these answers carry the note *simulated*. Take them back on Answer."
+            "A dry run: this table hides its true labels, and Winnow answers the next questions with them "
+            "to show how fast it learns. The log notes these answers as *simulated*. Undo them on Answer."
         )
         st.button(f"Let them answer {ANSWERS}", key=begin, type="primary", on_click=_begin)
 
@@ -223,7 +235,7 @@ def announce(view: StopView) -> None:
     """One line on top where a rule says stop."""
     if view.reached:
         words = " ".join(one.words for one in view.reached)
-        st.success(f"Time to stop: {words} You may go on asking if you want.", icon=":material/flag:")
+        st.success(f"Time to stop: {words} You can continue if you want.", icon=":material/flag:")
 
 
 def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
@@ -231,12 +243,12 @@ def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
     with st.container(border=True):
         st.markdown("###### When to stop")
         if not view.verdicts:
-            st.caption("No rule is set: asking goes on until nothing is open.")
+            st.caption("No rule is set: questions continue until no row is open.")
         for one in view.verdicts:
             icon = ":green[:material/check_circle:]" if one.reached else ":material/hourglass_empty:"
             st.markdown(f"{icon} **{TITLES[one.rule]}** · {one.words}")
         if len(view.verdicts) > 1:
-            st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
+            st.caption("Any one of these is enough. The rules inform; they never stop anyone from answering.")
         if page.project.may(Right.OWN):
             _editor(page, view, words)
 

@@ -51,8 +51,8 @@ SHOWN = 5
 def more_rows_part(page: frame.ProjectPage) -> None:
     """The uploader, what the file would add, and the button."""
     st.markdown(
-        "A file with the same columns as the project's. Rows that are there already are left as they are. New ones "
-        "are held out and checked blindly by the same shares; answers, checks and the model stay."
+        "A file with the same columns as the project's. Existing rows stay as they are. New rows get the "
+        "same shares of held-out rows and blind checks. Answers, checks and the model stay."
     )
     box = f"{MORE_ROWS_KEY}-{page.project.id}"
     chosen = file_box(page.seat, "A table with more rows, or a zip of one and its files", key=box)
@@ -64,7 +64,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if more_rows.takes_vectors(page.seat):
         vectors = file_box(
             page.seat,
-            "Embeddings of these rows, where they are no column of the table",
+            "Embeddings of these rows, if they are not in the table",
             key=f"{MORE_ROWS_KEY}-vectors-{chosen.key}",
         )
     ways = tuple(chosen_ways(chosen.key).items())
@@ -106,7 +106,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
 
 
 def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
-    """What `make` gives, made once for a key, for this page is drawn anew at every press. None where it cannot be read,
+    """Output of `make`, made once for a key, for this page is redrawn at every press. None if it cannot be read,
     which is said."""
     known = st.session_state.get(f"{KEPT}-{name}")
     if known is None or known[0] != key:
@@ -156,19 +156,19 @@ def _upload(
 
 
 def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
-    """Which of the file's own columns hold labels; asked only where the project's labels stand in columns."""
+    """Which of the file's own columns hold labels; asked only where the project's labels are in columns."""
     if not new or not more_rows.takes_label_columns(page.seat):
         return []
     return st.multiselect(
         "New columns that hold labels",
         new,
         key=f"{MORE_ROWS_KEY}-labels",
-        help="As the project's own label columns do. In the rows that are there already they say nothing.",
+        help="Read like the project's own label columns. They are empty in existing rows.",
     )
 
 
 def _say(addition: more_rows.Addition, labels: list[str]) -> None:
-    """What would be added, and what would not, each in a sentence."""
+    """Rows that would be added or left out, one sentence each."""
     grown = addition.grown
     said = [f"**{counted(grown.n_new, 'new row')}**"]
     if grown.known:
@@ -192,40 +192,40 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
 
 
-# How questions are put, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
+# Question types, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
 
 FORMS_KEY = f"{state.SETTINGS}-forms"
 FORMS = {
     "which": "always “Which of these?”",
-    "cheapest": "what tells most for its seconds: “Which of these?”, “Is it this one?” or “Is it one of these?”",
+    "cheapest": "most informative per second: “Which of these?”, “Is it this one?” or “Is it one of these?”",
 }
 
 
 def forms_part(page: ProjectPage) -> None:
-    """Draw it; nothing where questions have one form only."""
+    """Draw it; nothing if questions have one form only."""
     found = room.forms_of(page.seat)
     if found is None:
         return
     now = room.room_of(page.seat)
-    st.markdown("##### How questions are put")
+    st.markdown("##### Question types")
     with st.form(f"{FORMS_KEY}-{page.project.id}", border=False):
         forms = st.radio(
-            "Questions are put",
+            "Ask",
             list(FORMS),
             index=list(FORMS).index(now.forms),
             format_func=FORMS.__getitem__,
         )
         st.caption(in_words(found))
         drawn = st.checkbox(
-            "Put one question in twenty in a form drawn at random",
+            "Ask one question in twenty in a random form",
             value=now.drawn_forms,
-            help="Only so can the log tell what each form costs in seconds: a form that is chosen for easy rows looks "
-            "quick. Nobody gets one among their first 20 answers. The log says which were drawn.",
+            help="This measures the seconds that each form takes: a form chosen for easy rows would look "
+            "quick. The first 20 answers of each annotator are exempt. The log marks these questions.",
         )
-        if st.form_submit_button("Save how questions are put", type="primary"):
+        if st.form_submit_button("Save question types", type="primary"):
             with refusals(RoomError):
                 room.change_room(page.seat, replace(now, forms=forms, drawn_forms=drawn))
-                st.session_state[state.FLASH] = "Saved: how questions are put"
+                st.session_state[state.FLASH] = "Saved: question types"
                 st.rerun()
 
 
@@ -233,9 +233,9 @@ def in_words(found: FormsNow) -> str:
     """From when on forms are chosen, and what they cost."""
     costs = f"“Which of these four?” takes {found.which:.1f} s, yes or no {found.yes_no:.1f} s"
     learnt = (
-        f"By the seconds of {counted(found.timed, 'answer')} here: {costs}."
+        f"Measured on {counted(found.timed, 'answer')} here: {costs}."
         if found.timed
-        else f"Until answers tell, Winnow assumes: {costs}."
+        else f"Assumed until measured: {costs}."
     )
     enough = counted(found.chosen_from, "answer")
     first = f"The second is recommended from {enough} on; this project has {found.answers:,}"
@@ -244,7 +244,7 @@ def in_words(found: FormsNow) -> str:
 
 
 # Encoders: a press has a worker give the rows vectors by one; how far that is, how it ended. Pretrained ones are
-# downloaded first, where they are not there yet.
+# downloaded first, if they are not there yet.
 
 ENCODER_KEY = f"{state.SETTINGS}-encoder"
 
@@ -348,9 +348,9 @@ def _note(key: str) -> None:
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
-    said = "It runs in the background on this server and may take long; answering goes on meanwhile."
+    said = "It runs in the background and may take long. You can answer meanwhile."
     if replaces:
-        said += " Its vectors take the place of those that the rows have."
+        said += " Its vectors replace the current ones."
     st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
         f"Learn from {escape(name)}",

@@ -22,13 +22,13 @@ from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
 from workflow.projects.proving import Proof, RandomLine, is_rough
 
 USUAL_GOAL = 90
-"""Per cent, in the form where no goal is set yet."""
+"""Per cent, in the form if no goal is set yet."""
 WORTH_SAYING = 5
 """Answers below which "at least so many" says nothing."""
 
 
 class Seen(Protocol):
-    """What the head of a page is made of: of a kind's view of its progress, the measured part."""
+    """Parts of the head of a page: of a kind's view of its progress, the measured part."""
 
     @property
     def accuracy(self) -> float | None: ...
@@ -65,7 +65,7 @@ class Seen(Protocol):
 
 
 def lead(page: ProjectPage, view: Seen) -> None:
-    """The figure with its interval and the goal; beside it, below on a phone, what random order would have taken."""
+    """The figure with its interval and the goal; next to it, below on a phone, what random order would have taken."""
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="winnow_lead", gap="xsmall"):
         _leading(view)
@@ -79,12 +79,12 @@ def _leading(view: Seen) -> None:
     if view.accuracy is not None and view.interval is not None:
         value, interval, measured = view.accuracy, view.interval, view.n_test
         words = (
-            f"Share of the {measured:,} held-out rows whose label the model predicts right, with its 95 % interval. "
+            f"Share of the {measured:,} held-out rows whose label the model predicts right, with its 95% interval. "
             "These rows are never asked about and never trained on."
         )
     elif view.control is not None:
         value, interval, measured = view.control, view.control_interval, view.control_asked
-        words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+        words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
     else:
         st.metric("Accuracy", "unknown", help=no_accuracy(view))
         return
@@ -98,8 +98,8 @@ def _leading(view: Seen) -> None:
 
 
 def control_rows(view: Seen) -> str:
-    """What the control estimate is measured on, in words."""
-    free = f" and {view.control_free:,} that had one candidate anyway" if view.control_free else ""
+    """Rows that the control estimate is measured on, in words."""
+    free = f" and {view.control_free:,} with one candidate" if view.control_free else ""
     return (
         f"{counted(view.control_asked, 'answered blind check')}{free}: drawn at random, not chosen by the "
         "strategy, and never trained on."
@@ -108,8 +108,8 @@ def control_rows(view: Seen) -> str:
 
 def no_accuracy(view: Seen) -> str:
     """Why there is no accuracy at all."""
-    if view.trained and not view.has_model:
-        return "The model is not trained yet."
+    if not view.has_model:
+        return "The model is not trained yet." if view.trained else "Neighbours are still being found."
     if view.n_control:
         return "The first answers to blind checks are still to come."
     if view.has_truth:
@@ -142,23 +142,21 @@ def _goal(page: ProjectPage, view: Seen) -> None:
 def goal_words(view: Seen) -> str:
     """How far the goal is, in a line."""
     proof = view.proof
-    goal = f"{(proof.goal or 0.0) * 100:g} %"
+    goal = f"{(proof.goal or 0.0) * 100:g}%"
     if proof.reached:
         return f"**The goal of {goal} is reached.**"
     if proof.more is None:
-        return f"**Goal {goal}.** It is too early to say how far it is."
+        return f"**Goal {goal}.** It is too early for an estimate."
     value, low, high = proof.more
     if value > view.left:
         least = f" within {roughly(low, 'answer')}" if WORTH_SAYING <= low <= view.left else ""
-        words = f"By what the answers so far show, **{goal} is not reached**{least}"
+        words = f"Judging by the answers so far, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
     if is_rough(proof.more):
         least = (
-            f"At least {roughly(low, 'more answer')}"
-            if low >= WORTH_SAYING
-            else "A few, or many more answers"
+            f"At least {roughly(low, 'more answer')}" if low >= WORTH_SAYING else "A few or many more answers"
         )
-        return f"**{least} to {goal}**: how many cannot be said yet, the curve hardly rises."
+        return f"**{least} to {goal}**: too uncertain, because the curve hardly rises."
     pace = view.seconds_per_answer
     time = "" if pace is None else f", {span(timedelta(seconds=pace * value))} at this pace"
     sure = f"{about(low)} to {about(high)}" if np.isfinite(high) else f"{about(low)} or more"
@@ -169,8 +167,8 @@ def _how_far(view: Seen) -> str:
     """How the answers to the goal are known."""
     if view.proof.more is None:
         return (
-            "The accuracy curve is carried on once it spans 20 answers and is measured on 30 rows: before, two curves "
-            "that are alike so far would end anywhere."
+            "The accuracy curve is extrapolated once it spans 20 answers and 30 measured rows. Earlier, "
+            "the uncertainty is too large."
         )
     what = (
         "until the figure above, on the same held-out rows, reads the goal"
@@ -178,8 +176,8 @@ def _how_far(view: Seen) -> str:
         else "until accuracy over all rows is the goal"
     )
     return (
-        f"The accuracy curve is carried on, {what}. The range holds what really happens in nine of ten projects "
-        "at least, as measured on simulated ones. Time goes by the median of the latest 20 answers."
+        f"The accuracy curve is extrapolated, {what}. The range holds the true value in at least nine of "
+        "ten simulated projects. Time uses the median of the latest 20 answers."
     )
 
 
@@ -189,7 +187,8 @@ def _goal_form(page: ProjectPage, view: Seen) -> None:
         say_refusal()
         with st.form(f"{at}-form", border=False):
             now = USUAL_GOAL if goal is None else goal * 100
-            help_text = "Winnow says how far it is, and when it is reached. Nobody is kept from answering on."
+            help_text = "Winnow estimates the answers left and tells you when the goal is reached. You "
+            "can always continue."
             st.number_input(
                 "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
             )
@@ -222,7 +221,7 @@ def _saved(page: ProjectPage, view: Seen) -> None:
             type="tertiary",
             on_click=_estimate,
             args=(page,),
-            help="Winnow does so by itself whenever answers have grown by a fifth.",
+            help="Winnow does this whenever the number of answers has grown by a fifth.",
         )
 
 
@@ -232,7 +231,7 @@ def _estimate(page: ProjectPage) -> None:
 
 
 def saved_words(view: Seen) -> tuple[str, str]:
-    """What is saved against random order: a title and a sentence."""
+    """Answers saved compared with random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
         if proof.running and not proof.missing:
@@ -243,8 +242,8 @@ def saved_words(view: Seen) -> tuple[str, str]:
     if not random.by_truth:
         return (
             "Blind checks cannot show a saving",
-            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
-            "none. Projects whose table hides true labels show savings.",
+            "In tests, blind checks alone placed random order five points too low, so the saving may be "
+            "zero. Projects with hidden true labels show savings.",
         )
     low = max(at + saved.low, 0.0)
     least, most = about(low), None
@@ -252,7 +251,7 @@ def saved_words(view: Seen) -> tuple[str, str]:
         most = roughly(max(at + saved.high, 0.0), "answer")
     gave = f"for this accuracy; here it took {at:,}."
     if not random.surely_saved:
-        if most == "0 answers":  # the model was as good before anybody had answered
+        if most == "0 answers":  # the model was as good before anyone had answered
             taken = "no answers"
         else:
             taken = f"{roughly(low, 'answer')} or more" if most is None else f"{least} to {most}"
@@ -279,16 +278,16 @@ def _how_known(random: RandomLine) -> str:
         return (
             f"The project was replayed {counted(found.orders, 'time')} in random order: its own model, answered with "
             f"the true labels that the table hides, measured on the same {found.measured:,} held-out rows. The range "
-            "is for one such order. Nothing of this is ever trained on in the project."
+            "is for one such order. The project's model never trains on this."
         )
     return (
         f"Only blind checks are a random sample of answers. Models learnt from four fifths of {found.measured:,} of "
         "them, in random order, and were measured on the other fifth, in turns; that curve is carried on to today. "
-        "Nothing of this is ever trained on in the project."
+        "The project's model never trains on this."
     )
 
 
-# What a chart of accuracy shows beside its curve: the line of random order, and the goal with when it is reached.
+# Lines of an accuracy chart next to its curve: the line of random order, and the goal with when it is reached.
 
 RANDOM_BAND, GOAL_BAND = palette.band(RANDOM, 0.16), palette.band(GOAL, 0.35)
 FARTHEST = 3.0
@@ -310,7 +309,7 @@ def random_order(
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
         customdata=np.column_stack([low, high]),
-        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f} %)"
+        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
     return figure
@@ -326,7 +325,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
         y=height,
         line={"color": GOAL, "dash": "dot", "width": 1.5},
         annotation={
-            "text": f"goal {height:g} %",
+            "text": f"goal {height:g}%",
             "font": {"color": GOAL, "size": 12},
             "xanchor": "left",
             "x": 0.01,

@@ -53,7 +53,8 @@ EXCERPT = 400
 
 def keys_of(view: RowView, labels: Sequence[str] = ()) -> str:
     """Keys of the candidates in order: the digits, then the letters that are no command. Where rows have recordings,
-    their players have some of them (see `card/sound.js`): on every row, lest a key that plays here answers there.
+    their players have some of them (see `card/sound.js`): on every row, so that a key never plays here and answers
+    there.
 
     labels : the candidates; where classes are digits, each is its own key
     """
@@ -78,7 +79,7 @@ Drawing = Callable[[Standing, str | None, Callable[[], None]], None]
 
 @dataclass(frozen=True)
 class Offer:
-    """What stands in the place of a question, and the one thing that can be pressed there.
+    """Content shown instead of a question, with its one button.
 
     kind : of the press      text : on its button
     """
@@ -91,10 +92,10 @@ class Offer:
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands over the question.
+    """Line above the question.
 
     share : how far the work is, in words      about : what that share means      of : what the bar counts
-    done : why asking may stop; None where it should go on
+    done : why asking may stop; None if it should go on
     """
 
     share: str
@@ -105,7 +106,7 @@ class Heading:
 
 PAUSED = Offer(
     "Paused",
-    "Your question is put away and its clock stands still. Somebody else may have its row meanwhile.",
+    "Your question is hidden and its clock stopped. Someone else may get its row meanwhile.",
     "resume",
     "Go on",
 )
@@ -120,11 +121,11 @@ def card_data(
     notice: str | None,
     offer: Offer | None = None,
 ) -> dict[str, object]:
-    """What a card is told of this question, whatever page or press asks for it.
+    """Card data about this question, whatever page or press asks for it.
 
     room : the way to answer it, one of those in the kind's `card.js`
-    token, question : of the question, None where nothing is left to ask      notice : said instead of what was saved
-    offer : what stands there where nobody is asked for now
+    token, question : of the question, None if nothing is left to ask      notice : said instead of what was saved
+    offer : what is there if no one is asked for now
     """
     return {
         "room": room,
@@ -151,9 +152,9 @@ def card_data(
 def draw_card(
     card: ComponentRenderer, seat: Seat, data: dict[str, Any], on_press: Callable[[], None]
 ) -> None:
-    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is drawn anew
+    """Draw a kind's card. data : of `card_data`      on_press : called for a press, before the page is redrawn
 
-    Where one row stands on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
+    Where one row is on the card its answers go to the server by `pressing.PATH`; rows together, which are a way in
     which this tab works, are drawn by the page alone.
     """
     together = st.session_state.get(state.MANY) == seat.project_id
@@ -170,7 +171,7 @@ def draw_card(
 
 
 def bare(room: str) -> dict[str, object]:
-    """What the card is given for a room, with nothing in it; see `Data` in `card/types.d.ts`."""
+    """Empty card data for a room; see `Data` in `card/types.d.ts`."""
     drawing = st.session_state[state.DRAWING] = st.session_state.get(state.DRAWING, 0) + 1
     return {
         "room": room,
@@ -207,14 +208,14 @@ def why_stop(standing: Standing, done: str) -> str | None:
     if standing.done:
         return done
     return (
-        f"{standing.stop} By the owner's rule this is enough; go on only if it is wanted."
+        f"{standing.stop} The owner's stopping rule is reached; continue only if asked to."
         if standing.stop
         else None
     )
 
 
 def similar_wanted() -> str | None:
-    """The token of the question beside which the browser wants the most similar answered rows; None where it does
+    """The token of the question next to which the browser wants the most similar answered rows; None if it does
     not."""
     return wanted("similar", "token")
 
@@ -261,7 +262,7 @@ def view_of(view: RowView) -> dict[str, object]:
 
 
 def coming_of(view: RowView | None) -> dict[str, object] | None:
-    """What a browser can fetch of the row that is likely to be asked next; None where it has no files."""
+    """Data that a browser can prefetch for the likely next row; None if it has no files."""
     if view is None:
         return None
     images = [image for image in view.images if image.startswith(address(""))]  # others come with their row
@@ -273,19 +274,19 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         return {"title": offer.title, "message": offer.message}
     if standing.elsewhere:
         return {
-            "title": "Nothing for you this minute",
-            "message": f"Open rows before other people: {standing.elsewhere:,}. They come back here if they stay "
-            "unanswered for two minutes; reload then.",
+            "title": "No question for you right now",
+            "message": f"Open rows on other people's screens: {standing.elsewhere:,}. They return after "
+            "two minutes without an answer; reload then.",
         }
     if standing.left:
         return {
             "title": "Nothing left to ask you",
-            "message": f"{standing.left:,} stay open that you could not tell or skipped; somebody else may know. "
-            "Undo, or History, brings one back.",
+            "message": f"{standing.left:,} stay open that you skipped or could not tell. Someone else may "
+            "know. Undo or History brings one back.",
         }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has its labels, or was set aside. Look at Progress for the result, or export the table.",
+        "message": "Every row has its labels or is excluded. See Progress for the result, or export the table.",
     }
 
 

@@ -38,7 +38,7 @@ COLUMN_ROLES = {
     "caption": "Details",
     "source": "Source",
 }
-"""What a column can be, in the words of its chip."""
+"""Possible kinds of column, in the words of its chip."""
 WAYS_OF = {
     "candidates": "candidates",
     "choices": "choices",
@@ -176,11 +176,11 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
 
 ROLES_IN_WORDS = {
     Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
-    Role.REVIEWER: "Reviewer: answers, sees and corrects everybody's answers",
-    Role.VIEWER: "Viewer: looks at rows and progress, and answers nothing",
+    Role.REVIEWER: "Reviewer: answers, sees and corrects everyone's answers",
+    Role.VIEWER: "Viewer: sees rows and progress, cannot answer",
     Role.OWNER: "Owner: does everything, also settings, export and sharing",
 }
-"""What each may do, the commonest first."""
+"""Rights of each role, the most common first."""
 
 WITH_ARTICLE = {
     Role.ANNOTATOR: "an annotator",
@@ -196,5 +196,5 @@ def short(role: Role) -> str:
 
 
 def role_box(label: str, key: str) -> None:
-    """A box to choose a role for somebody new."""
+    """A box to choose a role for someone new."""
     st.selectbox(label, list(ROLES_IN_WORDS), format_func=ROLES_IN_WORDS.__getitem__, key=key)

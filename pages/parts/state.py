@@ -7,10 +7,10 @@ TURN = "winnow_turn"
 """Counts the presses the server has dealt with: the question card listens again when it moves on."""
 
 DRAWING = "winnow_drawing"
-"""Counts the drawings of the card: one that Streamlit hands it anew, as for another theme, is no news to it."""
+"""Counts the drawings of the card: one that Streamlit hands it again, as for another theme, is no news to it."""
 
 NOTICE = "winnow_notice"
-"""What to say once at the next drawing of the page."""
+"""Message to show once at the next redraw."""
 
 NEXT = "winnow_next"
 """Project and what a press has brought, until it is drawn."""
@@ -35,7 +35,7 @@ BY_MEANING = "winnow_by_meaning"
 """Beginning of the key of the Queue page's switch between words and meaning, with the project behind it."""
 
 SIMILAR = "winnow_similar"
-"""What the card asked for last: the answered rows most like the one of its question."""
+"""Last request of the card: the answered rows most like the one of its question."""
 
 TOKEN = "winnow_token"  # noqa: S105 - a key
 """Purpose and secret of a token that was made, until it is drawn once."""
@@ -44,7 +44,7 @@ FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 
 PANEL = "winnow_panel"
-"""What the card asked for last to fill a panel of its own: examples, or the rows of the last answers."""
+"""Last request of the card for one of its panels: examples, or the rows of the last answers."""
 
 EXAMPLES = "winnow_examples"
 """Whether there are examples of classes, as the page was loaded."""
@@ -68,10 +68,10 @@ DISPUTE = "winnow_dispute"
 """Project and row of the dispute that is looked at."""
 
 VERDICT = "winnow_verdict"
-"""Project and seq of the verdict that was given last on this tab, until it is taken back."""
+"""Project and seq of the verdict that was given last on this tab, until it is withdrawn."""
 
 SETTLED = "winnow_settled"
-"""What the latest press on the Disputes page has done, said once."""
+"""Effect of the latest click on the Disputes page, shown once."""
 
 FILE = "winnow_file"
 """Beginning of the keys of files that boxes hold, with the box's key behind it."""
@@ -107,13 +107,13 @@ MORE_ROWS = "winnow_more_rows"
 """Beginning of what was read of a file with more rows for a project: the upload, what it would add."""
 
 COLUMNS = "winnow_columns"
-"""What the columns of the uploaded file were guessed and chosen for."""
+"""Guessed and chosen roles of the uploaded file's columns."""
 
 SWITCH = "winnow_switch"
 """Widget key, with the projects behind it, of the project chooser in a page's heading."""
 
 TITLE = "winnow_title"
-"""Key of a page's heading with the project chooser beside it."""
+"""Key of a page's heading with the project chooser next to it."""
 
 JUMP = "winnow_jump"
 """Key of the list of pages and projects that Ctrl+K opens."""
@@ -122,11 +122,11 @@ CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 
 CLASS_NAMES = "winnow_class_names"
-"""The class names that list was drawn with: once they are others, it is drawn anew."""
+"""The class names that list was drawn with: once they are others, it is redrawn."""
 
 FRAME = "winnow_frame"
 """`Standing.frame` at the first drawing of the card since the page was loaded: once it is another, the page is drawn
-anew."""
+again."""
 
 MENU = "winnow_menu"
 """Key of what closes the phone's menu; it shows nothing."""
@@ -159,7 +159,7 @@ REFUSED = "winnow_refused"
 """Why the last press was refused, said once at the next drawing."""
 
 MODELS = "winnow_models_seen"
-"""What `workflow.models.showing.watched` gave when the Models page was drawn."""
+"""Output of `workflow.models.showing.watched` when the Models page was drawn."""
 
 MEANING = "winnow_meaning"
 """Whether the Models page is to open what it says of learning from meaning."""
@@ -177,19 +177,19 @@ GROUPS = "winnow_groups"
 """Beginning of the widget keys of the groups on the People page."""
 
 INVITED_TO = "winnow_invited_to"
-"""Beginning of the widget keys of the projects that are shared with whoever is invited."""
+"""Beginning of the widget keys of the projects that are shared with anyone who is invited."""
 
 MY_FIGURES = "winnow_my_figures"
 """A person's own figures, with the project and the log's latest entry that they are of."""
 
 TEAM = "winnow_team"
-"""The figures of everybody, with the project and the log's latest entry that they are of."""
+"""The figures of everyone, with the project and the log's latest entry that they are of."""
 
 TEAM_TABLE = "winnow_team_table"
 """Beginning of the widget key of the table on the Team page, with the project behind it."""
 
 TEAM_ACT = "winnow_team_act"
-"""What was pressed in that table, and the person it is about, until the page has done it."""
+"""The click in that table, and the person it is about, until the page has done it."""
 
 FIND_PROJECT = "winnow_find_project"
 """Widget key of the box on Home that searches projects."""

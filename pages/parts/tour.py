@@ -28,10 +28,7 @@ _ANY_TIME = TourStep(
     "**C** says that you can't tell, **S** skips, **U** takes your last answer back. Every press is saved at once, so "
     "you can stop at any time."
 )
-_WHY = TourStep(
-    "The next question is no accident: the line above the choices says why this row is asked. Rows that the model is "
-    "sure of are never asked."
-)
+_WHY = TourStep("The line above the choices says why this row is asked. Confident rows are never asked.")
 _PROGRESS = TourStep(
     "After about 20 answers, *Progress* shows the accuracy with a 95% confidence interval, measured on held-out rows. "
     "The dry run there lets the hidden labels answer 50 questions, so that you see the accuracy change.",
@@ -39,9 +36,9 @@ _PROGRESS = TourStep(
     "Progress",
 )
 _HOME_AGAIN = TourStep(
-    "That is all. *Export* gives the table back, one label a row; *Bring a table* on Home begins with one of your own.",
+    "That is all. *Export* gives the table back, one label a row; To use your own table, choose *Import data* on Home.",
     "import_table.py",
-    "Bring a table",
+    "Import data",
     owners=True,
 )
 STEPS = {
@@ -54,12 +51,12 @@ STEPS = {
     ),
     demos.CALLS.key: (
         TourStep(
-            "A clip with up to three singers. **P** plays it; press the number of the one that is loudest. What each "
-            "looks like stands beside its name, and in the guidelines."
+            "A clip with up to three singers. **P** plays it; press the number of the one that is "
+            "loudest. Each has an example next to its name and in the guidelines."
         ),
         TourStep(
             "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
-            "model says now. They part as you answer."
+            "model says now. They diverge as you answer."
         ),
         _ANY_TIME,
         _PROGRESS,
@@ -71,8 +68,8 @@ STEPS = {
             "number of the right one."
         ),
         TourStep(
-            "One of the six mostly guesses. *Data*, in the project's settings, shows how far each can be "
-            "believed: found without a single true label.",
+            "One of the six mostly guesses. *Data*, in the project's settings, shows how reliable each "
+            "voter is, without using any true label.",
             "project_page.py",
             "Project settings",
             owners=True,

@@ -32,12 +32,12 @@ def either(count: int, one: str, several: str) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in [0, 1], such as "87 %"; the space does not break. digits : after the point"""
-    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+    """A share in [0, 1], such as "87%". digits : after the point"""
+    return f"{100 * share:.{digits}f}%"
 
 
 def between(low: float, high: float, digits: int = 0) -> str:
-    """Shares from one to another, such as "84 to 90 %"."""
+    """Shares from one to another, such as "84 to 90%"."""
     return f"{100 * low:.{digits}f} to {percent(high, digits)}"
 
 
@@ -67,7 +67,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-# What the Export page says for each kind of project.
+# Export page texts for each kind of project.
 
 
 @dataclass(frozen=True)

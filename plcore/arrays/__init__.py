@@ -1,4 +1,4 @@
-"""What several families of learners borrow: types, checks of parameters, words for messages, limits, threads,
+"""Code shared by several families of learners: types, checks of parameters, words for messages, limits, threads,
 characters that names and texts may not hold, arrays in files, arrays that grow with the rows, disks
 that are full."""
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
         BoolArray,
         FloatArray,
         IntArray,
+        ShareProgress,
         StepProgress,
+        untold,
     )
     from plcore.arrays.words import (
         counted,

@@ -43,10 +43,10 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
 
 
 def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
-    """The arrays of an .npz file, which lie where they are as long as these live, also when the file is closed and its
-    name is gone; what is written to them is nobody else's. Those of files that others wrote may be in memory.
+    """The arrays of an .npz file, which lie if they are as long as these live, also when the file is closed and its
+    name is gone; what is written to them is no one else's. Those of files that others wrote may be in memory.
 
-    file : open; nobody may make it shorter meanwhile, or whoever looks at an array ends
+    file : open; no one may make it shorter meanwhile, or anyone who looks at an array ends
     Raises zipfile.BadZipFile where a bit of an array is another than was written, ValueError for objects, OSError.
     """
     try:
@@ -75,7 +75,7 @@ def _mapped(file: IO[bytes]) -> dict[str, AnyArray]:
 
 
 def array_at(whole: mmap.mmap | bytes | memoryview, start: int = 0) -> AnyArray:
-    """The array of a .npy file that lies in a map, or another buffer, from this byte on: not copied. Raises ValueError
+    """The array of a .npy file that is in a map, or another buffer, from this byte on: not copied. Raises ValueError
     for objects, or where there is no such file."""
     with memoryview(whole) as view, view[start : start + _MOST_HEAD] as begun:
         head = io.BytesIO(begun)
@@ -98,13 +98,13 @@ def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.gener
 
 
 def no_room(error: BaseException) -> bool:
-    """Whether the system says that a disk, or somebody's share of it, is full."""
+    """Whether the system says that a disk, or someone's share of it, is full."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 # Arrays that grow with the rows of a table: small ones in memory, large ones in files without a name that are mapped.
 #
-# What was looked at or written of a mapped file is in memory only until the system wants it back, or somebody lets it
+# What was looked at or written of a mapped file is in memory only until the system wants it back, or someone lets it
 # go.
 
 IN_MEMORY = 1 << 23
@@ -112,14 +112,14 @@ IN_MEMORY = 1 << 23
 ON_DISK = "/var/tmp"  # noqa: S108 - the files have no names
 """Where they lie if nothing else is wanted: many systems have /tmp in memory."""
 _ZEROS = bytes(1 << 20)
-# No WeakSet: while one thread goes through it, none may put anything in. To copy a set nobody can come between.
+# No WeakSet: while one thread goes through it, none may put anything in. To copy a set no one can come between.
 _maps: set[ref[mmap.mmap]] = set()
 
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
-    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the folder that `TMPDIR` names, or
+    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it is in a file in the folder that `TMPDIR` names, or
     `ON_DISK`, all of whose bytes are there from the start. The file is gone with the array; processes that are forked
-    meanwhile write to the same. Raises OSError, in words, where there is no room for it."""
+    meanwhile write to the same. Raises OSError, in words, if there is no room for it."""
     kind: np.dtype[np.generic] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
@@ -133,7 +133,7 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
                 raise
             raise OSError(
                 error.errno,
-                f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which lie in a file. "
+                f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which are in a file. "
                 "Fix: make room there, or let TMPDIR name a folder with more",
                 folder,
             ) from error
@@ -148,7 +148,7 @@ def note_map(mapped: mmap.mmap) -> None:
 
 
 def let_go() -> None:
-    """Give back the memory of all pages that this process has looked at: they are read again where they are wanted."""
+    """Give back the memory of all pages that this process has looked at: they are read again if they are wanted."""
     if hasattr(mmap, "MADV_DONTNEED"):  # other systems take it back themselves, when it grows short
         for one in _maps.copy():
             if (mapped := one()) is not None:

@@ -28,7 +28,7 @@ class CandidateSets:
 
     Attributes
     ----------
-    words : int32; the set of row r lies in them from start[r] on. Where sizes[r] is at most ceil(m / 32) these are its
+    words : int32; the set of row r is in them from start[r] on. If sizes[r] is at most ceil(m / 32) these are its
         labels, ascending; else ceil(m / 32) words of bits, bit l % 32 of word l // 32 for label l.
     start, sizes : int64 (n,)      n_classes : m
 
@@ -46,7 +46,7 @@ class CandidateSets:
 
     @property
     def n_words(self) -> int:
-        """Of a set that is written as bits."""
+        """For a set that is written as bits."""
         return -(-self.n_classes // 32)
 
     @classmethod
@@ -208,7 +208,7 @@ class CandidateSets:
         return bool((self.sizes > 0).any()) if axis is None else self.sum(axis) > 0
 
     def lowest(self, rows: AnyArray) -> IntArray:
-        """(r,) the first candidate of each of these rows, 0 where there is none."""
+        """(r,) the first candidate of each of these rows, 0 if there is none."""
         first: IntArray = np.zeros(len(rows), dtype=np.int64)
         some = np.flatnonzero(self.sizes[rows] > 0)
         place, labels = self.pairs(np.asarray(rows)[some])
@@ -267,7 +267,7 @@ def set_exact(candidates: BoolArray, rows: AnyArray, labels: AnyArray) -> None:
 
 
 def lowest_of(candidates: BoolArray, rows: AnyArray) -> IntArray:
-    """(r,) the first candidate of each of these rows, 0 where there is none."""
+    """(r,) the first candidate of each of these rows, 0 if there is none."""
     if isinstance(candidates, CandidateSets):
         return candidates.lowest(rows)
     return np.asarray(candidates[rows].argmax(axis=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 NEEDED_BY_TABLES = ("arff", "PIL", "pyarrow", "python_calamine", "soundfile")
-"""What the extra installs, by the names that are imported."""
+"""Packages that the extra installs, by import name."""
 
 
 def missing_for_tables() -> list[str]:

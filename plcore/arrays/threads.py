@@ -51,5 +51,6 @@ one_thread = _Limit().held
 
 
 def one_thread_for_good() -> None:
-    """BLAS uses one thread in this process from now on: the same sums in the same order, whoever fits beside whom."""
+    """BLAS uses one thread in this process from now on: the same sums in the same order, no matter who fits next to
+    whom."""
     _controller().limit(limits=1, user_api="blas")

@@ -30,9 +30,10 @@ class Matrix(Protocol):
 
 
 MatrixLike: TypeAlias = ArrayLike | Matrix
-"""What an estimator takes as a matrix: any array-like, a DataFrame, or a sparse matrix."""
+"""The input that an estimator takes as a matrix: any array-like, a DataFrame, or a sparse matrix."""
 LabelsLike: TypeAlias = MatrixLike | Sequence[Collection[Hashable]]
-"""What an estimator takes as labels or candidates: a vector, a matrix, or for each row a set of class names."""
+"""The input that an estimator takes as labels or candidates: a vector, a matrix, or for each row a set of class
+names."""
 RandomState: TypeAlias = int | np.random.RandomState | None
 """A seed, a generator, or None for any seed."""
 
@@ -40,6 +41,12 @@ RoundProgress = Callable[[int, float], object]
 """Called after each round of a fit with (rounds done, the figure they bring down). What it raises ends the fit."""
 StepProgress = Callable[[int, int, str], object]
 """Called with (steps done, steps in all, name of the next step). What it raises ends them."""
+ShareProgress = Callable[[float], object]
+"""Called with the share of the work that is done, in [0, 1], ascending. What it raises ends it."""
+
+
+def untold(_share: float) -> None:
+    """A `ShareProgress` that nobody looks at."""
 
 
 BOTH, WORDS, MEANING = FEATURE_SETS = ("both", "words", "meaning")
@@ -59,7 +66,7 @@ class FeatureBlock(NamedTuple):
 
 
 class Features(Protocol):
-    """What turns rows of a table into numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
+    """Transformer from table rows to numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
 
     @property
     def blocks_(self) -> Sequence[FeatureBlock]: ...
@@ -68,7 +75,7 @@ class Features(Protocol):
 
 
 class Table(Protocol):
-    """What the learner needs of a `plcore.tables.table.LabelTable`."""
+    """The part of a `plcore that the learner needs.tables.table.LabelTable`."""
 
     @property
     def candidates(self) -> BoolArray: ...

@@ -9,7 +9,7 @@ _MAX_SHOWN = 40
 
 
 def shortened(text: str) -> str:
-    """A cell or a name, cut where it is too long for a message."""
+    """A cell or a name, cut if it is too long for a message."""
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
@@ -62,8 +62,8 @@ _CALLED = {
 
 
 def forbidden_in_text(text: str) -> str | None:
-    """What a text of several lines holds that it may not, in words such as "a NUL character (U+0000) at character 3";
-    None where it holds nothing of the kind."""
+    """Forbidden characters in a text of several lines, in words such as "a NUL character (U+0000) at character 3";
+    None if it holds nothing of the kind."""
     return _found(_NOT_IN_TEXT, text)
 
 

@@ -37,7 +37,7 @@ TINY = 1e-12  # what is added to a denominator that may be 0
 
 
 class LocalScaling:
-    """Signed cube root; unit length; 10 % of the Gaussian-weighted mean of 10 neighbours mixed in; unit length; divided
+    """Signed cube root; unit length; 10% of the Gaussian-weighted mean of 10 neighbours mixed in; unit length; divided
     by the mean distance to 50 neighbours.
 
     Neighbours are training rows, not the row itself; the Gaussian's width is the median of their distances. New rows
@@ -111,15 +111,15 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     lead over the second of those left was largest at any k, in units of sqrt(k). Ties go to the first class.
 
     `decision_function` gives this lead, in units of A sqrt(k): 1 or more decides; of a class that was dropped, by how
-    much it was behind, -1 or less. Where labels are mixed or sets large, more neighbours are needed:
+    much it was behind, -1 or less. If labels are mixed or sets large, more neighbours are needed:
     `neighbors_needed` says how many.
 
     Parameters
     ----------
     n_neighbors : most neighbours, clipped to the number of training rows.
     threshold : c1 of A; larger asks more neighbours.
-    delta : the chance of a wrong decision that A allows for, below .5.
-    scaling : "local", the authors' own: signed cube root, unit length, 10 % of the Gaussian-weighted mean of 10
+    delta : the chance of a wrong decision that A allows for, below 0.5.
+    scaling : "local", the authors' own: signed cube root, unit length, 10% of the Gaussian-weighted mean of 10
         neighbours, unit length, divided by the mean distance to 50 neighbours; None takes X as it is.
 
     Attributes
@@ -180,7 +180,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         return self
 
     def _decide(self, X: FeatureMatrix) -> tuple[FloatArray, IntArray]:
-        """Scores (q, m), -inf for classes that nobody has, and the neighbours needed (q,), of checked rows X (q, d)."""
+        """Scores (q, m), -inf for classes that no one has, and the neighbours needed (q,), of checked rows X (q, d)."""
         if is_sparse(X) != is_sparse(self._rows):  # the search reads one form alone
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = ready(X) if self._local is None else self._local.transform(X)

@@ -34,7 +34,7 @@ class PLAGGDClassifier(RegressionClassifier):
         their sets
 
     X are the rows, scaled and brought to unit length. W first comes from the features alone, Y from W alone; then W, Y
-    and F in turns. No turn makes it larger; it ends when no row of Y changes by .01 or more, or after max_iter rounds.
+    and F in turns. No turn makes it larger; it ends when no row of Y changes by 0.01 or more, or after max_iter rounds.
     New rows get the scores F(x) of a kernel ridge regression on the last Y. The many small quadratic programs for W are
     solved together, the large one for Y by products with a sparse W, both by projected gradients.
 
@@ -49,7 +49,7 @@ class PLAGGDClassifier(RegressionClassifier):
     Attributes
     ----------
     classes_, n_features_in_, label_distributions_ (Y), transduction_ : as in `SoftLabelClassifier`
-    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
+    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below 0.01.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -121,5 +121,5 @@ class PLAGGDClassifier(RegressionClassifier):
         return self
 
     def _complement(self, X: Matrix, candidates: BoolArray) -> Complement | None:  # noqa: ARG002
-        """What says which labels a row does not have: PL-AGGD knows no such thing."""
+        """Labels that a row does not have: PL-AGGD knows no such thing."""
         return None

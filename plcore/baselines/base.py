@@ -1,4 +1,4 @@
-"""What the learners share that regress on soft labels: parameters, scaling, scores of new rows."""
+"""Code shared by the learners that regress on soft labels: parameters, scaling, scores of new rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RegressionClassifier(SoftLabelClassifier):
         memory is n * n_components; up to there it is exact.
     scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
         them as they are.
-    random_state : of the points, and of the rows whose distances give the width where there are more than 1,000.
+    random_state : of the points, and of the rows whose distances give the width if there are more than 1,000.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -73,7 +73,7 @@ class RegressionClassifier(SoftLabelClassifier):
         )
 
     def _keep(self, regression: KernelRegression, fitted: Fitted) -> None:
-        """What new rows are scored by."""
+        """Function that scores new rows."""
         self._kernel, self._coefficients, self._shift = regression.kernel, fitted.coefficients, fitted.shift
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
@@ -84,7 +84,7 @@ class RegressionClassifier(SoftLabelClassifier):
         return scores
 
 
-# What learners share whose scores are logarithms of probabilities, up to a constant of the row.
+# Code shared by learners whose scores are logarithms of probabilities, up to a constant of the row.
 
 
 class LogScoreClassifier(SoftLabelClassifier):
@@ -99,7 +99,7 @@ class LogScoreClassifier(SoftLabelClassifier):
 
 
 class Complement:
-    """Confidences q (n, m) that a row does not have a label, and a regression on them, beside labels Y (n, m).
+    """Confidences q (n, m) that a row does not have a label, and a regression on them, next to labels Y (n, m).
 
         a |q - Fc|^2 + a ridge |Ac|_K^2 + b |1 - Y - q|^2,   1 - S <= q <= 1
 
@@ -149,10 +149,10 @@ def minimise(
     """(n, m) the Y with the least 1/2 <Y, Q Y> - <C, Y>, each of its rows in the simplex of its set.
 
     multiply : Y -> Q Y, Q symmetric and nowhere negative      linear : C (n, m), or 0
-    curvature : at least the largest eigenvalue of Q; (n, 1) where Q goes by rows
+    curvature : at least the largest eigenvalue of Q; (n, 1) where Q uses rows
     start : (n, m) inside of the simplices; what comes back is never worse
     max_steps : most steps      tolerance : it ends when a gradient step moves no row by more, summed over the classes
-    Beck and Teboulle's steps (FISTA, 2009), begun anew whenever one leads up (O'Donoghue and Candes, 2015).
+    Beck and Teboulle's steps (FISTA, 2009), restarted whenever one leads up (O'Donoghue and Candes, 2015).
     """
     point, product = start, multiply(start)
     value = _value(point, product, linear)
@@ -257,7 +257,8 @@ def reconstruction_weights(products: FloatArray, start: FloatArray) -> FloatArra
 
 
 class Reconstruction:
-    """Y - W Y for rows whose neighbours (n, k) have weights (n, k): what labels lack to be the mean of those beside."""
+    """Y - W Y for rows whose neighbours (n, k) have weights (n, k): what labels lack to be the mean of those
+    alongside."""
 
     def __init__(self, neighbors: IntArray, weights: FloatArray) -> None:
         self._lack = (sparse.identity(len(neighbors)) - as_matrix(neighbors, weights)).tocsr()

@@ -31,7 +31,7 @@ from plcore.labels.accuracy import deal
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
-LENGTH_SCALES, VARIANCES = (1.0, 0.5, 2.0), (10.0, 100.0)  # the first of each where nothing can be chosen
+LENGTH_SCALES, VARIANCES = (1.0, 0.5, 2.0), (10.0, 100.0)  # the first of each if nothing can be chosen
 FOLDS = 3
 CHOICE_ROWS, CHOICE_STEPS = 2000, 50  # rows drawn, and steps made, to choose among them
 
@@ -47,14 +47,14 @@ class PLGPClassifier(LogScoreClassifier):
         sum_i s_i (lse f_i - lse_S f_i) + sum_c alpha_c' K alpha_c / (2 variance),   f = K alpha,
 
     found by L-BFGS from f = 0, in coordinates B = Z^-1 f with Z Z' = K, where the prior is round. Where sets hold
-    several classes this is not convex: it is the mode reached from there. Predictions go by the mean, f at the mode.
+    several classes this is not convex: it is the mode reached from there. Predictions use the mean, f at the mode.
 
     Width and variance are chosen by candidate consistency, the share of predictions inside the sets on three held-out
     folds. The Laplace evidence, of which the paper speaks, needs the determinant of an (n m, n m) matrix.
 
     Parameters
     ----------
-    length_scale : width of the kernel, in units of the mean distance of two training rows; "auto" is 1, .5 or 2.
+    length_scale : width of the kernel, in units of the mean distance of two training rows; "auto" is 1, 0.5 or 2.
     variance : of the latent functions; "auto" is 10 or 100.
     n_components : above 5,000 rows the kernel goes through so many drawn rows; up to there it is exact.
     max_iter : most steps of L-BFGS.

@@ -73,7 +73,7 @@ def improve_gates(X: FeatureMatrix, gates: FloatArray, components: FloatArray, v
 
 
 class _Gate:
-    """What one gate is to minimise: a logistic regression with `taken` (n,) for it and `left` (n,) against it."""
+    """The objective of one gate is to: a logistic regression with `taken` (n,) for it and `left` (n,) against it."""
 
     def __init__(self, X: FeatureMatrix, taken: FloatArray, left: FloatArray, variance: float) -> None:
         self.X, self.taken, self.mass = X, taken, taken + left
@@ -130,7 +130,7 @@ def _lbfgs_steps(gate: _Gate, weights: FloatArray) -> FloatArray:
     return np.asarray(found.x) if found.fun <= evaluate(weights)[0] else weights
 
 
-OWN_COUNT = 10.0  # of a component's own class at the start, beside 1 to 2 of every other
+OWN_COUNT = 10.0  # of a component's own class at the start, next to 1 to 2 of every other
 MEAN_OF = 3  # rounds whose mean bound is compared with that of as many before
 LEAST_CONCENTRATION = 0.01  # below it exp(E log theta) is too near to 0
 
@@ -154,7 +154,7 @@ class LSBCMMClassifier(LogScoreClassifier):
     Parameters
     ----------
     n_components : L.
-    concentration : of the Dirichlet prior of theta, at least .01.
+    concentration : of the Dirichlet prior of theta, at least 0.01.
     variance : of the Gaussian prior of the gates' weights, for features of variance 1; biases have none.
     max_iter : most rounds.
     tol : it ends when the mean bound of three rounds is above that of the three before by less than this share.

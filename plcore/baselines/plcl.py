@@ -1,4 +1,4 @@
-"""PL-CL: PL-AGGD beside a second regression, which learns what rows are not."""
+"""PL-CL: PL-AGGD next to a second regression, which learns what rows are not."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ class RegISLClassifier(SoftLabelClassifier):
     The first term makes labels alike where rows are, the second makes each row decide. The penalty that the paper puts
     on labels outside of the sets, alpha = 1000, is a hard zero here. Convex-concave steps from F = S/|S|: the second
     term is replaced by its tangent, and what is then convex is brought down by projected gradients. No round makes the
-    objective larger; it ends when no row changes by .01 or more, or after max_iter rounds. A new row gets the mean of
+    objective larger; it ends when no row changes by 0.01 or more, or after max_iter rounds. A new row gets the mean of
     its neighbours' F, weighted as in W. A class that is in every set can take all rows: to agree costs nothing.
 
     Parameters
     ----------
-    theta : width of the similarity, in units of the scaled features; the paper tries .01, .1, 1 and 10. "auto" is the
+    theta : width of the similarity, in units of the scaled features; the paper tries 0.01, 0.1, 1 and 10. "auto" is the
         median distance of a row to its neighbours.
     bonus : the paper's beta, the reward for sure rows      n_neighbors : clipped to the number of other rows.
     max_iter : most rounds.
@@ -49,7 +49,7 @@ class RegISLClassifier(SoftLabelClassifier):
     ----------
     classes_, n_features_in_, label_distributions_ (F), transduction_ : as in `SoftLabelClassifier`
     theta_ : as given, or as found.
-    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
+    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below 0.01.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -122,7 +122,8 @@ class RegISLClassifier(SoftLabelClassifier):
 
 
 def similarities(distances: FloatArray, theta: float, nearest: FloatArray | float = 0.0) -> FloatArray:
-    """(n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by that of the nearest (n, 1): beside that one there is
+    """(n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by that of the nearest (n, 1): alongside that one
+    there is
     something left of them even where all round to 0."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a tiny theta
         exponents = (distances - nearest) / theta * ((distances + nearest) / theta) / 2.0
@@ -130,7 +131,7 @@ def similarities(distances: FloatArray, theta: float, nearest: FloatArray | floa
 
 
 def median_distance(distances: FloatArray) -> float:
-    """Of rows to their neighbours (n, k), duplicates left out; 1 where nothing is left."""
+    """For rows to their neighbours (n, k), duplicates left out; 1 if nothing is left."""
     apart = distances[distances > 0]
     return float(np.median(apart)) if len(apart) else 1.0
 

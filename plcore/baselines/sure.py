@@ -44,7 +44,7 @@ class SUREClassifier(RegressionClassifier):
         each p_i >= 0, sums to 1, and is 0 outside of its set
 
     In turns from P = S/|S|: F by a kernel ridge regression on P; P by `confident_labels`, in closed form, where the
-    paper solves a quadratic program for each row. No turn makes it larger; it ends when no row changes by .01 or
+    paper solves a quadratic program for each row. No turn makes it larger; it ends when no row changes by 0.01 or
     more, or after max_iter rounds. New rows get the scores F(x).
 
     Parameters
@@ -57,7 +57,7 @@ class SUREClassifier(RegressionClassifier):
     Attributes
     ----------
     classes_, n_features_in_, label_distributions_, transduction_ : as in `SoftLabelClassifier`
-    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
+    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below 0.01.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

@@ -1,4 +1,4 @@
-"""Work done by the workers of a Dask cluster that somebody else has started; see docs/scale.md."""
+"""Work done by the workers of a Dask cluster that someone else has started; see docs/scale.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'plcore[cluster]'"
 PATIENCE, LEAST_PATIENCE = 30, 5
-"""Seconds until a scheduler that does not answer is said not to be there: where somebody waits for it, and where nobody
+"""Seconds until a scheduler that does not answer is said not to be there: where someone waits for it, and where no one
 waits for workers either, and comes again."""
 WORKER_PATIENCE = 60.0
 """Seconds for which a cluster may be without any worker."""
@@ -45,7 +45,7 @@ class DaskCluster:
     from the start or since the last one has gone.
 
     patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message;
-        '' where they have no say in it
+        '' if they have no say in it
     """
 
     def __init__(
@@ -86,7 +86,8 @@ class DaskCluster:
             if threads > 1:
                 raise RunnerError(
                     f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one come to "
-                    "stand beside another, and sums depend on who is beside whom. Fix: start it with --nthreads 1, and "
+                    "stand next to another, and sums depend on who is next to whom. Fix: start it with "
+                    "--nthreads 1, and "
                     "as many of them (--nworkers) as there are cores."
                 )
         try:
@@ -103,7 +104,8 @@ class DaskCluster:
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
             if other:
                 raise RunnerError(
-                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same; start it anew."
+                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same; "
+                    "start it again."
                 )
         folder.mkdir(parents=True, exist_ok=True)
         mark = folder / f".seen-{secrets.token_hex(4)}"
@@ -135,7 +137,7 @@ class DaskCluster:
         def hand_over() -> None:
             width = AHEAD * max(
                 1, self._threads()
-            )  # asked anew: of a cluster that starts, one worker is first
+            )  # asked again: of a cluster that starts, one worker is first
             while len(running) < width:
                 job = next(waiting, None)
                 if job is None:
@@ -155,7 +157,7 @@ class DaskCluster:
                     if future.status == "error":
                         raise BlockError(job, said(error)) from error
                     running[future] = (
-                        job  # its worker has gone with the result: another makes it anew, or none comes
+                        job  # its worker has gone with the result: another makes it again, or none comes
                     )
                     future.add_done_callback(done.put)
                     continue
@@ -192,7 +194,7 @@ class DaskCluster:
                 raise self._without_workers()
 
     def _threads(self) -> int:
-        """How many jobs the workers do at a time; 1 where the scheduler has gone: Dask says so of every job."""
+        """How many jobs the workers do at a time; 1 if the scheduler has gone: Dask says so of every job."""
         try:
             return sum(self._client.nthreads().values())
         except OSError:

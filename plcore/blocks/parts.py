@@ -1,7 +1,8 @@
 """Part files: what a block's work leaves behind. There whole or not at all, and named by what it was made from.
 
 A name is a hash of the job: what is done, by which code, and all values it is done with, among them the names of the
-parts it reads. So a name stands for one content, whoever wrote it, however often; a run that begins again finds what is
+parts it reads. So a name stands for one content, no matter who wrote it, however often; a run that begins again
+finds what is
 there already, and one with another setting, other rows, or another version of Winnow, finds nothing of it.
 """
 
@@ -26,31 +27,31 @@ if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray
     from plcore.blocks.runner import Runner
 
-# What a process computes with: its code, Python, and the packages that results depend on.
+# Numeric libraries of a process: its code, Python, and the packages that results depend on.
 
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
-"""Whose versions have to be the same everywhere, beside those that Dask itself asks for: results depend on them."""
+"""Whose versions have to be the same everywhere, next to those that Dask itself asks for: results depend on them."""
 
 
 def code_and_versions() -> dict[str, str]:
-    """What a process computes with: the source of plcore, Python and the packages it rests on."""
+    """Numeric libraries of a process: the source of plcore, Python and the packages it rests on."""
     python = ".".join(map(str, sys.version_info[:3]))
     return {"plcore": _sources(), "Python": python} | {name: _version(name) for name in PACKAGES}
 
 
 def code_here() -> str:
-    """What this process computes with, as it stands in the names of parts."""
+    """Numeric libraries of this process, as in the names of parts."""
     return " ".join(code_and_versions().values())
 
 
 def check_code(code: str) -> None:
-    """Raises RuntimeError in a process that computes with something else than whoever asked: a worker that came when
-    the others had been looked at, whose results would lie under a name that is not theirs."""
+    """Raises RuntimeError in a process that computes with something else than anyone who asked: a worker that came when
+    the others had been looked at, whose results would be under a name that is not theirs."""
     here = code_here()
     if here != code:
         raise RuntimeError(
-            f"a worker has other versions than whoever asked: {here}, there {code} (plcore, Python, "
-            f"{', '.join(PACKAGES)}). Fix: install the same; start it anew."
+            f"a worker has other versions than the caller: {here}, there {code} (plcore, Python, "
+            f"{', '.join(PACKAGES)}). Fix: install the same; start it again."
         )
 
 
@@ -73,11 +74,11 @@ def _version(name: str) -> str:
 HALF = ".half"
 """Ends the name of a part that is being written."""
 ABANDONED = 3600.0
-"""Seconds after which nobody writes to such a part any more: one is written in seconds."""
+"""Seconds after which no one writes to such a part any more: one is written in seconds."""
 
 
 class WrittenPart(NamedTuple):
-    """What a job gives back: its part, and how many rows are in it."""
+    """The value that a job gives back: its part, and how many rows are in it."""
 
     path: str
     rows: int
@@ -117,13 +118,13 @@ class BlockJob:
         return map_part(self.folder / name)
 
     def read_each(self, names: str) -> Iterator[AnyArray]:
-        """The parts whose names stand in another, as `write_names` wrote it, each mapped when its turn comes: who lets
+        """The parts whose names are in another, as `write_names` wrote it, each mapped when its turn comes: who lets
         one go before the next has never more than one of them in memory."""
         for name in self.read(names).tolist():
             yield self.read(name.decode())
 
     def write(self, array: AnyArray) -> WrittenPart:
-        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than whoever asked."""
+        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than anyone who asked."""
         if self.code:
             check_code(self.code)
         with whole_part(self.path) as file:
@@ -162,7 +163,7 @@ def map_part(path: Path) -> AnyArray:
 
 
 class ReadRows:
-    """The rows (n,) of a part, of which ranges are read where they are wanted.
+    """The rows (n,) of a part, of which ranges are read if they are wanted.
 
     For who looks into many parts, here and there: mapped, all that was looked at counts as memory of the process until
     it lets go, which a cluster's workers are stopped for; and each part that is mapped keeps a file open.
@@ -236,7 +237,7 @@ def run_parts(
 
 def remove_halves(folder: Path) -> None:
     """Remove what killed processes have left half written. Another command may be at work in the same folder: what
-    somebody has written to since ABANDONED stays."""
+    someone has written to since ABANDONED stays."""
     for path in folder.glob(f".part-*{HALF}"):
         with suppress(FileNotFoundError):  # it is whole by now
             if time() - path.stat().st_mtime > ABANDONED:

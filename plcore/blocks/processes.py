@@ -1,4 +1,4 @@
-"""Work done by processes of this machine. One that is killed loses nobody's block."""
+"""Work done by processes of this machine. One that is killed loses no one's block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plcore.blocks.runner import DEATHS, LOOK, BlockError, J, Meanwhile, R, alon
 
 @dataclass
 class _Attempt(Generic[J]):
-    """A job, how many processes have died while they, or others beside them, had it, and whose process had it last."""
+    """A job, how many processes have died while they, or others next to them, had it, and whose process had it last."""
 
     job: J
     deaths: int = 0
@@ -27,7 +27,7 @@ class _Attempt(Generic[J]):
 
 
 def _end_with(parent: Connection) -> None:
-    """End this process as soon as the other end of the pipe is closed, be it that whoever holds it was killed."""
+    """End this process as soon as the other end of the pipe is closed, be it that anyone who holds it was killed."""
 
     def watch() -> None:
         with suppress(EOFError, OSError):
@@ -41,7 +41,7 @@ class ProcessPool:
     """A `Runner` of `n_processes`, by default as many as this process may use cores.
 
     They end when it is closed, in the middle of a job too, and when this process dies, however. When one of them dies,
-    all have to go: the standard library cannot say which it was. What was under way is done anew, and a job that was
+    all have to go: the standard library cannot say which it was. What was under way is done again, and a job that was
     there too often is done by itself, so that no other is blamed for it.
     """
 
@@ -121,7 +121,7 @@ class ProcessPool:
     def _drop(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None and self._hold is not None:
-            self._hold.close()  # nobody wants what is under way
+            self._hold.close()  # no one wants what is under way
             pool.shutdown(cancel_futures=True)
 
     def cancel(self) -> None:
@@ -131,7 +131,7 @@ class ProcessPool:
         self._drop()
 
 
-# Work done where it was asked for: the default, and what the others are measured against.
+# Work done if it was asked for: the default, and what the others are measured against.
 
 
 class Inline:

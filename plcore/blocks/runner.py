@@ -44,7 +44,7 @@ class Runner(Protocol):
         self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[J, R]]:
         """(job, result) of each as it is done, in any order. What is raised here, or the end of the iterator before its
-        time, takes back what has not begun. Raises BlockError, RunnerError.
+        time, withdraws what has not begun. Raises BlockError, RunnerError.
 
         jobs : taken when there is room for them      meanwhile : called about once a second where others do the work
             and nothing of it is done yet; what it raises ends it
@@ -52,7 +52,7 @@ class Runner(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Take back what has not begun, from whatever thread; `map` then ends after what is under way."""
+        """Withdraw what has not begun, from whatever thread; `map` then ends after what is under way."""
         ...
 
     def close(self) -> None:
@@ -61,20 +61,20 @@ class Runner(Protocol):
 
 
 class Blocks(NamedTuple):
-    """Who does long work, and the folder in which its part files lie."""
+    """Runner of long work, and the folder of its part files."""
 
     runner: Runner
     folder: Path
 
 
 def alone(function: Callable[[J], R], job: J) -> R:
-    """function(job), in which no library starts threads of its own: two blocks beside each other would wait for one
+    """function(job), in which no library starts threads of its own: two blocks next to each other would wait for one
     another, and sums would depend on how many cores there are."""
     with threadpool_limits(limits=1):
         return function(job)
 
 
 def said(error: BaseException) -> str:
-    """What went wrong, as one line."""
+    """The error, as one line."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}" if words else f"{type(error).__name__}."

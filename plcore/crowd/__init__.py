@@ -1,4 +1,4 @@
-"""Several annotators: their votes, how far they agree, how far each can be believed, and who is guessing."""
+"""Several annotators: their votes, inter-annotator agreement, how far each can be believed, and who is guessing."""
 
 from __future__ import annotations
 

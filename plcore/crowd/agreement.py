@@ -23,7 +23,7 @@ LEAST_ROWS = 30
 """With fewer rows that people share no figure should be shown: its interval would be as wide as the scale."""
 
 LEVEL = 0.95
-"""Of the bootstrap's intervals."""
+"""For the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
 Figure = Callable[[FloatArray], FloatArray]
@@ -32,17 +32,17 @@ BLOCK = 200
 """Resamples that are counted at a time."""
 
 GROUPS = 200
-"""Of rows, left out in turn to see how the figure moves."""
+"""For rows, left out in turn to see how the figure moves."""
 
 ONE_VALUE = (
-    "Everybody gave one and the same answer to all rows, so there is nothing that chance could be told from."
+    "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."
 )
 
 
 class Agreement(float):
-    """A figure that is 1 where all agree and 0 where they agree as by chance; nan where it is undefined.
+    """A figure that is 1 if all agree and 0 if they agree as by chance; nan if it is undefined.
 
-    reason : a sentence, where it is nan; else ""      n_rows : the rows that two or more people have answered
+    reason : a sentence, if it is nan; else ""      n_rows : the rows that two or more people have answered
     """
 
     reason: str
@@ -78,10 +78,10 @@ def krippendorff_alpha(
     """Krippendorff's alpha (2011) of any number of people, who need not have seen the same rows.
 
     distance : "nominal": two answers are the same or not. "set": 1 - M x Jaccard (Passonneau, LREC 2006), M = 1 for
-        the same set, 2/3 where one is within the other, 1/3 where they overlap, 0 where they have nothing in common
-    n_bootstrap : 0, or how often the rows are drawn anew for an interval of 95 %
+        the same set, 2/3 where one is within the other, 1/3 where they overlap, 0 if they have nothing in common
+    n_bootstrap : 0, or how often the rows are redrawn for an interval of 95%
     least_rows : with fewer rows that two people have answered it is nan; pages take LEAST_ROWS
-    Returns the figure, or (figure, low, high). It is nan, with `.reason`, where no two people have answered the same
+    Returns the figure, or (figure, low, high). It is nan, with `.reason`, if no two people have answered the same
     row or all have always said the same. votes and errors as in `plcore.crowd.read_votes`.
     """
     check_choice("distance", distance, DISTANCES)
@@ -245,7 +245,7 @@ def _without_each(figure: Figure, rows: int) -> FloatArray:
 
 
 def _levels(drawn: FloatArray, value: float, without: FloatArray) -> FloatArray:
-    """(2,) which quantiles of the resamples bound the interval: those of 95 %, corrected for bias and for a spread that
+    """(2,) which quantiles of the resamples bound the interval: those of 95%, corrected for bias and for a spread that
     changes with the figure (BCa; Efron, 1987). Plain quantiles are too short where few rows disagree."""
     below = np.mean(drawn < value) + np.mean(drawn == value) / 2
     bias = special.ndtri(np.clip(below, 1 / (len(drawn) + 1), 1 - 1 / (len(drawn) + 1)))

@@ -1,16 +1,16 @@
-"""Who is guessing, and who is much too fast: rules that tell with their evidence in plain figures.
+"""Detect guessing and much too fast annotators: rules that tell with their evidence in plain figures.
 
 **Guessing.** Every answer is held against what is known of its row from elsewhere: the truth, what the others say, or
-a model. Somebody who guesses is right as often as chance c has it among the choices that were shown; somebody honest
+a model. Someone who guesses is right as often as chance c has it among the choices that were shown; someone honest
 is right at least as often as h(c) > c. Let p be how probable the answer is right by what is known. The answer is
 
     1 / (h p / c + (1 - h)(1 - p) / (1 - c))
 
-times as likely of a guess as of the worst honest person; where nothing is known, p = c, it is 1. The product over all
-answers is told once it reaches 200. Of an honest person held against the truth it is a supermartingale of mean 1 at
+times as likely of a guess as of the worst honest person; if nothing is known, p = c, it is 1. The product over all
+answers is reported once it reaches 200. Of an honest person held against the truth it is a supermartingale of mean 1 at
 most, so that they are told of by it, ever, with a probability of at most 1/200, however often one looks (Ville's
-inequality; Wald's sequential test, 1945). Where choices are few that alone would tell too few of those who guess in
-time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8 % of the worst honest people where
+inequality; Wald's sequential test, 1945). If choices are few that alone would tell too few of those who guess in
+time, so that at the thirtieth answer 3 is enough. Both together tell of at most .8% of the worst honest people where
 all rows have as many choices (the tests count it, for 2 to 20).
 
 What the others say is no truth, and of two answers a row the model of each person is surer than it is right. So rows
@@ -37,7 +37,8 @@ LOOK_AT, TOLD_THEN = 30, 3.0
 """At this answer so many times likelier is enough."""
 
 SKILL = 0.6
-"""Of the way from chance to always right that the worst honest person goes; with few choices more, for there a guess is
+"""For the way from chance to always right that the worst honest person goes; with few choices more, for there a
+guess is
 right so often that thirty answers tell no less from it: `least_honest`."""
 
 FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
@@ -46,7 +47,8 @@ FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
 
 @dataclass(frozen=True)
 class GuessCheck:
-    """guessing: whether it is told; told_after: after how many of the answers; evidence: how many times likelier of a
+    """guessing: whether it is reported; told_after: after how many of the answers; evidence: how many times likelier
+    of a
     guess than of honest work all of them are. right of answers, where guessing gives `chance` of them on average."""
 
     guessing: bool
@@ -68,7 +70,7 @@ class GuessCheck:
 @dataclass(frozen=True)
 class PaceCheck:
     """too_fast; answers; seconds, others_seconds: the medians; faster: share of the answers that took less than nearly
-    all (95 %) of the others'."""
+    all (95%) of the others'."""
 
     too_fast: bool
     answers: int
@@ -86,8 +88,9 @@ class PaceCheck:
 
 
 def least_honest(chance: ArrayLike) -> FloatArray:
-    """How often the worst honest person is right where chance is right so often: .875 at two choices alike, .73 at
-    three, .70 at four, .64 at ten. Equal to chance, so that nothing is told, where chance is right in .6 or more."""
+    """How often the worst honest person is right where chance is right so often: 0.875 at two choices alike, 0.73 at
+    three, 0.70 at four, 0.64 at ten. Equal to chance, so that nothing is reported, where chance is right in 0.6 or
+    more."""
     c = np.asarray(chance, dtype=np.float64)
     return np.where(c < SKILL, c + (1 - c) * np.maximum(SKILL, 1.5 * c), c)
 
@@ -95,9 +98,9 @@ def least_honest(chance: ArrayLike) -> FloatArray:
 def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
     """Hold one person's answers, in their order, against chance.
 
-    right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 where the truth is known
+    right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 if the truth is known
     chance : (k,) how probable it was right if it was a guess: one over the number of choices, or the share of the class
-        that was answered among them; answers where that is 0 or .6 and more tell nothing and are left out
+        that was answered among them; answers where that is 0 or 0.6 and more tell nothing and are left out
     Raises ValueError where they are no numbers in [0, 1], or not as many.
     """
     p, c = np.asarray(right, dtype=np.float64), np.asarray(chance, dtype=np.float64)
@@ -129,13 +132,13 @@ def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
 def who_is_guessing(
     votes: VotesLike, candidates: LabelsLike | None = None, known: ArrayLike | None = None
 ) -> dict[Hashable, GuessCheck]:
-    """{annotator: check} of everybody, each held against what all but they say, in the order of the votes.
+    """{annotator: check} of everyone, each held against what all but they say, in the order of the votes.
 
     votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown
     known : None, or (n, m) distributions from elsewhere, as the truth (1 for one class) or a model's; a row of zeros
-        where nothing is known. Where given they take the place of the others
-    Somebody who always takes the same class is right as often as that class is: chance is its share among the
-    candidates, by the shares of classes in what is known. Rows on which nobody else has said anything tell nothing.
+        if nothing is known. Where given they take the place of the others
+    Someone who always takes the same class is right as often as that class is: chance is its share among the
+    candidates, by the shares of classes in what is known. Rows on which no one else has said anything tell nothing.
     """
     read = read_votes(votes, candidates)
     if known is not None:
@@ -160,7 +163,7 @@ def who_is_guessing(
 def what_they_say(
     rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray, model: DawidSkene | None = None
 ) -> FloatArray:
-    """(n, m) how probable each class of a row is by what these people say; a row of zeros where none of them has said
+    """(n, m) how probable each class of a row is by what these people say; a row of zeros if none of them has said
     anything.
 
     rows, who, masks, candidates : as for `DawidSkene.fit_masks`, who from 0
@@ -170,7 +173,7 @@ def what_they_say(
     """
     model = model or DawidSkene().fit_masks(rows, who, masks, candidates)
     apart = model.posterior_masks(rows, who, masks, candidates)
-    strangers = -1 - who  # numbers that nobody has: each of them is taken for one of the others
+    strangers = -1 - who  # numbers that no one has: each of them is taken for one of the others
     alike = model.posterior_masks(rows, strangers, masks, candidates)
     said = np.bincount(rows, minlength=len(candidates)) > 0
     return np.asarray((apart + alike) / 2 * said[:, None])
@@ -181,7 +184,7 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
     of: IntArray = np.flatnonzero((read.who == place) & (known[read.rows].sum(axis=1) > 0))
     rows, masks = read.rows[of], read.masks[of]
     shown = read.candidates[rows]
-    # One row's worth on all classes alike: one that nobody has named is no proof of guessing.
+    # One row's worth on all classes alike: one that no one has named is no proof of guessing.
     shares = known.sum(axis=0) + 1 / known.shape[1]
     weights = shares * shown
     right = (known[rows] * masks).sum(axis=1) / known[rows].sum(axis=1)
@@ -194,7 +197,7 @@ def too_fast(seconds: ArrayLike, others_seconds: ArrayLike) -> PaceCheck:
     """Whether one person's answers take so little time that they can hardly have looked.
 
     seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
-    Told where the median is under a third of the others' and under the time that 95 % of the others' answers took,
+    Told where the median is under a third of the others' and under the time that 95% of the others' answers took,
     on at least 10 answers, and 30 of the others. Medians, so that breaks do not count. Times that are no positive
     numbers are left out.
     """

@@ -30,7 +30,7 @@ FORM = "Every vote must be (row, annotator, labels)"
 class CrowdVotes:
     """rows, who int64 (v,): row number and place in `annotators`; masks bool (v, m); in the order they came.
 
-    classes (m,); annotators sorted; candidates bool (n, m), all True where none were given.
+    classes (m,); annotators sorted; candidates bool (n, m), all True if none were given.
     """
 
     rows: IntArray
@@ -141,7 +141,7 @@ def _annotator(number: int, name: object) -> Hashable:
 
 
 def _labels(number: int, labels: object) -> list[Any]:
-    """What a vote names, each once."""
+    """Labels that a vote names, each once."""
     named = list(labels) if isinstance(labels, SETS) else [labels]
     named = [name.item() if isinstance(name, np.generic) else name for name in named]
     if not named:
@@ -173,7 +173,7 @@ def _refuse_mixed(sets: list[list[Any]]) -> None:
 def _candidates(
     candidates: LabelsLike | None, classes: Iterable[Hashable] | None, sets: list[list[Any]]
 ) -> tuple[BoolArray | None, AnyArray]:
-    """Candidates bool (n, m), None where there are none, and the classes of their columns."""
+    """Candidates bool (n, m), None if there are none, and the classes of their columns."""
     voted = sorted({name for labels in sets for name in labels})
     known = voted if classes is None else list(classes)
     if candidates is None:
@@ -211,14 +211,14 @@ def _with_columns(
     return wider, np.asarray(infer_labels(np.array(every, dtype=object)))
 
 
-# What most people say.
+# Majority vote.
 
 SAME = 1e-9
 """Sums of shares that differ by less are the same: three thirds are one."""
 
 
 def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray:
-    """(n,) the class with most votes of each row; None where classes are tied, and where nobody has voted.
+    """(n,) the class with most votes of each row; None if classes are tied, and where no one has voted.
 
     A vote for several classes counts for each in equal shares. With candidates only classes inside them count, and a
     set is shared by those of its classes; a vote with none inside counts nothing. Forms and errors as in `read_votes`.
@@ -248,7 +248,7 @@ def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable,
     """{label: votes} from what people said of single labels, labels in the order they first come.
 
     cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
-        yes, 0 or False for no, -1, None or NaN where it was not asked, which is no vote
+        yes, 0 or False for no, -1, None or NaN if it was not asked, which is no vote
     The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and the others.
     Raises ValueError naming the first cell that is none of these, counted from 0.
     """

@@ -51,9 +51,9 @@ class AutoPLClassifier(PartialLabelClassifier):
     learners : None: the library's own list; "all", names, or a mapping of names to unfitted estimators that learn from
         candidate matrices, as `compare_learners` takes them.
     cv : folds of the comparison, or a splitter. Where there are fewer rows than folds nothing is compared: the kernel
-        ridge is taken, or the first learner where it is not among them, and `report_` says so.
+        ridge is taken, or the first learner if it is not among them, and `report_` says so.
     budget : CPU seconds of the comparison, None for no end; the last fit, on all rows, comes on top. Learners for which
-        none was left are not chosen, so that where it is used up the choice depends on the machine.
+        none was left are not chosen, so that if it is used up the choice depends on the machine.
     random_state : of the folds. The default gives the same choice for the same data.
 
     Attributes
@@ -63,7 +63,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         their sets), kappa, accuracy (NaN without `y_true`), seconds, chosen, note; see `compare_learners`.
     estimator_ : the learner that was chosen, fitted on all rows; a pipeline where it wants scaled features.
     transduction_ : (n,) its disambiguated training labels.
-    label_distributions_ : (n, m) its soft labels, where it has such.
+    label_distributions_ : (n, m) its soft labels, if it has such.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -140,7 +140,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         return self
 
     def _take_over(self, *names: str) -> None:
-        """What the learner found out about the training rows; what it has not, an earlier fit's must not stay."""
+        """Findings of the learner about the training rows; what it has not, an earlier fit's must not stay."""
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)
@@ -148,7 +148,7 @@ class AutoPLClassifier(PartialLabelClassifier):
                 setattr(self, name, getattr(last_step(self.estimator_), name))
 
     def _ask(self, method: str, X: MatrixLike) -> AnyArray:
-        """What a method of the chosen learner says of rows X."""
+        """Result of a method of the chosen learner for rows X."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         if is_sparse(X) and not self._sparse:  # a learner may be a pipeline whose scaler shifts dense rows
@@ -180,7 +180,7 @@ def _nothing_compared(names: Iterable[str], why: str) -> pd.DataFrame:
 
 
 def _with_one_chosen(report: pd.DataFrame) -> pd.DataFrame:
-    """The report with one learner chosen, also where none could be measured: the kernel ridge, or the first."""
+    """The report with one learner chosen, also if none could be measured: the kernel ridge, or the first."""
     if report["chosen"].any():
         return report
     taken = report["learner"] == STAY

@@ -1,4 +1,4 @@
-"""Learners compared on held-out rows, without a clean label where there is none."""
+"""Learners compared on held-out rows, without a clean label if there is none."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from plcore.evaluation.learners import (
 )
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
 from plcore.labels.accuracy import PartialKFold, deal_whole
-from plcore.labels.candidates import check_candidates, name_rows
+from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, name_rows
 from plcore.labels.set_masses import read_sources
 from plcore.labels.weights import check_candidate_weights, prior_labels
 
@@ -123,7 +123,7 @@ class FitJob(BlockJob):
     """Writes what a learner predicts for one fold, fitted on the others.
 
     setting : its number among those of the learner      parameters : its values, as JSON
-    candidates, weights, sources, members_only, train, test : names of parts; '' without      n_folds : of all
+    candidates, weights, sources, members_only, imported, train, test : names of parts; '' without      n_folds : of all
     """
 
     learner: str
@@ -136,6 +136,7 @@ class FitJob(BlockJob):
     weights: str
     sources: str
     members_only: str
+    imported: str
     train: str
     test: str
     keep_scales: bool
@@ -169,6 +170,7 @@ def make_fit(asked: AskedFit) -> Fit:
         job.keep_scales,
         np.array(job.read(job.sources)) if job.sources else None,
         np.array(job.read(job.members_only)) if job.members_only else None,
+        job.read(job.imported) if job.imported else None,
     )
     entry = replace(LEARNER_ENTRIES[job.learner], settings=(json.loads(job.parameters),))
     made = rows.fit(entry, 0, 0, Budget(asked.seconds))
@@ -181,7 +183,7 @@ def make_fit(asked: AskedFit) -> Fit:
 
 
 def read_fit(job: FitJob) -> Fit:
-    """What a part tells."""
+    """Result of a part."""
     (told,) = job.read(job.part)
     predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
     return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))
@@ -205,7 +207,7 @@ def try_in_blocks(
     budget: float | None = None,
     progress: StepProgress | None = None,
 ) -> list[Trial]:
-    """What came of each learner, its fits made by whoever makes them. Parts that are there are not made anew.
+    """The result of each learner, its fits made by anyone who makes them. Parts that are there are not rebuilt.
 
     asked : each learner of `LEARNER_ENTRIES` with what it is tried on, the same folds for all
     budget, progress : as `compare_learners`
@@ -265,6 +267,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     sources = "" if rows.sources is None else keep_array(folder, rows.sources)
     members_only = "" if rows.members_only is None else keep_array(folder, rows.members_only)
+    imported = "" if rows.imported is None else keep_array(folder, rows.imported)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
     return [
         FitJob(
@@ -279,6 +282,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             weights=weights,
             sources=sources,
             members_only=members_only,
+            imported=imported,
             train=train,
             test=test,
             keep_scales=rows.keep_scales,
@@ -309,16 +313,17 @@ def compare_learners(
     own_parameters: Mapping[str, Mapping[str, object]] | None = None,
     groups: ArrayLike | None = None,
     members_only: ArrayLike | None = None,
+    imported: LabelsLike | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
     often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
-    ridge is kept where its kappa is within .02 of the highest. Where true labels are known for some rows, accuracy on
-    them comes first: learners that cannot be told from the most accurate one by a paired test at level .05 are a tie,
-    which goes by kappa. No true label is ever trained on.
+    ridge is kept where its kappa is within 0.02 of the highest. If true labels are known for some rows, accuracy on
+    them comes first: learners that cannot be told from the most accurate one by a paired test at level 0.05 are a tie,
+    which uses kappa. No true label is ever trained on.
 
-    A learner with several settings is tried at each, and stands in the table with the one of the highest kappa. As
+    A learner with several settings is tried at each, and is in the table with the one of the highest kappa. As
     those are the same held-out rows, its figures are a little high. The kernel ridge chooses its settings inside each
     training part, so its figures are not.
 
@@ -327,9 +332,9 @@ def compare_learners(
         "all": the baselines after them; a sequence of names; or a mapping of names to unfitted estimators, which learn
         from a candidate matrix. They are tried in this order.
     cv : number of folds (`PartialKFold`), at least 2, or a scikit-learn splitter that holds out no row twice
-    y_true : (n,) true labels, members of the classes, where they are known; NaN or None elsewhere. Any other label is
+    y_true : (n,) true labels, members of the classes, if they are known; NaN or None elsewhere. Any other label is
         one that no prediction meets.
-    random_state : of the folds; None draws them anew each time
+    random_state : of the folds; None draws them again each time
     budget : CPU seconds for all, None for no end. Looked at between fits, and inside those that tell how far they
         are: a learner in whose first setting it ends has no figures, one in a later setting those of the earlier ones.
     progress : called with (fits done, fits in all, name of the learner) before each fit, again inside fits that tell
@@ -348,16 +353,17 @@ def compare_learners(
     members_only : bool (n,) rows that no learner learns from and none is tried on, such as test rows, and that are
         members of a source: learners that take `groups` and `sample_weight` get those of their training sources with
         weight 0, so that these are whole. Their candidates are the file's; no label of theirs is looked at
+    imported : the candidates (n, m) before rows were answered, for learners that take them; None: `candidates`
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
     candidate_accuracy : share of held-out predictions inside their sets      kappa : the same beyond chance
     accuracy : share of true ones where the truth is known (`wilson_interval` gives its interval), NaN without
     seconds : CPU seconds of this thread for all its fits and predictions
-    chosen : bool, True for one learner at most, for none where nothing could be measured
+    chosen : bool, True for one learner at most, for none if nothing could be measured
     note : what is to be said of it, "" for nothing: why it has no figures or some settings were left out (the time
         budget, or the learner's error in its own words), and what its fits warned of
-    Figures are NaN where there are none. Raises CandidateError for candidates or weights that break the convention,
+    Figures are NaN if there are none. Raises CandidateError for candidates or weights that break the convention,
     ValueError for other arguments that are wrong; errors of a learner are in its note.
     """
     given_parameters = own_parameters or {}
@@ -368,7 +374,6 @@ def compare_learners(
         raise ValueError(f"budget must be None or a number of CPU seconds above 0. Got {budget!r}.")
     truth = true_columns(y_true, classes, len(mask))
     given = check_candidate_weights(candidate_weights, mask.shape, classes)
-    weights = None if given is None else prior_labels(mask, given)
     sources = None if groups is None else read_sources(groups, len(mask))
     apart = _members(members_only, sources, len(mask))
     own = np.flatnonzero(~apart)
@@ -377,7 +382,13 @@ def compare_learners(
         (own[train], own[test])
         for train, test in _held_out_folds(cv, _safe_indexing(X, own), mask[own], random_state, own_sources)
     ]
-    rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None)
+    before = None if imported is None else candidates_among(imported, classes)
+    if before is not None and before.shape != mask.shape:
+        raise CandidateError(
+            f"imported must have the shape of the candidates, {mask.shape}. Got {before.shape}."
+        )
+    weights = None if given is None else prior_labels(mask if before is None else mask | before, given)
+    rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None, before)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if own_features:
@@ -427,7 +438,7 @@ def _try_here(
 
 
 def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArray:
-    """(n,) the column of each true label, UNKNOWN where it is missing, m for a label that is none of the classes.
+    """(n,) the column of each true label, UNKNOWN if it is missing, m for a label that is none of the classes.
 
     Raises ValueError for another length, and where labels are known and none is a class.
     """

@@ -39,7 +39,7 @@ LEVEL = 0.95
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
-    """(low, high) of the share seen in n trials, arrays of one shape; NaN where n is 0 or the share is NaN.
+    """(low, high) of the share seen in n trials, arrays of one shape; NaN if n is 0 or the share is NaN.
 
     share : in [0, 1]      n : may be no whole number, as an effective sample size is
     Wilson (1927): unlike the normal interval it never leaves [0, 1]. Raises ValueError unless 0 < level < 1.
@@ -160,7 +160,7 @@ def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: floa
 
 @dataclass(frozen=True)
 class Progressive:
-    """What was predicted of each row before it was learnt, and the errors up to it, means over the rows so far.
+    """Predictions before each row was learnt, and the mean errors so far.
 
     predictions : (n,) members of the classes
     ambiguous_error : (n,) running share of predictions outside of their candidates (L_A of the paper, Eq. 1)

@@ -1,6 +1,6 @@
 """The learners that are compared, each with the few settings it is tried at; the cheapest first.
 
-A name is that of the model in `plcore.loop.registry` where there is one. A new learner is one more entry; it is among
+A name is that of the model in `plcore.loop.registry` if there is one. A new learner is one more entry; it is among
 those compared by default only where its entry says so.
 """
 
@@ -48,7 +48,7 @@ from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.trees.forest import PLForest
 
 STAY = "kernelridge"
-"""The learner that is kept where another is hardly better, and taken where nothing can be measured."""
+"""The learner that is kept where another is hardly better, and taken if nothing can be measured."""
 
 EVERY = "all"
 LearnersLike: TypeAlias = str | Iterable[str] | Mapping[str, BaseEstimator] | None
@@ -60,7 +60,7 @@ class LearnerEntry:
     """A learner to compare: its name, an unfitted estimator, and the settings (parameters of it) to try.
 
     scaled : whether dense features are z-scored before they reach it; sparse ones, mostly text, are left as they are
-    by_default : whether it is compared where no learners are named
+    by_default : whether it is compared if no learners are named
     """
 
     name: str
@@ -173,7 +173,7 @@ WITHIN = 0.02  # kappa by which another learner must be better than the one to s
 
 
 def kappa(candidates: BoolArray, predicted: IntArray) -> float:
-    """(c - e) / (1 - e) of predicted columns (n,) for candidates (n, m); 0 where e is 1, at most 1, may be below 0."""
+    """(c - e) / (1 - e) of predicted columns (n,) for candidates (n, m); 0 if e is 1, at most 1, may be below 0."""
     n, m = candidates.shape
     shares = np.bincount(predicted, minlength=m) / n
     expected = float((candidates @ shares).mean())
@@ -182,13 +182,13 @@ def kappa(candidates: BoolArray, predicted: IntArray) -> float:
 
 
 def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None) -> int | None:
-    """The number of the best of p learners; None where none was measured.
+    """The number of the best of p learners; None if none was measured.
 
     kappas : (p,) NaN for a learner that was not measured
     right : bool (p, t) whether each is right on t held-out rows whose true label is known, the same rows for all. Those
-        that do not differ from the most accurate by the exact paired test (McNemar, 1947; level .05) are a tie, and
+        that do not differ from the most accurate by the exact paired test (McNemar, 1947; level 0.05) are a tie, and
         kappa decides among them; without such rows among all
-    stay : the learner to stay with where its kappa is within .02 of the highest: no switching for nothing
+    stay : the learner to stay with where its kappa is within 0.02 of the highest: no switching for nothing
     Ties go to the first.
     """
     kappas = np.asarray(kappas, dtype=np.float64)
@@ -204,7 +204,7 @@ def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None =
 
 
 def _most_accurate(standing: IntArray, right: BoolArray, kappas: FloatArray) -> IntArray:
-    """Those of the learners `standing` that cannot be told from the most accurate one."""
+    """The ones of the learners `standing` that cannot be told from the most accurate one."""
     hits = right[standing].sum(axis=1)
     most = standing[np.lexsort((-kappas[standing], -hits))[0]]
     return np.array([one for one in standing if not _differ(right[most], right[one])])
@@ -219,12 +219,12 @@ def _differ(first: BoolArray, second: BoolArray) -> bool:
 # The learners' parameter grids, and how to choose from them without clean labels.
 #
 # `score` of every classifier here is, on a candidate matrix, the share of predictions inside their candidates. It
-# needs no truth, so scikit-learn's own search can go by it (five-fold candidate consistency):
+# needs no truth, so scikit-learn's own search can use it (five-fold candidate consistency):
 #
 #     search = GridSearchCV(LMPlaneClassifier(), PARAMETER_GRIDS["LMPlaneClassifier"], cv=KFold(5, shuffle=True))
 #     search.fit(X, candidates)
 #
-# PL-SVM's paper goes by the precise rows instead, those with one candidate, where it has some. Each is predicted once
+# PL-SVM's paper uses the precise rows instead, those with one candidate, if it has some. Each is predicted once
 # by a learner that has not seen it; the winner is fitted again on all rows:
 #
 #     search = GridSearchCV(PLSVC(fit_intercept=False), PRECISE_GRID, cv=precise_folds(candidates))
@@ -244,7 +244,7 @@ _SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
 # SURE's beta and lambda (Feng and An, AAAI 2019), PL-AGGD's gamma and weights (KDD 2019), PL-CL's alpha and beta (KDD
 # 2023): around the papers' defaults; RegISL's theta is its paper's (Gong et al., IEEE T. Cybernetics 2018).
 # LSB-CMM's are around its authors' 80 components for Lost and the 10 of LM-PLANE's comparison.
-# PL A-kNN's are around the 50 neighbours and c1 = .5 of its paper, whose code takes 5 neighbours for the largest set.
+# PL A-kNN's are around the 50 neighbours and c1 = 0.5 of its paper, whose code takes 5 neighbours for the largest set.
 # PLGP's are around the mean distance of two rows, the usual width; as it comes it chooses from fewer by itself.
 PARAMETER_GRIDS: dict[str, dict[str, Sequence[object]]] = {
     "PLKNeighborsClassifier": {"n_neighbors": [3, 5, 10, 20, 40], "weights": ["linear", "uniform"]},
@@ -290,7 +290,7 @@ def precise_folds(
     if len(rows) < n_folds:
         raise ValueError(
             f"{n_folds} folds need at least {n_folds} rows with one candidate. Got {len(rows)} of {len(candidates)} "
-            "rows. Fix: go by candidate consistency instead, cv=KFold(5, shuffle=True)."
+            "rows. Fix: use candidate consistency instead, cv=KFold(5, shuffle=True)."
         )
     always: IntArray = np.flatnonzero(several) if partial else rows[:0]
     folds = KFold(n_folds, shuffle=True, random_state=random_state).split(rows)

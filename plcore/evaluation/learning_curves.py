@@ -10,7 +10,7 @@ point, and that is most of what is uncertain about when a goal is reached.
 Points of one curve are measured on the same rows: what chance has put into the first is in the last too, and a hundred
 points tell little more of the level than one. Taken as independent they would give intervals that are far too short.
 Here two points have the covariance of a share that is counted on the same rows, which come right one after another and
-stay so: p_i (1 - p_j) / n for p_i <= p_j, which is that of an empirical distribution function. How models waver beside
+stay so: p_i (1 - p_j) / n for p_i <= p_j, which is that of an empirical distribution function. How models waver next to
 that, and how far the beginning of a curve may be off its end, are variances of their own, averaged over as well.
 """
 
@@ -92,7 +92,7 @@ class LearningCurve:
         return value, low, high
 
     def answers_to(self, goal: float | FloatArray) -> FloatArray:
-        """(d,) answers after which each draw reaches the goal, a share or one share for each draw; 0 where it begins
+        """(d,) answers after which each draw reaches the goal, a share or one share for each draw; 0 if it begins
         there, infinite where it stays below."""
         missing = np.clip((self.top - goal) / np.maximum(self.rise, 1e-12), 0.0, 1.0)
         return _inverse(missing, self.speed, self.power)
@@ -127,10 +127,10 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 def fit_learning_curve(
     answers: ArrayLike, accuracy: ArrayLike, measured: ArrayLike, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
-    """The curve through points; None where they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
+    """The curve through points; None if they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
     so far that none of the curves, which rise, is near them.
 
-    answers : (p,) ascending      accuracy : (p,) shares, NaN where there is none
+    answers : (p,) ascending      accuracy : (p,) shares, NaN if there is none
     measured : rows that each is measured on, a number or (p,); the rows of a point are among those of later ones. May
         be no whole number, where rows count unevenly
     until : answers to which the curve will be carried on; up to the last point, where that is more
@@ -149,7 +149,7 @@ def fit_learning_curve(
             f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}."
         )
     if (wrong := (y < 0) | (y > 1)).any():  # NaN is neither
-        raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75 % as 0.75.")
+        raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75% as 0.75.")
     fit = np.flatnonzero(~np.isnan(y) & (n >= FEWEST_ROWS))
     if len(fit) < FEWEST_POINTS or np.ptp(t[fit]) < FEWEST_ANSWERS:
         return None
@@ -178,7 +178,7 @@ def shared_rows(answers: FloatArray, accuracy: FloatArray, measured: FloatArray)
 def _average(
     t: FloatArray, y: FloatArray, covariance: FloatArray, until: float, random: np.random.Generator
 ) -> LearningCurve | None:
-    """Draws from all shapes, each as often as it explains the points; None where none is one of accuracies.
+    """Draws from all shapes, each as often as it explains the points; None if none is one of accuracies.
 
     Given shape, wavering and drift, top and rise are a linear regression with a normal prior, whose posterior and
     evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86); draws that are no accuracies are thrown away.
@@ -217,7 +217,7 @@ def _average(
 
 
 def _shape(t: FloatArray, speed: FloatArray, power: FloatArray) -> FloatArray:
-    """What is still missing of the rise after t answers, 1 at first."""
+    """Share of the rise still missing after t answers, 1 at first."""
     finite = np.where(np.isinf(power), 1.0, power)
     return np.where(np.isinf(power), np.exp(-t / speed), (1 + t / speed) ** -finite)
 

@@ -56,7 +56,7 @@ def error_rate(
 #
 # Every learner here takes the candidate sets at their word. Rows that people are asked about at random say how often
 # they are wrong: "none of these" on blind checks. By that rate, and by what a model says of all classes of a row from
-# other rows alone, follows how likely the truth of a row lies outside.
+# other rows alone, follows how likely the truth of a row is outside.
 
 
 class OutsideRate(NamedTuple):
@@ -85,7 +85,7 @@ def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float
     shares : (n, m) what a model says of all classes of each row, by other rows alone      candidates : bool (n, m)
     rate : of truths outside, in [0, 1), as blind checks have it
 
-    Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 where
+    Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 if
     every class is a candidate, or none is. A model that says nothing of a row leaves it at the rate.
     Raises ValueError.
     """
@@ -128,7 +128,7 @@ class ScoredCandidates:
 class Precision:
     """How many candidates there are, how many of them people have looked at, and how many of these are right.
 
-    share, low, high : of those looked at that are right, with its 95 % Wilson interval; NaN where none was
+    share, low, high : of those looked at that are right, with its 95% Wilson interval; NaN if none was
     """
 
     scored: int
@@ -146,8 +146,8 @@ def scored_candidates(
 
     scores : (n, m)      before, after : (n, m) the candidates as they came and as they are now
     confirmed : (n,) rows whose one candidate people have named      drawn : (n,), see `ScoredCandidates`
-    A candidate is right where its row is confirmed and it is the one left, wrong where it is left no more: answers
-    alone take candidates away. What is left of a row that was set aside is nothing, and says nothing of its scores.
+    A candidate is right where its row is confirmed and it is the one left, wrong if it is left no more: answers
+    alone take candidates away. What is left of a row that was excluded is nothing, and says nothing of its scores.
     """
     rows, labels = np.nonzero((scores > 0) & before)
     left = after[rows, labels]
@@ -158,7 +158,7 @@ def scored_candidates(
 
 
 def precision_above(found: ScoredCandidates, threshold: float) -> Precision:
-    """Of all candidates whose score is at least the threshold."""
+    """For all candidates whose score is at least the threshold."""
     return _counted(found, found.scores >= threshold, np.zeros(len(found.scores), dtype=np.int64), 1)[0]
 
 
@@ -170,7 +170,7 @@ def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> lis
 def precision_by_score(
     found: ScoredCandidates, edges: FloatArray, label: int | None = None
 ) -> list[Precision]:
-    """Of the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
+    """For the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
     upper; the last takes all from its lower on."""
     chosen = found.scores >= edges[0]
     if label is not None:
@@ -180,7 +180,7 @@ def precision_by_score(
 
 
 def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: int) -> list[Precision]:
-    """Of those chosen, counted apart by their place, 0 to n - 1."""
+    """For those chosen, counted apart by their place, 0 to n - 1."""
     places, verdicts = places[chosen], found.verdicts[chosen]
     scored, looked, right = (
         np.bincount(places[which], minlength=n)

@@ -1,4 +1,4 @@
-"""What random order would have reached: the curve to which asking in a better order is compared.
+"""Estimate the curve of random order: the curve to which asking in a better order is compared.
 
 Two ways to know it, from runs in random order whose predictions of measured rows are compared with what is known:
 
@@ -26,7 +26,7 @@ from plcore.evaluation.estimates import LEVEL, wilson_interval
 from plcore.evaluation.learning_curves import Reach, fit_learning_curve, reach_of
 
 FEWEST_ORDERS = 3
-"""Runs below which nobody can say how far one random order is from another."""
+"""Runs below which no one can say how far one random order is from another."""
 _DRAWS = 1000
 _LINE = 13
 """Points of a line that is carried on."""
@@ -36,7 +36,7 @@ _FARTHEST = 3.0
 
 @dataclass(frozen=True, eq=False)
 class RandomRuns:
-    """What models said after answers in random order, of rows that they never learnt from.
+    """Predictions of models after answers in random order, for rows that they never learnt from.
 
     answers : (j,) ascending from 0, after how many answers to rows that train
     right : (orders, j, k) whether each of k measured rows was predicted right
@@ -83,7 +83,7 @@ class RandomOrderLine:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderLine:
-        """What `to_json` gave."""
+        """Output of `to_json`."""
         needed = Reach(*(np.inf if part is None else float(part) for part in stored["needed"]))
         lines = {name: tuple(stored[name]) for name in ("answers", "value", "low", "high")}
         return cls(**lines, needed=needed)
@@ -134,7 +134,7 @@ def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
 
 def first_reached(answers: FloatArray | IntArray, accuracy: ArrayLike, goal: float) -> float:
     """Answers at which a measured curve reaches the goal, made to rise everywhere and linear between its points;
-    infinite where it does not."""
+    infinite if it does not."""
     rising = np.asarray(optimize.isotonic_regression(np.asarray(accuracy, dtype=np.float64)).x)
     if rising[-1] < goal:
         return np.inf
@@ -146,7 +146,7 @@ def first_reached(answers: FloatArray | IntArray, accuracy: ArrayLike, goal: flo
 
 
 def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0) -> RandomOrderLine | None:
-    """The line through short runs, carried on to the answers that are given; None where they are too short
+    """The line through short runs, carried on to the answers that are given; None if they are too short
     (`fit_learning_curve`).
 
     Where the project is now is measured on the same rows as the line, but taken as if it were on others: that makes

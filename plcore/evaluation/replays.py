@@ -44,7 +44,7 @@ REPLAYED = tuple(
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replayed run did, and how good the learner was on the way."""
+    """Record of a replayed run with the learner's accuracy along the way."""
 
     rows: IntArray  # (b,) the rows asked, in order; fewer than the budget when nothing was left to ask
     answers: IntArray  # (p,) ascending, how many answers had been given when the error was measured
@@ -102,7 +102,7 @@ def replay(
         again
     budget : answers, as an int or as a share in [0, 1] of the training rows (rounded)
     every : measure after every so many answers too; always at the start and at the end
-    learn_every : answers after which the learner learns where the strategy goes by it (has `learner_changed`); others
+    learn_every : answers after which the learner learns where the strategy uses it (has `learner_changed`); others
         ask the same however often it learns, and it learns when it is measured
     ties : "error" | "uniform", as `error_rate`      random_state : seed of the strategy made from a name
     The same arguments always give the same run. Raises ValueError for wrong arguments, CandidateError for wrong
@@ -221,10 +221,10 @@ def _check_budget(budget: object, n: int) -> int:
 # Labelling runs replayed again and again, in blocks: one job for a repetition by a strategy.
 
 TEST_SHARE = 0.3
-"""Of the rows, drawn anew for each repetition; the error is measured on them."""
+"""For the rows, redrawn for each repetition; the error is measured on them."""
 FEWEST_ROWS = 20
 POINTS = 10
-"""Of a curve, beside its start."""
+"""For a curve, next to its start."""
 
 
 @dataclass(frozen=True)
@@ -290,8 +290,9 @@ def replay_in_blocks(
     progress: BlockProgress | None = None,
     keep_scales: bool = False,
 ) -> tuple[ReplayedRuns, ...]:
-    """How far each strategy gets, over runs of `replay`, by whoever makes them; runs whose parts are there are not made
-    anew. Each repetition holds out other rows to measure the error on, the same for all strategies.
+    """How far each strategy gets, over runs of `replay`, by anyone who makes them; runs whose parts are there are
+    not made
+    again. Each repetition holds out other rows to measure the error on, the same for all strategies.
 
     X (n, d), dense or CSR; candidates (n, m); truth (n,) the column of each row's true label
     strategies : names that can be replayed      runs : of each

@@ -3,11 +3,11 @@
 A row j whose truth is known, and which no model has learnt from, has the score s_j = 1 - p_j(y_j), p_j the model's
 shares of its candidates. With m such rows, drawn at random, the threshold q of the miss rate a is the
 ceil((m + 1)(1 - a))-th smallest score. The shortlist of any other row of that kind is {k in S: 1 - p(k) <= q}: it holds
-the truth with probability 1 - a at least, and at most 1 - a + 1 / (m + 1) where no scores are equal, whatever the model
+the truth with probability 1 - a at least, and at most 1 - a + 1 / (m + 1) if no scores are equal, whatever the model
 is (Vovk, Gammerman and Shafer 2005; shown to people: Straitouri et al., ICML 2023).
 
 Where the truth is none of the candidates no list of candidates can hold it: the score is infinite. Such rows count, so
-that the promise is about all rows; where they are more than a share a there is no finite threshold. Equal scores make
+that the promise is about all rows; if they are more than a share a there is no finite threshold. Equal scores make
 lists longer, never shorter.
 """
 
@@ -38,7 +38,7 @@ from plcore.neighbors.classifier import PLKNeighborsClassifier
 
 
 def checks_needed(miss: float) -> int:
-    """How many rows with known truth it takes before anything can be left out: m >= 1 / miss - 1, for .05 it is 19.
+    """How many rows with known truth it takes before anything can be left out: m >= 1 / miss - 1, for 0.05 it is 19.
 
     miss : the share of lists that may lack the truth, in (0, 1). Raises ValueError.
     """
@@ -48,8 +48,8 @@ def checks_needed(miss: float) -> int:
 def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
     """(c,) the scores 1 - p(y) of rows with known truth.
 
-    shares : (c, m) the model's, inside the candidates of each row as they were before anybody answered
-    truth : (c,) class numbers; -1 where the truth is none of the candidates: the score is then infinite
+    shares : (c, m) the model's, inside the candidates of each row as they were before anyone answered
+    truth : (c,) class numbers; -1 if the truth is none of the candidates: the score is then infinite
     Raises ValueError for other numbers, and for what is none, such as the name of a class.
     """
     shares, truth = np.asarray(shares, dtype=np.float64), np.asarray(truth)
@@ -65,7 +65,7 @@ def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
 
 
 def conformal_threshold(scores: ArrayLike, miss: float) -> float:
-    """q, the largest score of a label that is on the shortlist; infinite where nothing may be left out: there are too
+    """q, the largest score of a label that is on the shortlist; infinite if nothing may be left out: there are too
     few scores, or too many of them are infinite.
 
     scores : (c,) as `conformity_scores` gives them, in any order      miss : in (0, 1)
@@ -80,7 +80,7 @@ def conformal_threshold(scores: ArrayLike, miss: float) -> float:
 
 
 def conformal_sets(shares: ArrayLike, candidates: LabelsLike, threshold: float) -> BoolArray:
-    """(n, m) the labels on the shortlist of each row, all of them candidates; the likeliest alone where none is within
+    """(n, m) the labels on the shortlist of each row, all of them candidates; the likeliest alone if none is within
     the threshold.
 
     shares : (n, m) the model's, inside the candidates      candidates : bool (n, m)
@@ -174,7 +174,7 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
 
     @property
     def n_features_in_(self) -> int:
-        """Of the fitted learner."""
+        """For the fitted learner."""
         return int(self.estimator_.n_features_in_)
 
     def __sklearn_tags__(self) -> Tags:

@@ -26,7 +26,7 @@ class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is no error
 
 
 class _Ended(BaseException):
-    """Whoever was told how far a fit is wants no more of it. cause : what they raised"""
+    """The caller stopped the fit. cause : what they raised"""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__()
@@ -41,16 +41,16 @@ class Budget:
         self._begun = thread_time()
 
     def look(self, *_: object) -> None:
-        """Raise where nothing is left; what fits call, too, that tell how far they are."""
+        """Raise if nothing is left; what fits call, too, that tell how far they are."""
         if self.seconds is not None and thread_time() - self._begun >= self.seconds:
             raise _BudgetUsedUp
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of one fit.
+    """The result of one fit.
 
-    predicted : the column of each row of its fold; None where there are none      seconds : CPU
+    predicted : the column of each row of its fold; None if there are none      seconds : CPU
     warned : what it warned of, and what it made of sources
     failed : the learner's error in its own words, '' where the budget was used up
     """
@@ -63,9 +63,9 @@ class Fit:
 
 @dataclass
 class Trial:
-    """What came of one learner.
+    """The result of one learner.
 
-    predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all where there are no figures
+    predicted : (n,) columns, NOT_HELD_OUT for rows that were not, and for all if there are no figures
     parameters, kappa, candidate_accuracy : the setting of the highest kappa and its figures, else {} and NaN
     seconds : CPU seconds of all settings
     notes : what was left out and why, and what the fits warned of
@@ -82,9 +82,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
+    """Input that every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the
+    candidates or
     None, the folds, whether the features have the scales that they should have, the source (n,) of each row or None,
-    and bool (n,) the rows that are there as members of their source alone, which no fold has, or None."""
+    bool (n,) the rows that are there as members of their source alone, which no fold has, or None, and the candidates
+    (n, m) before rows were answered, or None."""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -93,6 +95,7 @@ class TrialRows:
     keep_scales: bool = False
     sources: IntArray | None = None
     members_only: BoolArray | None = None
+    imported: BoolArray | None = None
 
     @property
     def held_out(self) -> BoolArray:
@@ -119,7 +122,7 @@ class TrialRows:
         return self.gather(entry, tried, budget.seconds)
 
     def gather(self, entry: LearnerEntry, tried: Callable[[int, int], Fit], seconds: float | None) -> Trial:
-        """What came of a learner; it follows from its fits alone, whoever made them, in whatever order.
+        """The result of a learner; it follows from its fits alone, no matter who made them, in whatever order.
 
         tried : the fit of (setting, fold), asked for in their order until one has no predictions
         seconds : of the budget
@@ -202,6 +205,7 @@ class TrialRows:
             train = np.concatenate([train, others])
         told["groups"] = None if self.sources is None else self.sources[train]
         told["candidate_weights"] = None if self.candidate_weights is None else self.candidate_weights[train]
+        told["imported"] = None if self.imported is None else self.imported[train]
         return train, told
 
     def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:
@@ -210,7 +214,7 @@ class TrialRows:
 
 
 def _source_words(model: BaseEstimator) -> tuple[str, ...]:
-    """What a learner made of the sources of its rows, if it can learn by them."""
+    """Result of a learner for the sources of its rows, if it can learn from them."""
     set_mass = getattr(model, "set_mass_", None)
     if set_mass is None:
         return ()
@@ -223,7 +227,7 @@ def _source_words(model: BaseEstimator) -> tuple[str, ...]:
 
 
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:
-    """What a fit calls that tells how far it is."""
+    """Callback of a fit that reports progress."""
 
     def look(*_: object) -> None:
         budget.look()

@@ -9,11 +9,14 @@ between an EM on the leave-one-out scores F says how likely the truth of each ro
     of the mean of all;   T_o where sum_i log(e_k b_i + (1 - e_k) a_i) is largest
 
 m/k and m/(m - k) are the chances of a set of size k that is drawn evenly, given its truth: without them every row ends
-outside. In the next pass the label of a row with o_i > .5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside, and the
+outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside, and
+the
 masses are those of such mixtures.
 
 Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.
-So `plcore.kernel.choice` takes this only where held-out sets are better predicted by it.
+So `plcore.kernel.choice` takes this only where predictions for held-out rows agree more with the labels of these rows,
+and are inside of the sets about as often and as surely. To ask for more of the latter, as at first, left Lost as it was
+in one of two draws: sets that lack the truth count against it there.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ FIRST_RATE, EM_ROUNDS, PRIOR_ROWS = 0.05, 30, 20.0
 DOUBTED = 0.5
 """Rows are doubted in the next pass above this probability."""
 SINGLES = 0.8
-"""How far single candidates are doubted at the start, where held-out sets are better predicted by that."""
+"""How far single candidates are doubted at the start, where the choice allows it."""
 FEWEST_CHECKS, CLEAR = 10, 0.2
 """Blind checks of single candidates from which their wrong share is the start, and the share from which they decide."""
 
@@ -159,7 +162,7 @@ def starts_to_try(checks: tuple[int, int] | None) -> tuple[tuple[float, ...], fl
     """Starts that held-out sets are to judge, in turn; and the one that blind checks decide, None for none.
 
     checks : of single candidates that were drawn at random and checked, how many are wrong and how many there are.
-        Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start from .2 on, and below
+        Below ten, held-out sets judge 0 and SINGLES. From ten on the wrong share is the start at least 0.2, and below
         that single candidates are not doubted at the start.
     """
     if checks is None or checks[1] < FEWEST_CHECKS:

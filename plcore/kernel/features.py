@@ -32,9 +32,10 @@ WIDTH_ROWS = 1000  # rows whose distances give the width of a kernel
 CENTRE_ROWS = 10  # rows a centre that k-means looks at
 CENTRE_ROUNDS = 5
 BLOCK = 4096  # rows whose kernel is taken at a time
-# Where plain features cannot have all rows as points they have so much of n_components. At 10,000 rows .7 halves the
-# time; accuracy falls by .001 to .0018 (rbf and laplace on Gaussian classes and pendigits, three draws), at .6 by more
-# than .002.
+# Where plain features cannot have all rows as points they have so much of n_components. At 10,000 rows 0.7 halves the
+# time; accuracy falls by 0.001 to 0.0018 (rbf and laplace on Gaussian classes and pendigits, three draws), at 0.6 by
+# more
+# than 0.002.
 PLAIN_SHARE = 0.7
 PLAIN_BLOCK = 1024  # of plain features, so that they stay in the third-level cache on the way
 
@@ -47,7 +48,7 @@ class KernelFeatures:
     """
 
     width: float
-    points: FeatureMatrix  # (r, d), None where the features themselves serve
+    points: FeatureMatrix  # (r, d), None if the features themselves serve
     penalty: FloatArray | None  # (r, r) M of plain features: coefficients A cost tr(A'MA); None: tr(A'A)
 
     def __init__(self, kernel: str, n_components: int, plain: bool = False) -> None:
@@ -123,7 +124,7 @@ class KernelFeatures:
         if self.kernel == "rbf":
             return np.asarray(euclidean_distances(A, B))
         if is_sparse(A) or is_sparse(B):
-            # What it makes of a sparse matrix it sorts in place: not the caller's own.
+            # It sorts a sparse matrix in place: not the caller's own.
             return np.asarray(
                 manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
             )

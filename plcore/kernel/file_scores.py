@@ -1,6 +1,6 @@
-"""Scores of a file beside what a kernel ridge says: how much each is to count for the labels of the rows.
+"""Scores of a file next to what a kernel ridge says: how much each is to count for the labels of the rows.
 
-In the rounds the scores w of a row's candidates are a factor of its soft label, beside exp(F / .05): scores that are
+In the rounds the scores w of a row's candidates are a factor of its soft label, next to exp(F / 0.05): scores that are
 nearly always right are overruled there by a regression that is right less often. A pool of both has a temperature T of
 the regression's left-out scores F and a power omega of the file's, at which the two agree best:
 
@@ -12,7 +12,7 @@ of them. So how often the file's winners are right, p, is read from how often th
 
     max over p of sum_i log(p q_i + (1 - p)(1 - q_i)/(|S_i| - 1)),    q_i = softmax(F_i / T')_winner inside S_i
 
-T' the temperature of probabilities (`plcore.labels.temperature`). The pool is taken where p = .98 is not rejected.
+T' the temperature of probabilities (`plcore.labels.temperature`). The pool is taken where p = 0.98 is not rejected.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from plcore.kernels import softmax_rows
 from plcore.labels.temperature import fit_temperature
 
 TEMPERATURES = np.geomspace(0.6, 12.0, 14)
-"""Of the rounds' own logarithms: T from .03 to .6, where that of the rounds is .05."""
+"""For the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
 POWERS = np.linspace(0.0, 4.0, 17)
 MOST_ROWS = 2000
 """About so many ambiguous rows, evenly spaced, that a pool is fitted to."""
 GOOD = 0.98
 """Scores that are right this often must win."""
 REJECTED = chi2.ppf(0.95, 1) / 2
-"""Nats by which the best accuracy must be likelier than GOOD for GOOD to be ruled out: a test at level .05."""
+"""Nats by which the best accuracy must be likelier than GOOD for GOOD to be ruled out: a test at level 0.05."""
 FEWEST_CHECKS = 10
 """Blind checks from which on they choose the rule."""
 
@@ -123,9 +123,9 @@ def _winners_right(shares: FloatArray, prior: FloatArray) -> tuple[float, bool]:
 
 @dataclass(frozen=True)
 class WeighedScores:
-    """What came of a file's scores. rule : that was taken      labels : (n, m) by it, 0 outside of the sets
+    """The result of a file's scores. rule : that was taken      labels : (n, m) by it, 0 outside of the sets
 
-    right : how many of the checks each rule has right, {} where there are fewer than FEWEST_CHECKS
+    right : how many of the checks each rule has right, {} if there are fewer than FEWEST_CHECKS
     """
 
     rule: ScoreRule
@@ -141,7 +141,7 @@ def weigh(
     checks: tuple[FloatArray, FloatArray, IntArray] | None = None,
 ) -> WeighedScores:
     """The labels of rows by the rule that blind checks find best, or, before there are ten of them, by the pool where
-    file and regression agree beyond chance and the file's winners may be right in .98 of the rows, else by the rounds.
+    file and regression agree beyond chance and the file's winners may be right in 0.98 of the rows, else by the rounds.
 
     own, prior : (n, m) as for `ScorePool.fit`      pool : as that gave it
     checks : the same two (c, m) of rows that did not train, and their true columns (c,); -1 is outside and is wrong.
@@ -170,6 +170,6 @@ def _labels(rule: ScoreRule, own: FloatArray, prior: FloatArray, pool: ScorePool
 
 
 def _logs(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """(n, m) the logarithms of the prior, 0 where it is 0; and where it is more."""
+    """(n, m) the logarithms of the prior, 0 if it is 0; and where it is more."""
     inside = prior > 0
     return np.log(prior, out=np.zeros_like(prior), where=inside), inside

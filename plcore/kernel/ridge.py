@@ -57,7 +57,7 @@ from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_la
 
 # More rows than memory is to hold the features of: the regression learns from drawn ones, the others follow.
 #
-# Their soft labels go by scores of a regression that has not seen them, as the leave-one-out scores of the drawn rows
+# Their soft labels use scores of a regression that has not seen them, as the leave-one-out scores of the drawn rows
 # do.
 
 MOST_RESIDENT = 200_000  # rows up to which all are learnt from: features of 1,000 points take 800 MB
@@ -116,7 +116,7 @@ class PLKernelRidge(SoftLabelClassifier):
 
     From soft labels Q = S/|S|, in turns: F, the leave-one-out scores of a kernel ridge regression on Q, in closed form;
     Q = softmax(F / temperature) inside the sets, its class sums pulled three times towards those of the sets as
-    imported, M: Q_ic (M_c / sum_i Q_ic)^class_mass, rows scaled to 1. It ends when no row changes by more than .01, or
+    imported, M: Q_ic (M_c / sum_i Q_ic)^class_mass, rows scaled to 1. It ends when no row changes by more than 0.01, or
     after max_iter rounds. New rows get the scores F(x) of the regression on the last Q.
 
     The turns of a kernel ridge regression and soft labels inside the sets are those of SURE (Feng and An, AAAI 2019)
@@ -130,28 +130,35 @@ class PLKernelRidge(SoftLabelClassifier):
     ----------
     kernel : "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), s the mean distance of two training rows;
         "linear"; "auto" chooses between rbf and laplace. For sparse X "auto" is linear.
-    alpha : ridge, in units in which the kernel of a row with itself is 1; "auto" chooses among .02, .1, .5 and 2.
-    class_mass : power of the pull towards the class masses, 0 none, 1 all the way; "auto" is .5, or 0 or 1 where that
+    alpha : ridge, in units in which the kernel of a row with itself is 1; "auto" chooses among 0.02, 0.1, 0.5 and 2.
+    class_mass : power of the pull towards the class masses, 0 none, 1 all the way; "auto" is 0.5, or 0 or 1 if that
         is better by more than one standard error. Masses help balanced classes, and harm where classes are unbalanced
         and sets large. What is "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
-    set_mass : power of the pull towards the set masses, 0 none, 1 all the way; "auto" is 1 where rows come from
-        sources, or .5 or 0 where that is better by more than two standard errors. Sources are `groups` of `fit`;
+    set_mass : power of the pull towards the set masses, 0 none, 1 all the way; "auto" is 1 if rows come from
+        sources, or 0.5 or 0 if that is better by more than two standard errors. Sources are `groups` of `fit`;
         without these they are rows with the same set, if more than half of the neighbouring rows have the same one and
         that is beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no
         groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
     outside : whether rows are found whose truth is none of their candidates (`plcore.kernel.doubtful`). None: every set
         is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
-        held-out sets are better predicted by that, by more than one standard error; single candidates are doubted at
-        the start where that is better by one more, or where blind checks found them wrong (`single_checks` of `fit`).
-        A number in [0, 1] is taken as it is: how far single candidates are doubted at the start. For shortlists of
-        models, which miss the truth of some rows; where sets depend on the label a number may ruin the fit. Refused for
-        more than 200,000 rows. Costs up to three times a fit.
-    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
+        predictions for held-out rows are then their labels more often, by more than two standard errors, and their sets
+        are predicted no worse by more than one, in accuracy and in log probability. Single candidates are doubted at
+        the start where that does the same and the former does not, where more predictions are inside by more than one,
+        or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
+        single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
+        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then .5 at least. Refused
+        for more than 200,000 rows.
+        Costs up to three times a fit.
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is .05, or .15
+        where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
+        few sets that false candidates are not spread evenly over the classes, and labels stay as near to held-out
+        predictions (`plcore.kernel.choice`).
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
-        Beyond 5,000 rows through .7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn rows.
+        Beyond 5,000 rows through 0.7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn
+        rows.
         More than 200,000 rows are not all kept in memory: the regression learns from 50,000 drawn ones, and the soft
-        labels of the others go by its scores. `relabel`, `update` and `effect_scores` then refuse.
+        labels of the others use its scores. `relabel`, `update` and `effect_scores` then refuse.
     max_iter : most rounds.
     scaling : "standard" z-scores the features (sparse ones are not shifted); None takes them as they are; "auto" is
         "standard" for dense X, None for sparse X, which is mostly text with scales of its own.
@@ -160,20 +167,21 @@ class PLKernelRidge(SoftLabelClassifier):
     Attributes
     ----------
     classes_ (m,), n_features_in_, candidates_ bool (n, m)
-    kernel_, alpha_, class_mass_, set_mass_ : as chosen or given; set_mass_ is 0 where rows come from no sources.
+    kernel_, alpha_, class_mass_, set_mass_, temperature_ : as chosen or given; set_mass_ is 0 where rows come from no
+        sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
-        for the settings chosen, hence a little high; by the leave-one-out scores where nothing was to be chosen.
+        for the settings chosen, hence a little high; by the leave-one-out scores if nothing was to be chosen.
     probability_temperature_ : that of `predict_proba`, at which leave-one-out scores make the sets most probable.
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets, but for rows in doubt:
         their argmax is then the label among all classes.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
     outside_ : (n,) how likely the truth of each training row is none of its candidates, 0 for answered rows; None for
-        outside=None. It is estimated also where no set is doubted by the choice.
-    outside_start_ : how far single candidates were doubted at the start; None where no set is doubted.
+        outside=None. It is estimated also if no set is doubted by the choice.
+    outside_start_ : how far single candidates were doubted at the start; None if no set is doubted.
     objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
-        minimise. n_iter_; converged_ : whether the last change is below .01. Where many sets are ambiguous a few rows
+        minimise. n_iter_; converged_ : whether the last change is below 0.01. Where many sets are ambiguous a few rows
         often go on moving after 25 rounds.
-    rounds_ : all that the rounds go by besides the candidates (`plcore.kernel.rounds.Rounds`).
+    rounds_ : all that the rounds use in addition to the candidates (`plcore.kernel.rounds.Rounds`).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -182,7 +190,7 @@ class PLKernelRidge(SoftLabelClassifier):
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "set_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "outside": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "scaling": [StrOptions({"auto", "standard"}), None],
@@ -194,6 +202,7 @@ class PLKernelRidge(SoftLabelClassifier):
     alpha_: float
     class_mass_: float
     set_mass_: float
+    temperature_: float
     candidate_accuracy_: float
     probability_temperature_: float
     rounds_: Rounds
@@ -208,7 +217,7 @@ class PLKernelRidge(SoftLabelClassifier):
         alpha: float | str = "auto",
         class_mass: float | str = "auto",
         set_mass: float | str = "auto",
-        temperature: float = 0.05,
+        temperature: float | str = "auto",
         n_components: int = 1000,
         max_iter: int = 25,
         scaling: str | None = "auto",
@@ -256,10 +265,10 @@ class PLKernelRidge(SoftLabelClassifier):
         answered : bool (n,), rows that a person answered, also where the answer is the one candidate they had: these
             are never doubted. Rows whose candidates are not the imported ones count as answered anyway
         single_checks : (wrong, checked) of rows with one candidate, drawn at random and checked by a person. From ten
-            on they decide for outside="auto": from .2 wrong on, that share is how far such rows are doubted first
+            on they decide for outside="auto": from 0.2 wrong on, that share is how far such rows are doubted first
         progress : called with (round, largest change) after every round of the choice and of the fit; what it raises
             ends the fit
-        Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
+        Warns (UserWarning) where a class is in more than 0.97 of the sets. Raises CandidateError for candidates or
         their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
@@ -290,12 +299,12 @@ class PLKernelRidge(SoftLabelClassifier):
         return self
 
     def _find_sources(self, groups: ArrayLike | None, rows: Rows) -> IntArray | None:
-        """(n,) the source of each row, None where set masses are off or nothing shows any."""
+        """(n,) the source of each row, None if set masses are off or nothing shows any."""
         imported = rows.imported > 0
         if groups is not None:
             sources = read_sources(
                 groups, len(imported)
-            )  # said to be wrong where they are, also if they are not used
+            )  # said to be wrong if they are, also if they are not used
             return None if self.set_mass == 0 else sources
         if self.set_mass == "auto":
             return sources_by_set(imported, rows.X, rows.weights)
@@ -327,12 +336,12 @@ class PLKernelRidge(SoftLabelClassifier):
         masses = ClassMasses.of(rows.imported, rows.weights)
         sources = rows.set_masses if chosen.set_mass > 0 else None
         set_mass = 0.0 if sources is None else chosen.set_mass
-        rounds = Rounds(ridge, masses, chosen.mass, self.temperature, sources, set_mass)
+        rounds = Rounds(ridge, masses, chosen.mass, chosen.temperature, sources, set_mass)
         self.outside_start_ = chosen.doubt
         settled = self._settle(rounds, rows.sets, progress)
         self._scaler, self._features, self._smoother = scaler, features, smoother
         self.kernel_, self.alpha_, self.class_mass_ = chosen.kernel, chosen.alpha, chosen.mass
-        self.set_mass_ = set_mass
+        self.set_mass_, self.temperature_ = set_mass, chosen.temperature
         self.classes_ = classes
         self._take(rows.candidates, rows.prior, settled)
         self.candidate_accuracy_ = chosen.accuracy
@@ -341,7 +350,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self._calibrate(ridge, settled.labels, rows.candidates)
 
     def _settle(self, rounds: Rounds, sets: Sets, progress: RoundProgress | None) -> Settled:
-        """What the rounds end in, with or without doubts; sets `rounds_` and `outside_`."""
+        """Final state of the rounds, with or without doubts; sets `rounds_` and `outside_`."""
         self.outside_ = None
         if self.outside_start_ is None:
             settled = rounds.settle(sets.prior, self.max_iter, progress=progress)
@@ -357,10 +366,10 @@ class PLKernelRidge(SoftLabelClassifier):
         return settled
 
     def _calibrate(self, ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> None:
-        self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature)
+        self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature_)
 
     def _grid(self, X: Matrix, checks: tuple[int, int] | None) -> Grid:
-        """What the parameters leave open for rows like X."""
+        """Parameters left open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
             kernels = ("linear",) if is_sparse(X) else ("rbf", "laplace")
@@ -372,7 +381,8 @@ class PLKernelRidge(SoftLabelClassifier):
             doubts, doubt = starts_to_try(checks)
         else:
             doubt = None if self.outside is None else float(self.outside)
-        sizes = self.temperature, self.max_iter, self.n_components
+        temperature = None if self.temperature == "auto" else float(self.temperature)
+        sizes = temperature, self.max_iter, self.n_components
         return Grid(kernels, alphas, mass, set_mass, *sizes, doubt, doubts)
 
     def _take(self, candidates: BoolArray, prior: FloatArray, settled: Settled) -> None:
@@ -394,7 +404,7 @@ class PLKernelRidge(SoftLabelClassifier):
         if len(self.candidates_) > len(self.rounds_.ridge.rows):
             raise ValueError(
                 f"The features of more than {MOST_RESIDENT:,} training rows are not kept, so what was learnt cannot be "
-                f"changed row by row. Got {len(self.candidates_):,} rows. Fix: fit anew."
+                f"changed row by row. Got {len(self.candidates_):,} rows. Fix: refit."
             )
 
     def relabel(
@@ -406,12 +416,12 @@ class PLKernelRidge(SoftLabelClassifier):
         answered: ArrayLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
-        """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
+        """Fit again to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
         Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
-        set_mass=set_mass_ and, where it is not None, outside=outside_start_ on the same rows, weights and sources, and
-        costs the rounds alone. y : candidate matrix; the other arguments and the errors are those of `fit`. Nothing
-        changes when an error is raised.
+        set_mass=set_mass_, temperature=temperature_ and, where it is not None, outside=outside_start_ on the same rows,
+        weights and sources, and costs the rounds alone. y : candidate matrix; the other arguments and the errors are
+        those of `fit`. Nothing changes when an error is raised.
         """
         self._check_resident()
         n = len(self.candidates_)
@@ -445,9 +455,9 @@ class PLKernelRidge(SoftLabelClassifier):
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
         the answers, and these rows are no longer doubted. The rounds go on from the last soft labels, where a fresh fit
-        begins anew: nearly all predictions are the same. Costs some milliseconds a thousand rows.
+        begins again: nearly all predictions are the same. Costs some milliseconds a thousand rows.
         `candidate_accuracy_` and `probability_temperature_` stay, too.
-        Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
+        Returns the rows, ascending, whose soft labels changed by 0.01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.
         """
         self._check_resident()
@@ -468,7 +478,7 @@ class PLKernelRidge(SoftLabelClassifier):
     ) -> WeighedScores:
         """How much the `candidate_weights` of the fit are to count for the labels of the training rows, and these.
 
-        In the rounds they are a factor beside a sharp softmax, which overrules scores that are nearly always right.
+        In the rounds they are a factor next to a sharp softmax, which overrules scores that are nearly always right.
         This chooses among the rounds, a pool with a temperature and a power fitted without truth, and the scores alone
         (`plcore.kernel.file_scores`). Nothing of the fitted model changes.
         checks : (X (c, d), candidates (c, m), weights (c, m), true labels (c,)) of rows that did not train; ten or more
@@ -503,7 +513,7 @@ class PLKernelRidge(SoftLabelClassifier):
         return replace(weighed, labels=labels) if weighed.rule is ScoreRule.ROUNDS else weighed
 
     def coordinates(self, X: Matrix) -> FloatArray:
-        """(q, r) where rows X (q, d) lie in the axes of the regression, as `rounds_.ridge.rows` has the training rows.
+        """(q, r) where rows X (q, d) are in the axes of the regression, as `rounds_.ridge.rows` has the training rows.
 
         `rounds_.ridge.scores(label_distributions_, ...)` of them are their scores, whatever `relabel` and `update` have
         changed since: so the kernel of rows that are scored again and again is computed once.
@@ -516,7 +526,7 @@ class PLKernelRidge(SoftLabelClassifier):
         """(n,) how much an answer about each training row would move the predictions of uncertain rows.
 
         effect_i = u_i sum_j |H_ji| u_j, u = 1 - margin of `label_distributions_`, H the smoother: its column i is what
-        every row feels of a change of row i. 0 where one candidate is left. The sum runs over the 1,000 most uncertain
+        every row feels of a change of row i. 0 if one candidate is left. The sum runs over the 1,000 most uncertain
         rows.
         """
         self._check_resident()

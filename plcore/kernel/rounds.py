@@ -69,17 +69,17 @@ class Doubts:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Doubts:
-        """What `to_arrays` gave. Raises KeyError where something is missing."""
+        """Output of `to_arrays`. Raises KeyError where something is missing."""
         return cls(arrays["doubt_shares"], float(arrays["doubt_temperature"]), arrays["doubt_beyond"])
 
 
 ANNEALED_FROM, COOLING = 0.5, 0.75
-"""With doubts the temperature of round t from 0 is .5 * .75^t, at least that of the rounds."""
+"""With doubts the temperature of round t from 0 is 0.5 * .75^t, at least that of the rounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What the rounds go by, whatever the candidates of the rows are now.
+    """The inputs of the rounds, whatever the candidates of the rows are now.
 
     masses, mass : the class masses, and the power of the pull towards them      temperature : of the softmax
     sources, set_mass : the set masses, and the power of the pull towards them; None and 0 for none
@@ -198,7 +198,7 @@ class Rounds:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Rounds:
-        """What `to_arrays` gave. Raises KeyError where something is missing."""
+        """Output of `to_arrays`. Raises KeyError where something is missing."""
         ridge = Ridge(arrays["rows"], arrays["weights"], arrays["shrink"])
         masses = ClassMasses(arrays["mass_weights"], arrays["mass_targets"])
         set_mass = float(arrays.get("set_mass", 0.0))  # files of before know of none
@@ -217,7 +217,7 @@ def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -
 
 
 TEMPERATURES = (0.02, 2.0)
-"""Of probabilities, the least and the most, in units of scores, which are about 1 for a sure class."""
+"""For probabilities, the least and the most, in units of scores, which are about 1 for a sure class."""
 
 
 def probability_temperature(

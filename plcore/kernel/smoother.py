@@ -22,10 +22,10 @@ from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, Matrix, is_
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
-# OpenBLAS takes products of so many multiplications as they come, without packing: .6 of the time with few classes.
+# OpenBLAS takes products of so many multiplications as they come, without packing: 0.6 of the time with few classes.
 SMALL, FEWEST = 500_000, 16  # and rows from which that pays
 FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
-SINGLE_ERROR = 1e-5  # of a row of U by rounding, up to which it is computed in float32, where it is kept so
+SINGLE_ERROR = 1e-5  # of a row of U by rounding, up to which it is computed in float32, if it is kept so
 LEAST = 1e-12  # eigenvalues below this part of the largest are rounding
 
 
@@ -193,7 +193,7 @@ def effects(ridge: Ridge, unsure: FloatArray) -> FloatArray:
     """(n,) u_i sum_j |H_ji| u_j for u = unsure (n,), 1 less the margin between the two largest shares of each row.
 
     H_ji is what row j feels of a change of row i. What is sure, u = 0, neither moves nor is to be asked, and a row of
-    weight 0 is nobody's concern. The sum runs over the MOST_TARGETS most unsure rows: time grows with n, not n^2.
+    weight 0 is no one's concern. The sum runs over the MOST_TARGETS most unsure rows: time grows with n, not n^2.
     """
     asked = np.flatnonzero((unsure > 0) & (ridge.weights > 0))
     moved = asked[np.argsort(-unsure[asked], kind="stable")[:MOST_TARGETS]]

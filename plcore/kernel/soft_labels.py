@@ -1,4 +1,4 @@
-"""What learners share that end in scores of the classes and in soft labels of the training rows."""
+"""Code shared by learners that end in class scores and in soft labels of the training rows."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from plcore.labels.weights import prior_labels, project_rows
 from plcore.neighbors import make_scaler
 
 SCALING: list[object] = [StrOptions({"standard", "minmax"}), None]
-"""What `scaling` may be: "standard" z-scores the features, "minmax" brings each to [0, 1], None leaves them."""
+"""Allowed values of `scaling`: "standard" z-scores the features, "minmax" brings each to [0, 1], None leaves them."""
 
 
 def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> TransformerMixin | None:
-    """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" goes by; None for none.
+    """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" uses; None for none.
 
     "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
     are never shifted.
@@ -74,7 +74,7 @@ class SoftLabelClassifier(ScoreClassifier):
     n_iter_: int
     converged_: bool
     _possible: BoolArray  # (m,) the classes that a training row with weight may have
-    _scaler: TransformerMixin | None  # of the features, None where they are taken as they are
+    _scaler: TransformerMixin | None  # of the features, None if they are taken as they are
 
     def _finish(
         self,
@@ -107,7 +107,7 @@ class SoftLabelClassifier(ScoreClassifier):
         return scaled(self._scaler, check_features(self, X, reset=False))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that nobody has are -inf."""
+        """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that no one has are -inf."""
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
@@ -121,7 +121,7 @@ FREQUENT = 0.97
 
 
 def softmax_inside(scores: FloatArray, temperature: float, prior: FloatArray) -> FloatArray:
-    """(n, m) prior * exp(scores / temperature), rows scaled to 1; 0 where the prior is 0."""
+    """(n, m) prior * exp(scores / temperature), rows scaled to 1; 0 if the prior is 0."""
     logs, inside = logs_inside(prior)
     return np.asarray(softmax_rows(scores / temperature + logs, inside))
 
@@ -150,7 +150,7 @@ def imported_labels(
 
 
 def frequent_classes(candidates: BoolArray) -> BoolArray:
-    """(m,) whether a class is in more than .97 of the sets that say something, where some of them are ambiguous.
+    """(m,) whether a class is in more than 0.97 of the sets that say something, where some of them are ambiguous.
 
     There every learner is poor: what all rows may be is the easiest thing to say of each.
     """
@@ -168,7 +168,7 @@ def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
     if frequent.any():
         names = listed([str(name) for name in classes[frequent]])
         warnings.warn(
-            f"More than 97 % of the candidate sets have {names} among them: what nearly every row may be tells little, "
+            f"More than 97% of the candidate sets have {names} among them: what nearly every row may be tells little, "
             "and every learner is poor here. Fix: rule it out where it is wrong, or answer some rows first.",
             UserWarning,
             stacklevel=3,

@@ -6,7 +6,7 @@ fraction of a second:
 * Label sets are bit masks, int64 words of 64 labels: a neighbour's whole answer set is one load.
 * Effects (`.effects`) are computed for 64 targets side by side. Every quantity is an array of 64
   numbers in a row, every step a loop over them without branches, so that the compiler turns it into vector
-  instructions; all of it stays in the first-level cache. Where weight sums are below 2**29 the numbers are
+  instructions; all of it stays in the first-level cache. If weight sums are below 2**29 the numbers are
   int32, sixteen in one AVX-512 register.
 * Nothing of size n x n or T x K x m is ever made; a target's neighbours are read once, in order.
 * After an answer an inverted index (row -> its places among the neighbours) leads to the few targets
@@ -23,8 +23,8 @@ Rules:
   kept on disk.
 * Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
   files; here it is kept until any file of kernels changes, wherever in the package it is. A constant that a kernel
-  uses stands in such a file too.
-* Every kernel has a plain twin in the tests (`tests/plcore/query/plain_query.py` and beside its tests) that must agree
+  uses is in such a file too.
+* Every kernel has a plain twin in the tests (`tests/plcore/query/plain_query.py` and next to its tests) that must agree
   to the last bit.
 """
 
@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Compiler(Protocol):
-    """What makes a compiled function of one, with the same arguments and results."""
+    """The function that makes a compiled function of one, with the same arguments and results."""
 
     def __call__(self, function: F, /) -> F: ...
 
@@ -52,7 +52,7 @@ CONSTANTS = "arrays"
 """The folder whose constants kernels may use."""
 
 _COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)
-"""What the source of a file of kernels has in it."""
+"""Contents of a source file of kernels."""
 
 
 def _package() -> Path:
@@ -80,7 +80,7 @@ def kernel(function: F) -> F:
     """Compile at the first call, keep the machine code on disk, release the GIL, divide without checks."""
     try:
         compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder to keep it in: compile anew in every process
+    except RuntimeError:  # no folder to keep it in: compile again in every process
         return cast(F, njit(nogil=True, error_model="numpy")(function))
     # Numba's own stamp is that of the one file.
     file = compiled._cache._cache_file

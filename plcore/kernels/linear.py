@@ -3,7 +3,7 @@
 Two classes at a time share the loads of x and hide each other's additions. Only the products of rows are compiled
 with `fastmath` (sums in another order, fused multiply-add); a strict sum would have to wait for every addition.
 Weights of dense rows are (m, d + 1); for sparse rows they are (d + 1, m), so that the classes of a feature lie side
-by side. The last feature is the constant of the intercept, 0 where there is none.
+by side. The last feature is the constant of the intercept, 0 if there is none.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Scores come from a matrix product made in blocks that stay in the second-level cache; what is left, a handful of
 comparisons for each row and class, would cost NumPy ten passes over (n, m). One pass here finds the label, its
-rivals, the loss, its derivative and the dual value. The derivative has few entries: it comes as a sparse matrix, and
+baselines, the loss, its derivative and the dual value. The derivative has few entries: it comes as a sparse matrix, and
 with many classes the gradient is a sum over those entries. The rules are those of `plcore.kernels.compiled`, but for
 its second: these numbers are floats. Plain twins are in `tests/plcore/kernels/test_compiled_loops.py`.
 """
@@ -47,7 +47,7 @@ def best_candidates(
 ) -> None:
     """labels[i] = the candidate of row i with the highest score + favour, the first of them on ties.
 
-    The candidates of row i are members[starts[i] : starts[i + 1]], in ascending order, their favours beside them.
+    The candidates of row i are members[starts[i] : starts[i + 1]], in ascending order, their favours next to them.
     """
     for i in range(len(scores)):
         best, highest = -1, -np.inf
@@ -77,7 +77,7 @@ def candidate_losses(scores: FloatArray, starts: IntArray, members: IntArray, lo
 def keep_rivals(
     scores: FloatArray, i: int, y: int, starts: IntArray, members: IntArray, all_others: bool
 ) -> float:
-    """Set the scores of row i that are no rivals of class y to -inf; returns the score of y.
+    """Set the scores of row i that are no baselines of class y to -inf; returns the score of y.
 
     Rivals are the classes outside of the candidates, or, with `all_others`, every other class.
     """
@@ -101,7 +101,7 @@ def hard_rows(
     places: IntArray,
     slopes: FloatArray,
 ) -> tuple[float, float]:
-    """The hinge of each row of scores (b, m) against its highest rival (`keep_rivals`), and a subgradient of it.
+    """The hinge of each row of scores (b, m) against its highest competitor (`keep_rivals`), and a subgradient of it.
 
     Fills the derivative of weights[i] * hinge by the scores, as rows of a sparse matrix: that of row i is slopes[p] at
     the classes places[p], ends[i] <= p < ends[i + 1]. Of the scores nothing is left.
@@ -113,7 +113,7 @@ def hard_rows(
         own = keep_rivals(scores, i, labels[i], starts, members, all_others)
         top = largest(scores[i])
         excess = 1.0 - (own - top)
-        if excess > 0.0:  # not where there is no rival
+        if excess > 0.0:  # not if there is no competitor
             rival = 0
             while scores[i, rival] < top:
                 rival += 1
@@ -143,7 +143,7 @@ def smooth_rows(
 ) -> tuple[float, float, float]:
     """The smoothed hinge of each row: max over a in the simplex of a.u - mu/2 |a - prior|^2, prior 0 if absent.
 
-    u has a 0 (no loss, entry m of `prior` and `store`) and 1 - s_y + s_k for each rival k. The maximiser is the
+    u has a 0 (no loss, entry m of `prior` and `store`) and 1 - s_y + s_k for each competitor k. The maximiser is the
     projection of prior + u / mu on the simplex; it is the derivative by u and a feasible point of the dual.
     prior, store : (b, m + 1), or no rows for "none"; the maximiser goes to `store`. For the others see `hard_rows`.
     Returns weighted sums of the smoothed loss, of the hinge, and of sum_k a_k, the dual's linear part.

@@ -1,8 +1,8 @@
 """Compiled loops of the online learners: predict, see the candidates, update; one pass over the rows.
 
 The weights are W = scale * V, so that decay and projection are one multiplication, and |W|^2 is carried along:
-a round costs one product with W (`plcore.kernels.linear`) and the rows of V that change. The best candidate and
-its rival are found without branches, which for random candidates would be guessed wrong half of the time.
+a round costs one product with W (`plcore.kernels.linear`) and the rows of V that change. The best candidate and its
+competitor are found without branches, which for random candidates would be guessed wrong half of the time.
 
 When scale < SMALLEST it is folded into V: before 1 / scale costs digits, and seldom, because decay divides by
 the number of rounds. Averaging keeps the sum of all iterates as mass * V - U, mass being the sum of the scales, so
@@ -41,7 +41,7 @@ def settle(
     """The loss of a row (Eq. 2, or 3 with use_max), and which classes an update moves.
 
     Fills moved (m + 1,): the classes to raise by 1 / raised each, then the one to lower by 1.
-    Returns the loss (0 where every class is a candidate), raised, and whether the class with the highest score of
+    Returns the loss (0 if every class is a candidate), raised, and whether the class with the highest score of
     all, the first on ties, is no candidate.
     """
     best, rival, raised, total = 0, -1, 0, 0.0
@@ -99,7 +99,7 @@ def begin_round(
     possible: BoolArray,
     moved: IntArray,
 ) -> tuple[float, int, float]:
-    """What a row's scores and candidates lead to, and the decay; W is then to change by eta * outer(tau, x).
+    """Step and decay that follow from a row's scores and candidates; W is then to change by eta * outer(tau, x).
 
     weight : of the row, with which its loss, and so its step, is multiplied
     Returns eta (0: no update), raised (tau is 1 / raised on moved[:raised], -1 on moved[raised]), and tau . W x.

@@ -36,7 +36,7 @@ def flow_fits(
 ) -> bool:
     """Whether all free voters find a label with at most room[label] of them each; fills `at` when they do.
 
-    Maximum flow by augmenting paths: each voter in turn takes a label, moving others on where it is full.
+    Maximum flow by augmenting paths: each voter in turn takes a label, moving others on if it is full.
     """
     for number in range(n_free):
         at[free[number]] = -1
@@ -139,7 +139,7 @@ def search(
             entering = False
             steps[1, depth] = 0
             steps[2, depth] = 0
-            # 1) A label that could carry all its voters at once takes them: nobody loses by that. Repeat.
+            # 1) A label that could carry all its voters at once takes them: no one loses by that. Repeat.
             helped, left = True, 0
             while helped:
                 helped, left = False, 0

@@ -144,7 +144,7 @@ def search_effects(
 
     With state int64 (B,) and sure, approximate bool (B, K) as `find_effects` fills them: completes `sure` by
     the slots whose answer can change PL (Def. 3). With state empty: fills possible and unknown bool (B, m),
-    unknown = undecided labels, which stand in possible too. Returns how many searches stayed undecided.
+    unknown = undecided labels, which are in possible too. Returns how many searches stayed undecided.
     """
     width = neighbors.shape[1]
     slot_of, heavy = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)

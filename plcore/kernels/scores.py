@@ -15,7 +15,7 @@ FAN = 64  # a block of the maxima has this many members
 
 @kernel
 def share(weight: int, total: int) -> int:
-    """`rint(weight * 2**40 / total)`, 0 where there is no weight."""
+    """`rint(weight * 2**40 / total)`, 0 if there is no weight."""
     return int(np.rint(weight * float(SHARE_UNIT) / max(total, 1)))
 
 
@@ -201,7 +201,7 @@ def count_open(
     many: BoolArray,
     settled: BoolArray,
 ) -> tuple[int, int]:
-    """Of some targets: how many that were ambiguous at first are open, and how many that count are not settled.
+    """For some targets: how many that were ambiguous at first are open, and how many that count are not settled.
 
     target_rows int64 (T,) or empty (all targets count, all were open); counts, initial, many bool (n,): rows
     whose targets count, rows ambiguous at first, rows ambiguous now. settled bool (T,).

@@ -20,7 +20,7 @@ SAME = 1e-12  # relative difference of two costs that is rounding
 def first_places(
     starts: IntArray, members: IntArray, costs: FloatArray, outside: float, prices: FloatArray, at: IntArray
 ) -> None:
-    """at[i] = the place of row i with the least costs - prices, or -1 for outside; where it is as good, that before."""
+    """at[i] = the place of row i with the least costs - prices, or -1 for outside; if it is as good, that before."""
     m = len(prices) - 1
     for i in range(len(at)):
         best, least = -1, outside - prices[m]

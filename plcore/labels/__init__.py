@@ -1,4 +1,4 @@
-"""What people know of labels: candidate matrices and label vectors with holes, their checks, accuracy without truth."""
+"""Known labels: candidate matrices and label vectors with holes, their checks, accuracy without truth."""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ def candidate_accuracy(
 def score_of(
     predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None
 ) -> float:
-    """What `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix or sets.
+    """The value that `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix
+    or sets.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
     Raises CandidateError for a DataFrame none of whose columns is a class, for missing labels, and as
@@ -113,7 +114,7 @@ def score_of(
 
 
 def _kind(labels: AnyArray) -> str:
-    """What these labels are, as a person says it."""
+    """These labels, in the words of a user."""
     found = pd.api.types.infer_dtype(labels, skipna=False)
     kinds = {"string": "text", "integer": "numbers", "floating": "numbers", "boolean": "bools"}
     return kinds.get(found, f"values of type {found}")
@@ -136,7 +137,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     row at most. For a label vector this is stratification.
 
     n_splits : at least 2      shuffle : rows of equal sets are taken in a random order, not in theirs
-    random_state : of that order; None draws anew each time, an int gives the same folds every time
+    random_state : of that order; None draws again each time, an int gives the same folds every time
     """
 
     def __init__(

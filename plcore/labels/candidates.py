@@ -157,7 +157,7 @@ def refuse_empty_rows(candidates: BoolArray) -> None:
 
 
 def as_array(y: LabelsLike) -> AnyArray:
-    """y as an array; objects where a list holds text beside other values, which NumPy would make text: "nan"."""
+    """y as an array; objects where a list holds text next to other values, which NumPy would make text: "nan"."""
     rows = _rows_of(y)
     try:
         array = np.asarray(y if rows is None else list(rows))

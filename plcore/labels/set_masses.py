@@ -32,8 +32,8 @@ BLOCK = 65536  # rows that are compared at a time
 
 
 def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
-    """(n,) a number for the source of each row, one of its own where none is given (None, NaN, an empty text); None
-    where no source has two rows.
+    """(n,) a number for the source of each row, one of its own if none is given (None, NaN, an empty text); None
+    if no source has two rows.
 
     Raises ValueError where there are not n of them.
     """
@@ -44,7 +44,7 @@ def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
 
 
 def same_sets(imported: BoolArray, weights: FloatArray | None = None) -> IntArray | None:
-    """(n,) a number for each row, the same for rows with the same candidate set (n, m) of several classes; None where
+    """(n,) a number for each row, the same for rows with the same candidate set (n, m) of several classes; None if
     no two rows have the same one. Rows of weight 0 (n,) have one of their own."""
     codes = np.unique(np.packbits(imported, axis=1), axis=0, return_inverse=True)[1]
     several = imported.sum(axis=1) > 1
@@ -62,7 +62,7 @@ def _lone_apart(codes: IntArray) -> IntArray | None:
 
 
 def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntArray | None:
-    """(n,) rows with the same candidate set (n, m) as one source, or None where the order of the rows shows none.
+    """(n,) rows with the same candidate set (n, m) as one source, or None if the order of the rows shows none.
 
     It does if more than half of the neighbouring ambiguous rows have equal sets, and that is beyond chance: ten
     standard errors above sum_S p_S^2, p_S the share of a set among the ambiguous rows. Of rows sorted by label whose
@@ -121,7 +121,7 @@ def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:
 
 
 def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-    """At most `count` of these rows, ascending: drawn sources that fit, each with all of its rows. Where these are less
+    """At most `count` of these rows, ascending: drawn sources that fit, each with all of its rows. If these are less
     than half of them, because sources are large, rows drawn singly instead."""
     found, codes, sizes = np.unique(sources[rows], return_inverse=True, return_counts=True)
     taken = np.zeros(len(found), dtype=bool)
@@ -153,9 +153,9 @@ class SetMasses:
     def among(
         cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray
     ) -> SetMasses:
-        """Of sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
+        """For sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
 
-        Weights count rows, so that 2 is the row twice; where they are mostly below 1 they are shares, and are scaled to
+        Weights count rows, so that 2 is the row twice; if they are mostly below 1 they are shares, and are scaled to
         a mean of 1.
         """
         if 0 < (mean := weights[weights > 0].mean() if (weights > 0).any() else 0.0) < 1:
@@ -181,7 +181,7 @@ class SetMasses:
 
     def pull(self, labels: FloatArray, power: float) -> FloatArray:
         """Soft labels (n, m) moved towards the targets: three times
-        Q_ic ((T_gc + .5) / (sum of Q_jc over the source + .5))^power, rows scaled to 1."""
+        Q_ic ((T_gc + 0.5) / (sum of Q_jc over the source + 0.5))^power, rows scaled to 1."""
         return self._pull(labels, power)[0]
 
     def log_factors(self, labels: FloatArray, power: float) -> FloatArray:
@@ -208,7 +208,7 @@ class SetMasses:
         return sparse.csr_array((self.weights, (self.of, places)), shape=(len(self.shares), len(places)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """What no answer changes, as arrays by name, for a file; `from_arrays` and `answered` make it again."""
+        """Parts that no answer changes, as arrays by name, for a file; `from_arrays` and `answered` make it again."""
         return {
             "source_rows": self.rows,
             "source_of": self.of,
@@ -218,7 +218,7 @@ class SetMasses:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> SetMasses:
-        """What `to_arrays` gave, before any answer. Raises KeyError where something is missing."""
+        """Output of `to_arrays`, before any answer. Raises KeyError where something is missing."""
         names = ("source_rows", "source_of", "source_weights", "source_shares")
         rows, of, weights, shares = (arrays[name] for name in names)
         return cls(rows, of, weights, shares, shares * np.bincount(of, weights, len(shares))[:, None])

@@ -5,7 +5,7 @@
 of rows that the learner has not seen: the scores of training rows are too large, and would make every prediction sure.
 t is 1, the plain likelihood, or (N + 1) / (N + 2), N the weight of the rows, as in Platt (1999): where all sets are hit
 T does not go to 0. One number cannot change which class is the likeliest. What it is calibrated on are the sets: of the
-sets to which it gives .7 about 70 % hold what is predicted. Where distractors follow the label closely the shares of
+sets to which it gives 0.7 about 70% hold what is predicted. If distractors follow the label closely the shares of
 single classes may be off, and nothing without labels can tell. Temperature scaling: Guo et al., ICML 2017.
 """
 
@@ -25,7 +25,7 @@ def fit_temperature(
     """T of held-out rows with scores (n, m), -inf for classes that cannot be, candidates (n, m) and weights (n,).
 
     weights : None for even ones      smoothed : Platt's t in place of 1
-    A row says nothing where its set holds all of the classes that can be, or none; 1 where no row says anything.
+    A row says nothing if its set holds all of the classes that can be, or none; 1 if no row says anything.
     """
     inside, outside = np.where(candidates, scores, -np.inf), np.where(candidates, -np.inf, scores)
     telling = (inside.max(axis=1) > -np.inf) & (outside.max(axis=1) > -np.inf)

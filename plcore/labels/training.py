@@ -1,4 +1,4 @@
-"""What estimators check of their training data before they learn."""
+"""Checks of training data, shared by all estimators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CANDIDATES = "a label vector (n,) or a candidate matrix (n, m)"
 
 
 def require_y(estimator: object, y: LabelsLike, wanted: str = CANDIDATES) -> None:
-    """Raise ValueError, in the words that scikit-learn's checks look for, where there is no y. wanted : what to pass"""
+    """Raise ValueError, in the words that scikit-learn's checks look for, if there is no y. wanted : what to pass"""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. Fix: pass {wanted}."
@@ -109,13 +109,13 @@ def check_training(
     return X, candidates, classes, weights
 
 
-# What classifiers of candidate sets have in common as scikit-learn's estimators: accuracy, tags, predictions.
+# Code shared by classifiers of candidate sets, as scikit-learn estimators: accuracy, tags, predictions.
 
 
 class CandidateScoreMixin(ClassifierMixin):  # type: ignore[misc]
     """A classifier whose `score` reads labels and candidates, so that `GridSearchCV` selects without a clean label.
 
-    It stands before other bases from scikit-learn, whose `score` is that of label vectors alone.
+    It is before other bases from scikit-learn, whose `score` is that of label vectors alone.
     """
 
     classes_: AnyArray

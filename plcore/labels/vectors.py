@@ -1,6 +1,6 @@
 """Label vectors with holes: one written convention, and the check at the door.
 
-`y` is (n, L): 1 yes, 0 no, -1 or NaN *not asked*, which is not *no*. Inside: `values` (n, L) float, 0 where not
+`y` is (n, L): 1 yes, 0 no, -1 or NaN *not asked*, which is not *no*. Inside: `values` (n, L) float, 0 if not
 asked, and `known` (n, L) bool. A plain label vector (n,) is the special case of one yes in each row, nothing missing.
 """
 
@@ -25,7 +25,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class LabelVectors:
-    """values (n, L) 0.0 or 1.0, 0.0 where not asked; known (n, L); classes (L,); single: made of a label vector."""
+    """values (n, L) 0.0 or 1.0, 0.0 if not asked; known (n, L); classes (L,); single: made of a label vector."""
 
     values: FloatArray
     known: BoolArray
@@ -34,7 +34,7 @@ class LabelVectors:
 
     @property
     def cells(self) -> AnyArray:
-        """(n, L) int8: 1, 0, and -1 where not asked."""
+        """(n, L) int8: 1, 0, and -1 if not asked."""
         return np.where(self.known, self.values, UNKNOWN).astype(np.int8)
 
 

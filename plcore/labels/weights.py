@@ -67,10 +67,10 @@ def prior_labels(candidates: BoolArray, weights: FloatArray | None = None) -> Fl
 
 
 def weights_after_answers(weights: FloatArray, candidates: BoolArray) -> FloatArray:
-    """Weights (n, m) for candidates (n, m) as they stand, from those at import: above 0 for candidates, else 0.
+    """Weights (n, m) for candidates (n, m) as they are, from those at import: above 0 for candidates, else 0.
 
     A candidate that came by an answer, and so without weight, counts as much as the likeliest the row came with:
-    whoever named it knew as much as all votes.
+    anyone who named it knew as much as all votes.
     """
     return np.where(candidates & (weights == 0), weights.max(axis=1, keepdims=True), weights)
 
@@ -157,7 +157,7 @@ def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
 def score_columns(scores: AnyArray) -> AnyArray:
     """(n, m) scores, a column for each class, of what a `decision_function` returns: (n, m), or (n,) = s1 - s0 of two.
 
-    Of two classes each gets half of the difference. Where that is infinite, one of them cannot be: -inf beside 0, so
+    Of two classes each gets half of the difference. If that is infinite, one of them cannot be: -inf next to 0, so
     that a softmax gives all to the other.
     """
     scores = np.asarray(scores)

@@ -1,4 +1,4 @@
-"""What the loops of all kinds of project share: the pool of rows, and the verbs of a learner."""
+"""Code shared by the loops of all kinds of project: the pool of rows, and the verbs of a learner."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
     log alone.
 
     seq : number of the last entry taken in      answers : entries that are answers and were not withdrawn
-    test_rows : bool (n,), rows held out to measure the model; nobody is asked about them
+    test_rows : bool (n,), rows held out to measure the model; no one is asked about them
     bad : bool (n,), rows that people marked as bad items
     batches : the rows of the import, and of each time that more came; each has draws of its own
     changed_until : seq of the latest change of classes or rows that the pool was made under; 0 for none
@@ -103,10 +103,10 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     @abstractmethod
     def apply(self, entry: Entry) -> object | None:
-        """Take in one entry and return what it changed for models, something false where nothing. Raises AnswerError,
+        """Take in one entry and return what it changed for models, something false if nothing. Raises AnswerError,
         and changes nothing, if the entry is impossible."""
 
-    # Who may be asked what
+    # Rights to be asked
 
     @abstractmethod
     def is_open(self, row: int, label: str | None = None) -> bool:
@@ -123,7 +123,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         return self.is_open(*place) and place not in aside and Place(place.row) not in aside
 
     def control_is_due(self, ahead: int = 0) -> bool:
-        """Whether the next question is a blind check: with probability `control_share`, drawn anew for each entry.
+        """Whether the next question is a blind check: with probability `control_share`, redrawn for each entry.
 
         ahead : the question after so many further entries is meant
         """
@@ -168,7 +168,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     @abstractmethod
     def shown_to_all(self) -> BoolArray:
-        """(n,) a new array: rows whose answered labels anybody may see, also beside a question; no held-out row and no
+        """(n,) a new array: rows whose answered labels anyone may see, also next to a question; no held-out row and no
         blind check among them."""
 
     @abstractmethod
@@ -177,7 +177,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     @abstractmethod
     def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """The labels that each of these rows may have, as anybody may see them; none of a bad item."""
+        """The labels that each of these rows may have, as anyone may see them; none of a bad item."""
 
     @abstractmethod
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         return int(row)
 
     def check_asked(self, row: int) -> int:
-        """As `check_row`. Raises AnswerError for test rows and bad items too: nobody is asked about them."""
+        """As `check_row`. Raises AnswerError for test rows and bad items too: no one is asked about them."""
         row = self.check_row(row)
         if self.test_rows[row] or self.bad[row]:
             raise AnswerError(
@@ -240,6 +240,18 @@ class Learner(Protocol):
     def classes(self) -> tuple[str, ...]: ...
     @property
     def model_version(self) -> int: ...
+    @property
+    def waits(self) -> bool:
+        """Whether neighbours are found elsewhere, and another learner takes the place of this one then."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the model says anything yet."""
+
+    @property
+    def proves_done(self) -> bool:
+        """Whether `share_settled` is proved about predictions; else it is a share of rows or labels."""
+
     @property
     def version_published(self) -> int | None:
         """The entry up to which the model in place was trained as a whole; None before the first such model."""

@@ -34,7 +34,7 @@ class ClassChange:
 
     names : ("add") name | ("rename") old, new | ("merge") from, into | ("rows") the number of rows there were |
         ("aside") the annotator | ("back") none
-    target : the seq of the change a "back" takes back
+    target : the seq of the change a "back" withdraws
     """
 
     seq: int
@@ -72,7 +72,7 @@ def class_changes(entries: Iterable[Entry]) -> tuple[ClassChange, ...]:
 
 
 def changed_at(changes: Iterable[ClassChange]) -> int:
-    """Seq of the latest change of classes or rows, 0 without any. That somebody's answers are set aside, or count
+    """Seq of the latest change of classes or rows, 0 without any. That someone's answers are excluded, or count
     again, changes neither."""
     asides: set[int | None] = set()
     latest = 0

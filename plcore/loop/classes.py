@@ -24,7 +24,7 @@ from plcore.arrays.candidate_sets import CandidateSets
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
 
-# What is said of each class, said of other classes: where classes are merged, renamed, added and taken back.
+# Move statements about classes to other classes: where classes are merged, renamed, added and withdrawn.
 
 NAMED = 20
 """Classes that a message names; the others are counted."""
@@ -76,7 +76,7 @@ class ClassMap:
     classes : the effective names, in order: those of the import, merged ones in the place of the class they went
         into, added ones at the end.
     seq : of the latest change, 0 without any.
-    latest : the change that can be taken back now, or None.
+    latest : the change that can be withdrawn now, or None.
     aside : the annotators whose answers do not count.
     taken_back : seq of the latest entry that took a change back, 0 without any. Names shown before it may have meant
         more classes than they do now.
@@ -96,13 +96,13 @@ class ClassMap:
         }  # every name ever used -> a root
         self._dead: set[int] = set()
         self.taken_back = 0
-        self._standing: list[tuple[ClassChange, Era]] = []  # not taken back, with the era before each
+        self._standing: list[tuple[ClassChange, Era]] = []  # not withdrawn, with the era before each
         for change in changes:
             self._take(change)
         self.classes = self.eras[-1].names
         self.seq = self.eras[-1].seq
         self.latest = self._standing[-1][0] if self._standing else None
-        #: (n_roots,) the effective column of each root, -1 where its `add` was taken back
+        #: (n_roots,) the effective column of each root, -1 if its `add` was withdrawn
         self.columns = np.full(self.eras[-1].n_known, -1)
         for column, roots in enumerate(self.eras[-1].roots):
             self.columns[list(roots)] = column
@@ -114,7 +114,7 @@ class ClassMap:
 
     @property
     def column_of_tabled(self) -> IntArray:
-        """(n_tabled,) the effective column of each class of the table, -1 where its `add` was taken back."""
+        """(n_tabled,) the effective column of each class of the table, -1 if its `add` was withdrawn."""
         return np.asarray(self.columns[self._tabled])
 
     @property
@@ -144,7 +144,7 @@ class ClassMap:
         return self._root.keys()
 
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """What these effective classes were called at earlier times, the latest time first: one tuple, in the class
+        """Earlier names of these effective classes, latest first: one tuple, in the class
         order of its time, for each time at which all of them were the same classes as now. A class that another was
         merged into since is not the same."""
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
@@ -155,9 +155,9 @@ class ClassMap:
                 )
 
     def called_now(self, names: Sequence[str], seq: int) -> tuple[str, ...] | None:
-        """What the classes are called now that went by these names when the entry with this seq was written.
+        """Current names of the classes that had these names when the entry with this seq was written.
 
-        None where one of them is no longer the same class: merged since, or taken back.
+        None if one of them is no longer the same class: merged since, or withdrawn.
         """
         if not self.changes:
             return tuple(names)
@@ -237,12 +237,12 @@ class ClassMap:
             return
         if change.kind == ASIDE:
             if change.names[0] in self.aside:
-                raise ClassError(f"The answers of annotator {change.names[0]!r} are set aside already.")
+                raise ClassError(f"The answers of annotator {change.names[0]!r} are excluded already.")
             self._begin_same(change)
             return
         if (
             change.kind == ROWS
-        ):  # they may have any of the classes: what made these can no longer be taken back
+        ):  # they may have any of the classes: what made these can no longer be withdrawn
             self._standing.clear()
             self._begin_same(change)
             return
@@ -277,7 +277,7 @@ class ClassMap:
         if latest is None or latest.seq != change.target:
             can = f"the latest is entry {latest.seq}" if latest else "there is none"
             raise ClassError(
-                f"Only the latest change of classes can be taken back: {can}. Got {change.target!r}."
+                f"Only the latest change of classes can be undone: {can}. Got {change.target!r}."
             )
         taken, earlier = self._standing.pop()
         self.taken_back = change.seq

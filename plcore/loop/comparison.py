@@ -1,4 +1,4 @@
-"""What a comparison of models has found, and which of them a project should learn by from now on."""
+"""Result of a model comparison, and the model a project should use from now on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plcore.evaluation.learners import WITHIN
 
 FEWEST_AHEAD = 6
 """Rows by which it must be ahead, too. Of five rows that one model alone has right nothing follows: the exact paired
-test gives 2 / 2**5 = .06 even where the other model alone has none.
+test gives 2 / 2**5 = 0.06 even where the other model alone has none.
 """
 FEWEST_ROWS = 20
 """Held-out rows below which no models are compared: the figures of any two differ by chance, and hundreds of fits would
@@ -25,11 +25,11 @@ class TooFewRowsError(ValueError):
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """What held-out rows say of one model; None where it could not be measured, and then `note` says why.
+    """Result of held-out rows for one model; None if it could not be measured, and then `note` says why.
 
     C : the value of its parameter C at which it stands, None for its default or where it has none
     consistency : share of its predictions inside their candidate sets      kappa : the same beyond chance
-    accuracy : share of right ones where the truth is known, None where it is known nowhere
+    accuracy : share of right ones where the truth is known, None if it is known nowhere
     seconds : CPU seconds of all its fits
     """
 
@@ -46,7 +46,7 @@ FEWEST_ANSWERED = 40
 """Answered rows below which no features are chosen. Consistency with the candidates must not choose them: it favours
 the features that the candidates were made by."""
 BELOW_WORDS = 0.01
-"""What the features in force may be less accurate than the built-in ones."""
+"""Allowed loss of accuracy of the current features against the built-in ones."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class FeatureComparison:
 class ModelComparison:
     """Models compared on the same held-out rows.
 
-    figures : in the order tried      best : by the criterion; None where nothing could be measured
+    figures : in the order tried      best : by the criterion; None if nothing could be measured
     rows : how many were held out in turn      checks : rows of known truth among them; 0: kappa alone has chosen
     features : None if there is nothing to choose, or too few rows are answered
     """
@@ -93,7 +93,7 @@ class ModelComparison:
         return next((one for one in self.figures if one.model == model), ModelFigures(model))
 
     def choice(self, in_force: str | None) -> str | None:
-        """The model to learn by from now on; None where nothing could be measured.
+        """The model to learn by from now on; None if nothing could be measured.
 
         in_force : the one that an earlier comparison has chosen, None before the first. It stays where the best is
             ahead by no more than noise: of kappa by WITHIN, or inside its sets on fewer than FEWEST_AHEAD rows more;
@@ -129,7 +129,7 @@ class ModelComparison:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> ModelComparison:
-        """What `to_json` gave."""
+        """Output of `to_json`."""
         features = stored.get("features")
         return cls(
             **{

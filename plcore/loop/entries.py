@@ -11,7 +11,7 @@ from plcore.arrays.types import is_whole
 
 
 class EntryKind(StrEnum):
-    """What an entry of the log can be, in projects of every kind. The log holds the values, which never change."""
+    """Possible kinds of entry of the log, in projects of every kind. The log holds the values, which never change."""
 
     IS = "is"
     """It is this label."""
@@ -32,7 +32,7 @@ class EntryKind(StrEnum):
     SKIP = "skip"
     """Not now."""
     WITHDRAW = "withdraw"
-    """An earlier entry is taken back."""
+    """An earlier entry is withdrawn."""
     CLASS = "class"
     """The classes of the project change; about no row."""
     ROWS = "rows"
@@ -63,7 +63,7 @@ class AnswerError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` takes back."""
+    """A line of the log. `labels` are class names; `target` is the seq of the entry that a `withdraw` withdraws."""
 
     seq: int
     kind: str

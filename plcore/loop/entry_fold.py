@@ -14,14 +14,14 @@ from plcore.loop.packed import packed, unpacked
 
 # The entries that a fold has taken in, found by row and by seq.
 #
-# Those that came with a checkpoint stay in columns, and become entries where somebody asks for their row: most of a
+# Those that came with a checkpoint stay in columns, and become entries where someone asks for their row: most of a
 # long log is never looked at again.
 
 
 class EntryLog:
     """arrays : what `to_arrays` gave, to begin with; None: no entry
 
-    withdrawn : seqs of the entries that were taken back. A withdrawal is no entry here.
+    withdrawn : seqs of the entries that were withdrawn. A withdrawal is no entry here.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray] | None = None) -> None:
@@ -38,14 +38,14 @@ class EntryLog:
         self._new[entry.seq] = entry
 
     def of_row(self, row: int) -> Sequence[Entry]:
-        """The entries of a row in order, those taken back among them."""
+        """The entries of a row in order, those withdrawn among them."""
         found = self._rows.get(row)
         if found is None and self._past is not None and (past := self._past.of_row(row)):
             found = self._rows[row] = past
         return found or ()
 
     def get(self, seq: int) -> Entry | None:
-        """The entry with this seq; None where there is none."""
+        """The entry with this seq; None if there is none."""
         found = self._new.get(seq)
         return self._past.get(seq) if found is None and self._past is not None else found
 
@@ -132,7 +132,8 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     first : (n, m), the rows before any answer      classes : the m names
     closed : {row: reason} rows about which no entry is allowed (test rows, rows with a given exact label)
-    merger : makes one of the answers of several people; None: each answer counts after those before it, whoever gave it
+    merger : makes one of the answers of several people; None: each answer counts after those before it, no matter
+    who gave it
     aside : annotators whose answers do not count
     """
 
@@ -159,7 +160,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [entry for entry in self._log.of_row(row) if entry.seq not in withdrawn]
 
     def is_untouched(self, row: int) -> bool:
-        """Whether no entry is about the row, not even one that was taken back."""
+        """Whether no entry is about the row, not even one that was withdrawn."""
         return not self._log.of_row(row)
 
     def entry(self, seq: int) -> Entry:
@@ -170,11 +171,11 @@ class EntryFold(ABC, Generic[FoldedT]):
         return entry
 
     def fold(self, row: int) -> FoldedT:
-        """What the unwithdrawn entries of a row make of it."""
+        """The result of the unwithdrawn entries of a row."""
         return self.fold_of(row, self.entries(row))
 
     def counted(self, row: int, *, aside: bool = False) -> list[Entry]:
-        """The answers about a row that count: neither withdrawn nor set aside; in order. aside : these too"""
+        """The answers about a row that count: neither withdrawn nor excluded; in order. aside : these too"""
         entries = self.entries(row)
         return [one for one in entries if one.kind in self.ANSWERS] if aside else self._counted(entries)
 
@@ -182,7 +183,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         return [one for one in entries if one.kind in self.ANSWERS and one.annotator not in self._aside]
 
     def view(self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None) -> FoldedT:
-        """What this annotator has before them after these entries of a row: what they made of it themselves, where
+        """State that this annotator saw after these entries of a row: what they made of it themselves, where
         people answer for themselves; else what all did.
 
         seq : of the entry that they write; None: the next one
@@ -196,11 +197,11 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     @abstractmethod
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
+        """The result of these entries alone for a row, unchecked; changes nothing."""
 
     @abstractmethod
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedT:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """The result of these entries for a row, each after those before it, no matter who gave them."""
 
     @abstractmethod
     def _check_labels(self, entry: Entry) -> None:
@@ -228,7 +229,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         if not 0 <= entry.row < len(self.first):
             raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")
         if (entry.target is not None) != (entry.kind == EntryKind.WITHDRAW):
-            raise AnswerError(f"{where}: target is the entry a 'withdraw' takes back. Got {entry.target!r}.")
+            raise AnswerError(f"{where}: target is the entry a 'withdraw' withdraws. Got {entry.target!r}.")
         if entry.kind == EntryKind.WITHDRAW:
             self._check_withdrawal(entry)
             return

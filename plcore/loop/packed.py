@@ -1,4 +1,4 @@
-"""What checkpoints are made of: arrays under names, among them texts and lists, as JSON in bytes, so that no pickle is
+"""Parts of checkpoints: arrays under names, among them texts and lists, as JSON in bytes, so that no pickle is
 read."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def packed(value: object) -> AnyArray:
 
 
 def unpacked(array: AnyArray) -> Any:
-    """What was packed; tuples come back as lists. Raises ValueError for other bytes."""
+    """The packed data; tuples come back as lists. Raises ValueError for other bytes."""
     return json.loads(array.tobytes())
 
 
@@ -28,5 +28,5 @@ def joined(parts: Mapping[str, Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
 
 
 def part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    """Those of one part of `joined`, under their own names."""
+    """The ones of one part of `joined`, under their own names."""
     return {key.removeprefix(f"{name}."): one for key, one in arrays.items() if key.startswith(f"{name}.")}

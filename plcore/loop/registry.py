@@ -37,7 +37,7 @@ class ModelEntry:
 
     estimator : its class      options : with which it is made for a project. Of trained models they are for fits
         between two answers: nearly the same objective as by default, in about half of the time
-    c_option : the option that the setting C sets, None where there is none      c_inverse : it is set to 1 / C
+    c_option : the option that the setting C sets, None if there is none      c_inverse : it is set to 1 / C
     seeded : whether it draws at random, and then takes the seed of the project
     proves_done : whether "settled" is proved about its predictions; of the others it is the share of decided rows
     uses_scores : whether the `fit` of its class takes prior weights of the candidates (`candidate_weights`)
@@ -102,7 +102,7 @@ def _pegasos(loss: str) -> ModelEntry:
     """As `_perceptron`; its regularisation goes with the features where C is not given."""
     return ModelEntry(
         name=f"pegasos-{loss}",
-        words=f"Pegasos ({loss}): largest margin, learns from each answer at once",
+        words=f"Pegasos ({loss}): keeps a margin, learns from each answer at once",
         plain="Fast margin",
         estimator=PLPegasos,
         upkeep=Upkeep.ONLINE,
@@ -118,7 +118,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
     for entry in (
         ModelEntry(
             name="plknn",
-            words="PL-KNN: votes of the nearest rows, learns from each answer at once",
+            words="PL-KNN: similar rows vote, learns from each answer at once",
             plain="Nearest rows",
             estimator=PLKNeighborsClassifier,
             upkeep=Upkeep.VOTES,
@@ -129,7 +129,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="plsvc",
-            words="PL-SVM: largest margin, trained in the background",
+            words="PL-SVM: the best candidate against the best other class, trained in the background",
             plain="Largest margin",
             estimator=PLSVC,
             upkeep=Upkeep.TRAINED,
@@ -138,7 +138,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="lmplane",
-            words="LM-PLANE: largest margin with label weights, trained in the background",
+            words="LM-PLANE: every candidate counts by its likelihood, trained in the background",
             plain="Weighted margin",
             estimator=LMPlaneClassifier,
             upkeep=Upkeep.TRAINED,
@@ -148,7 +148,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="m3pl",
-            words="M3PL: maximum margin with class sizes, trained in the background",
+            words="M3PL: predicts each class as often as it occurs, trained in the background",
             plain="Balanced margin",
             estimator=M3PLClassifier,
             upkeep=Upkeep.TRAINED,
@@ -157,7 +157,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="clpl",
-            words="CLPL: convex loss, trained in the background",
+            words="CLPL: the mean of the candidates against every other class, trained in the background",
             plain="Average loss",
             estimator=CLPLClassifier,
             upkeep=Upkeep.TRAINED,
@@ -165,7 +165,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="kernelridge",
-            words="Kernel ridge: soft labels by a kernel regression, trained in the background",
+            words="Kernel ridge: refines the likelihood of each candidate, trained in the background",
             plain="Kernel regression",
             estimator=PLKernelRidge,
             upkeep=Upkeep.TRAINED,
@@ -177,7 +177,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
         ),
         ModelEntry(
             name="forest",
-            words="Forest: trees on soft labels, trained in the background",
+            words="Forest: many trees, for features of mixed kinds, trained in the background",
             plain="Decision trees",
             estimator=PLForest,
             upkeep=Upkeep.TRAINED,

@@ -92,11 +92,11 @@ class Standings:
         self._resting = {who: {Place(*one): seq for one, seq in places} for who, places in resting.items()}
 
     def count(self, annotator: str) -> int:
-        """How many entries this annotator has made, those that they took back among them."""
+        """How many entries this annotator has made, those that they withdrew among them."""
         return self._count.get(annotator, 0)
 
     def latest(self, annotator: str) -> int | None:
-        """The row of the last entry that this annotator has made or taken back; None before the first."""
+        """The row of the last entry that this annotator has made or withdrawn; None before the first."""
         return self._latest.get(annotator)
 
     def unsure(self, annotator: str) -> set[Place]:
@@ -104,7 +104,7 @@ class Standings:
         return self._unsure.get(annotator, set()) | self._in_vain.get(annotator, set())
 
     def unsure_by_anybody(self) -> set[Place]:
-        """Places that somebody is unsure about."""
+        """Places that someone is unsure about."""
         return set().union(*self._unsure.values())
 
     def put_aside(self, annotator: str) -> set[Place]:
@@ -139,8 +139,8 @@ class OverlapSettings:
 
     overlap, overlap_share : how many people answer each question about a share in (0, 1] of the rows, drawn at random;
         one person answers each of the others
-    agree : as soon as so many of them say the same, nobody else is asked; None: all are
-    checks_by_all : whether blind checks are asked of everybody
+    agree : as soon as so many of them say the same, no one else is asked; None: all are
+    checks_by_all : whether blind checks are asked of everyone
     fold : by which rule several answers become one; the first of the kind's rules is "latest"
     own_since : seq of the entry after which people answer for themselves and see nothing of what others said; None:
         each answer counts after those before it
@@ -193,7 +193,7 @@ class OverlapSettings:
 
     @property
     def overlap_parts(self) -> tuple[object, ...]:
-        """What of the same log others become by these settings; of a project where nobody answers for themselves
+        """Parts of the same log under these settings; of a project where no one answers for themselves
         nothing does."""
         if not self.several:
             return ()

@@ -20,7 +20,7 @@ class Terms:
 
     figure : what the flat rule looks at      measured_on : what that figure is measured on
     counted, given : what the budget counts, and what those are that it has counted ("40 answers are given")
-    settled : what the share of the first rule is a share of      done : the sentence where nothing is left to settle
+    settled : what the share of the first rule is a share of      done : the sentence if nothing is left to settle
     """
 
     figure: str = "Accuracy"
@@ -82,7 +82,7 @@ class StopRules:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule, "goal", "settled", "flat" or "budget", has come to."""
+    """State of one rule: "goal", "settled", "flat" or "budget"."""
 
     rule: str
     reached: bool
@@ -100,9 +100,9 @@ def judge(
     given: int | None = None,
     terms: Terms = PREDICTIONS,
 ) -> tuple[Verdict, ...]:
-    """What each rule that is switched on says of a curve; any one that is reached is reason to stop.
+    """Verdict of each active rule on a curve; any one that is reached is reason to stop.
 
-    answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN where it is unknown
+    answers, accuracy, settled : (p,) the curve, p >= 1, answers ascending; accuracy NaN if it is unknown
     done : whether it is proved that no answer can change a decision (`ActiveLearner.done`)
     measured : rows that the latest accuracy is measured on
     given : how many answers there are now, where the curve may end before the latest; None: as many as it says
@@ -139,22 +139,20 @@ def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Ve
     if measured < LEAST_MEASURED:
         words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
     elif np.isnan(accuracy):
-        words = f"{figure} is not known yet; the goal is {goal * 100:g} %."
+        words = f"{figure} is not known yet; the goal is {goal * 100:g}%."
     else:
         reached, shown = accuracy >= goal, round(accuracy * 100, 1)
         if not reached and shown >= goal * 100:
             shown = np.floor(accuracy * 1000) / 10  # what is not reached does not read as if it were
-        return Verdict("goal", reached, f"{figure} is {shown:g} %; the goal is {goal * 100:g} %.")
+        return Verdict("goal", reached, f"{figure} is {shown:g}%; the goal is {goal * 100:g}%.")
     return Verdict("goal", False, words)
 
 
 def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
     if done:
         return Verdict("settled", True, terms.done)
-    # Rounded down: 100 % is said only where it is true.
-    words = (
-        f"{np.floor(share * 1000) / 10:g} % of the {terms.settled}; the rule waits for {wanted * 100:g} %."
-    )
+    # Rounded down: 100% is said only where it is true.
+    words = f"{np.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 

@@ -1,4 +1,4 @@
-"""What all margin learners share: reading the data, scores, predictions, and the classes nobody may have."""
+"""Code shared by all margin learners: reading the data, scores, predictions, and the classes no one may have."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PreparedFit:
     weights (n,), and where to start from.
 
     axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows are
-        what they were; the gram matrix is then a diagonal (D,), and what goes by it costs D instead of D^2.
+        what they were; the gram matrix is then a diagonal (D,), and what uses it costs D instead of D^2.
     """
 
     X: FeatureMatrix
@@ -90,7 +90,7 @@ class PreparedFit:
     axes: FloatArray | None = None
 
     def ridge(self) -> FloatArray:
-        """(m, D) the ridge regression on the candidates, by their prior weights where there are some."""
+        """(m, D) the ridge regression on the candidates, by their prior weights if there are some."""
         prior = prior_labels(self.candidates) if self.prior is None else self.prior
         return ridge_start(self.Z, prior, self.weights, self.gram)
 
@@ -178,7 +178,7 @@ class MarginClassifier(ScoreClassifier):
         return make_map(self.kernel, self.fit_intercept, self.degree, self.gamma, self.coef0)
 
     def _find_temperature(self, training: PreparedFit, progress: RoundProgress | None) -> float | None:
-        """T by a third of the rows and a fit on the others; None where none is wanted."""
+        """T by a third of the rows and a fit on the others; None if none is wanted."""
         if not self.probability:
             return None
         rows, held = split_rows(training.weights)
@@ -247,7 +247,7 @@ def _continue_from(
     gram: FloatArray | None,
     axes: FloatArray | None,
 ) -> FloatArray | None:
-    """The solution W of the old map in the features of the new one, in their axes; None where there is no way."""
+    """The solution W of the old map in the features of the new one, in their axes; None if there is no way."""
     if isinstance(old, LinearMap) and isinstance(new, LinearMap):
         same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, Z.shape[1])
         return None if not same else W if axes is None else W @ axes

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 
 KERNELS = ("linear", "poly", "rbf")
-MAX_KERNEL_ROWS = 10_000  # .8 GB for the matrix, and twice that while it is factored
+MAX_KERNEL_ROWS = 10_000  # 0.8 GB for the matrix, and twice that while it is factored
 RANK_TOLERANCE = 1e-11
 
 
@@ -38,7 +38,7 @@ def make_map(
 
 
 def default_gamma(X: FeatureMatrix, weights: FloatArray | None = None) -> float:
-    """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 where all rows are equal.
+    """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 if all rows are equal.
 
     weights : (n,) s_i, a pair then counts s_i s_j; None for equal ones
     """

@@ -150,7 +150,7 @@ class LMPlaneClassifier(MarginClassifier):
         stays in force; on the data set Lost this costs 15 points of accuracy).
     max_iter : most planes; most relabelling rounds of "mm".
     class_mass : power of the pull of the labels towards the class masses, in a few more rounds
-        (`plcore.margin.base`); 0 for none, as in the paper. With .5 it helped on Lost, MSRCv2 and BirdSong
+        (`plcore.margin.base`); 0 for none, as in the paper. With 0.5 it helped on Lost, MSRCv2 and BirdSong
         (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : the stopping test; None: epsilon = 1e-4 of Algorithm 1 for "cp", 1e-3 of F for "mm".
 

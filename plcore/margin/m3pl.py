@@ -48,7 +48,7 @@ class Assignment:
     """The transportation problem of rows and their candidates, warm from one set of costs to the next."""
 
     def __init__(self, candidates: BoolArray, capacities: IntArray) -> None:
-        """candidates : (n, m); where they are all of a row, no label is outside      capacities : (m,), sum to n"""
+        """candidates : (n, m); if they are all of a row, no label is outside      capacities : (m,), sum to n"""
         n, m = candidates.shape
         self.members: IntArray = np.nonzero(candidates)[1].astype(np.int64)
         self._starts: IntArray = np.append(0, np.cumsum(candidates.sum(axis=1))).astype(np.int64)
@@ -60,7 +60,7 @@ class Assignment:
     def solve(self, costs: FloatArray) -> IntArray:
         """(n,) labels with exactly capacities[p] rows of class p and the least sum of costs.
 
-        costs : of each row with each of its candidates, those of all rows one after the other. Where the capacities
+        costs : of each row with each of its candidates, those of all rows one after the other. If the capacities
         cannot be kept inside the candidates, as few rows as possible get another label. The optimum of the
         transportation problem (Eq. 6 of the paper), whose linear program is integral.
         """
@@ -96,7 +96,7 @@ class M3PLClassifier(MarginClassifier):
         y_i a candidate of row i, w_i its weight, and class p given to exactly n_p rows (`class_capacities`)
 
     In turns: a Crammer-Singer SVM for the labels at hand, then the labels of the transportation problem, solved
-    exactly; C rises from 1e-5 `C_max` by factors of 1.5, every stage starting from the one before. Where the rounded
+    exactly; C rises from 1e-5 `C_max` by factors of 1.5, every stage starting from the one before. If the rounded
     capacities cannot be met inside the candidates, as few rows as possible get another label.
 
     `sample_weight` multiplies the losses, in the SVMs and in the choice of the labels: 2 everywhere is C doubled. The

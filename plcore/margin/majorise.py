@@ -18,8 +18,8 @@ from plcore.arrays.types import FloatArray, IntArray, RoundProgress
 from plcore.margin.problem import HingeProblem, shifted_factor
 
 # The smoothing, in units of the margin, on the way from the start to the first majoriser. Large values see past
-# poor local minima of F, which is not convex: the labels are chosen anew at every evaluation. Begun at 30 rather than
-# 3, F ends 9 to 18 % lower on Lost at lambda 1e-3, 1 to 3 % on BirdSong and 4 to 7 % on USPS at 1e-4 (three seeds).
+# poor local minima of F, which is not convex: the labels are chosen again at every evaluation. Begun at 30 rather than
+# 3, F ends 9 to 18% lower on Lost at lambda 1e-3, 1 to 3% on BirdSong and 4 to 7% on USPS at 1e-4 (three seeds).
 PATH = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 PATH_STEPS = 300
 STAGES, STAGE_STEPS = 60, 200
@@ -33,7 +33,7 @@ NEAR = 2.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTI
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver hands back; `objective` is the history of F, of which `W` is the least."""
+    """Result of a solver; `objective` is the history of F, of which `W` is the least."""
 
     W: FloatArray
     objective: list[float]
@@ -117,7 +117,7 @@ class ConvexStep:
     gap: float = np.inf
 
     def relabel(self, labels: IntArray) -> int:
-        """Set the labels; the duals of the rows concerned start anew. Returns how many changed."""
+        """Set the labels; the duals of the rows concerned start again. Returns how many changed."""
         changed = labels != self.labels
         if self.duals is not None:
             self.duals[changed] = 0.0
@@ -201,7 +201,7 @@ def majorise(
 # L-BFGS with a weak-Wolfe line search (Nocedal and Wright, 2nd ed., Algorithm 7.4; Lewis and Overton 2013).
 #
 # SciPy's minimiser is made for bounds; on the problems here (10 to 500 features, thousands of short runs) what it
-# does besides took 85-95 % of the time. The line search by bisection also stands the kinks that the smoothed loss
+# does in addition to took 85-95% of the time. The line search by bisection also stands the kinks that the smoothed loss
 # has where the best candidate changes.
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the Wolfe conditions

@@ -72,7 +72,7 @@ class PLSVC(MarginClassifier):
     average : for "pegasos": the mean of the iterates of the second half instead of the last one.
     max_iter : most relabelling rounds of "mm"; steps of "pegasos".
     class_mass : power of the pull of the labels towards the class masses, in a few more rounds
-        (`plcore.margin.base`); 0 for none, as in the paper. With .5 it helped on Lost, MSRCv2 and BirdSong
+        (`plcore.margin.base`); 0 for none, as in the paper. With 0.5 it helped on Lost, MSRCv2 and BirdSong
         (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.
 

@@ -1,4 +1,4 @@
-"""What the margin learners minimise: the regularised multi-class hinge, exact and smoothed, with its dual.
+"""The objective of the margin learners: the regularised multi-class hinge, exact and smoothed, with its dual.
 
     F(W) = 1/2 |W|^2 + sum_i c_i loss_i,   loss_i = [1 - max_{k in Y_i} s_k + max_{j in R_i} s_j]_+,   s = x W'
 
@@ -106,7 +106,7 @@ class HingeProblem:
         return float(self.costs.sum())
 
     def floor(self, value: float) -> float:
-        """What relative tolerances are relative to: F, or a millionth of F(0) where F is almost 0."""
+        """Reference of relative tolerances: F, or a millionth of F(0) where F is almost 0."""
         return max(value, 1e-6 * self.total)
 
     def sample(self, share: int) -> HingeProblem:
@@ -133,7 +133,7 @@ class HingeProblem:
     ) -> Iterator[tuple[slice, FeatureMatrix, FloatArray]]:
         """The rows in pieces, their features and their scores at W, which may be overwritten.
 
-        single : whether a product in single precision will do, where there is one
+        single : whether a product in single precision will do, if there is one
         """
         WT = np.ascontiguousarray(W.T)
         short = WT.astype(np.float32) if single and self._single is not None else None
@@ -259,7 +259,7 @@ TURNED = 8  # rows for each feature up to which features are turned into their p
 
 
 def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
-    """X' diag(weights) X (d, d); None where d is too large for it to pay."""
+    """X' diag(weights) X (d, d); None if d is too large for it to pay."""
     d = X.shape[1]
     if d > WIDEST:
         return None
@@ -274,7 +274,7 @@ def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
 def ridge_start(
     X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram: FloatArray | None
 ) -> FloatArray:
-    """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients where there is no gram matrix.
+    """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients if there is no gram matrix.
 
     targets : T (n, m), as `plcore.labels.weights.prior_labels` makes them
     """

@@ -48,7 +48,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         takes long (above 1e5 rows of 64 features). The approximate search is seeded: same data, same neighbours.
     class_mass : power with which `label_distributions_` are pulled towards the class masses of the sets, M, three times
         Q_ic (M_c / sum_i Q_ic)^class_mass, as `PLKernelRidge` does; 0, the paper's, none. Predictions stay votes. .5
-        names .015 to .05 more of the training rows right on Lost, MSRCv2 and BirdSong; it harms where classes are
+        names 0.015 to 0.05 more of the training rows right on Lost, MSRCv2 and BirdSong; it harms where classes are
         unbalanced and sets large.
 
     Attributes
@@ -133,7 +133,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return self
 
     def _ballots_of(self, rows: IntArray, candidates: BoolArray) -> AnyArray:
-        """What these rows count for each label: bool (r, m), or int64 (r, m) where some count more than others."""
+        """Votes of these rows for each label: bool (r, m), or int64 (r, m) where some count more than others."""
         if self._bits is None:
             return candidates
         given = None if self._candidate_weights is None else self._candidate_weights[rows]
@@ -191,7 +191,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         return np.asarray(votes / weight[:, None])
 
     def _votes(self, X: MatrixLike) -> tuple[IntArray, IntArray]:
-        """Votes of Eq. 1, (n, m), and weight sums (n,). Where no neighbour has weight, all classes tie that occur."""
+        """Votes of Eq. 1, (n, m), and weight sums (n,). If no neighbour has weight, all classes tie that occur."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         neighbors, weights = self._graph.neighbors_of(X)

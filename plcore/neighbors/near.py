@@ -31,7 +31,7 @@ class NearGraph(NamedTuple):
     targets : int64 (B,), those that are meant of the graph      neighbors, weights : (T, K)
     masks : int64 (rows, words)      n_classes : the labels there are
     names : int32 (B, n_classes), the class that each target's own label stands for, ascending, -1 beyond those it has;
-        None where they are the classes
+        None if they are the classes
     """
 
     targets: IntArray
@@ -60,7 +60,7 @@ def pack(candidates: BoolArray) -> IntArray:
 
 
 def kept_form(candidates: BoolArray) -> Kept:
-    """Candidates (n, m) as they are kept beside a graph; a copy."""
+    """Candidates (n, m) as they are kept next to a graph; a copy."""
     if isinstance(candidates, CandidateSets):
         return candidates.copy()
     return pack(candidates) if candidates.shape[1] <= FEW_CLASSES else CandidateSets.of_mask(candidates)

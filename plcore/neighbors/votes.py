@@ -68,7 +68,7 @@ def check_graph(
 ) -> tuple[AnyArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
-    copied : also candidates that nobody may write to
+    copied : also candidates that no one may write to
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
     C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
@@ -110,7 +110,8 @@ def _merge_repeated(neighbors: AnyArray, weights: IntArray) -> IntArray:
 
 
 class SlotIndex:
-    """Who has a row among its neighbours: row -> its (target, slot) places of positive weight, in target order.
+    """Rows that have a row among their neighbours: row -> its (target, slot) places of positive weight, in target
+    order.
 
     `start` int64 (n + 1,) and `slots` uint32: the places t * K + slot of row r are slots[start[r] : start[r + 1]].
     """
@@ -142,9 +143,9 @@ class VoteTable:
     """The votes of Eq. 1 for fixed targets, which follow candidate rows as these change.
 
     neighbors, weights : integers (T, K), checked, distinct neighbours for each target
-    candidates : bool (n, m); a row without a candidate (an item taken out) casts no vote
+    candidates : bool (n, m); a row without a candidate (an item excluded) casts no vote
     Inputs are already valid. `masks` are the candidates now, as `plcore.neighbors.near.kept_form` has them. No votes
-    are kept: those of a target are counted when somebody asks, which costs no more than to keep them right.
+    are kept: those of a target are counted when someone asks, which costs no more than to keep them right.
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
@@ -158,7 +159,8 @@ class VoteTable:
         self.index = SlotIndex(self.neighbors, self.weights, n_rows)
 
     def beside(self, neighbors: AnyArray, weights: IntArray) -> VoteTable:
-        """The votes about other targets of the same rows, whose candidates are kept once: whoever tells both tables of
+        """The votes about other targets of the same rows, whose candidates are kept once: no matter who tells both
+        tables of
         a change tells this one first."""
         found = copy(self)
         found._take(neighbors, weights, len(self.index.start) - 1)
@@ -211,7 +213,7 @@ class VoteTable:
 
 
 class ScaledVoteTable(VoteTable):
-    """Votes in which a row counts more for one label than for another: scales int64 (n, m), 0 where it does not vote.
+    """Votes in which a row counts more for one label than for another: scales int64 (n, m), 0 if it does not vote.
 
     Its weight in a neighbourhood times these is what it votes, in integers, so that updates stay exact. The votes are
     kept.

@@ -1,4 +1,4 @@
-"""What the online learners share: reading chunks, the rounds, scores, predictions, and the state to keep."""
+"""Code shared by the online learners: reading chunks, the rounds, scores, predictions, and the state to keep."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class OnlineClassifier(ScoreClassifier):
         *,
         progress: RoundProgress | None = None,
     ) -> Self:
-        """Learn anew: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix (n, m).
+        """Learn again: `max_iter` passes over X (n, d) and y, a label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0, with which the loss of a row is multiplied, and so the step of its round: 2 is
             one step twice as long, not two rounds. Rows of weight 0 are left out: the result is that without them.

@@ -27,7 +27,7 @@ class PLPerceptron(OnlineClassifier):
 
     Parameters
     ----------
-    loss : "average" where rows have many candidates, "max" where they have few.
+    loss : "average" where rows have many candidates, "max" if they have few.
     eta0 : step, > 0; the paper leaves it open. What counts is eta0 * |x|^2: about 1 was best on the sets measured, and
         "auto" is 1 / the mean |x|^2 of the rows of `fit`, or of the first chunk; `eta0_` is what was used.
     average : predict with the mean of the iterates. Not in the paper; better for "average" with many candidates.
@@ -85,7 +85,7 @@ SHARE = 1000.0  # mean |x|^2 over alpha, where alpha is "auto"
 class PLPegasos(OnlineClassifier):
     """Pegasos for partial labels, `loss="average"` (Algorithm 3) or `"max"` (Algorithm 4).
 
-    From W = 0, with eta_t = 1 / (alpha t) in round t, where there is a loss:
+    From W = 0, with eta_t = 1 / (alpha t) in round t, if there is a loss:
 
         W <- (1 - 1/t) W + eta_t * outer(tau, x),   then   W <- min(1, 1 / (sqrt(alpha) |W|)) W
 
@@ -96,7 +96,7 @@ class PLPegasos(OnlineClassifier):
 
     Parameters
     ----------
-    loss : "average" where rows have many candidates, "max" where they have few.
+    loss : "average" where rows have many candidates, "max" if they have few.
     alpha : lambda, the weight of 1/2 |W|^2 against the mean loss; 1e-50 or more. The best goes with |x|^2: "auto" is
         the mean |x|^2 / 1000 of the rows of `fit`, or of the first chunk, good on all sets measured; `alpha_` is what
         was used. The paper has powers of ten, for rows of unit length.
@@ -162,7 +162,7 @@ def learn_stream(
     """Learn a stream in one pass with `partial_fit`; one chunk is held at a time. Returns the number of rows.
 
     chunks : any iterable of (X (k, d), y), k at least 1, as `partial_fit` of the estimator takes them
-    classes : (m,) passed with the first chunk, None where y are candidate matrices or the estimator has its classes
+    classes : (m,) passed with the first chunk, None if y are candidate matrices or the estimator has its classes
     progress : called after each chunk as progress(rows so far, chunks so far); what it raises ends the stream.
         `estimator.mistakes_ / estimator.rounds_` is the running ambiguous loss of an online learner
     What is wrong with a chunk is raised as `partial_fit` raises it, with the chunk's number noted; the chunks before

@@ -46,7 +46,7 @@ class OnlineState:
 
     correction : (m, d + 1) with averaging, else (0, 0); the sum of the iterates is mass * weights - correction
     numbers : (5,) scale, mass, |W|^2 (carried by Pegasos only), sum of the objectives met before each update, and the
-        mean |x|^2 of the rows that it began with, 1 where nothing goes by it
+        mean |x|^2 of the rows that it began with, 1 if nothing uses it
     counts : (3,) rounds, updates, mistakes      possible : (m,) bool, the classes that were a candidate so far
     """
 
@@ -138,7 +138,7 @@ class OnlineState:
         return bool(self.correction.size)
 
     def model(self) -> tuple[FloatArray, float]:
-        """(V, scale): the model is scale * V, V (m, d + 1): the last iterate, or the mean of all where it is kept."""
+        """(V, scale): the model is scale * V, V (m, d + 1): the last iterate, or the mean of all if it is kept."""
         if not self.averaging:
             return self.weights, float(self.numbers[SCALE])
         V, U = self._laid_out(not self.weights.flags.c_contiguous)
@@ -158,7 +158,7 @@ class OnlineState:
 
 
 def mean_square(X: FeatureMatrix, weights: FloatArray) -> float:
-    """Mean |x|^2 of the rows of X by their weights (n,), or `EVEN`; 1 where that is 0: nothing is to be learnt."""
+    """Mean |x|^2 of the rows of X by their weights (n,), or `EVEN`; 1 if that is 0: nothing is to be learnt."""
     if is_sparse(X):
         squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     else:

@@ -2,8 +2,8 @@
 near each other.
 
 What a share means differs from model to model: of the rows to which one gives 0.9 nearly all are right, of those of
-another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So how sure is sure enough is told by
-rows whose label is known and from which the model has not learnt (`sure_from`).
+another four of five (docs/decisions/0032-many-rows-at-once.md has the figures). So rows set the threshold whose
+label is known and from which the model has not learnt (`sure_from`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, is_sparse
 
 SURE = 0.9
-"""The share from which on a row counts as sure while nobody can tell how right the model is."""
+"""The share from which on a row counts as sure while no one can tell how right the model is."""
 RIGHT = 0.95
-"""Of the rows with a known label of which the model is sure, so many must be right."""
+"""For the rows with a known label of which the model is sure, so many must be right."""
 AT_LEAST, DOUBT = 0.9, 0.1
-"""Of all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
+"""For all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
 KNOWN = 22
 """Rows with a known label that it takes to tell: the fewest that, all of them right, leave no more doubt than that."""
 FEWEST = 3
@@ -31,9 +31,10 @@ def sure_from(shares: FloatArray, right: BoolArray) -> float | None:
 
     shares : (k,) of the best label of each      right : bool (k,), whether that is its label
 
-    It is one of the shares, above 0.5; SURE where there are fewer than KNOWN rows; None where no share will do. Of the
+    It is one of the shares, above 0.5; SURE if there are fewer than KNOWN rows; None if no share will do. Of the
     rows at least as sure RIGHT must be right, and an exact binomial test at the level DOUBT must say that AT_LEAST of
-    all such rows are. Shares are tried from the highest down, KNOWN rows first, to the first that fails: whoever took
+    all such rows are. Shares are tried from the highest down, KNOWN rows first, to the first that fails: no matter
+    who took
     the lowest of many that happen to pass would find one where shares say nothing, and be told too much of it. In this
     order, fixed beforehand, each can be tried at the whole level.
     """
@@ -56,7 +57,7 @@ def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> I
     shares : (r, m) label distributions      at_least : the least share of a row's best label, above 0.5
     fewest : a label with fewer such rows is passed over
 
-    The label is that of the surest row whose label has enough rows. Empty where no label has.
+    The label is that of the surest row whose label has enough rows. Empty if no label has.
     Raises ValueError where at_least would let two labels of a row be sure.
     """
     if not 0.5 < at_least <= 1.0:

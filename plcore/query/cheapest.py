@@ -87,7 +87,7 @@ def row_questions(
     criterion : of `CRITERIA`      changed : for "flips", changed(part) is the number for the candidates (m,) bool
     n_likeliest : about how many candidates "is it k?" is considered, likeliest first, ties by column. For all criteria
         but "flips" no other candidate gains more than the likeliest, so that 1 would do
-    n_first : how many labels "which" shows, where the others stand behind a key; None: all
+    n_first : how many labels "which" shows, where the others are behind a key; None: all
     The order is "which", "is" by share, "group" as given. A row with one candidate has "which" alone, which gains
     nothing. Raises ValueError for another criterion, no candidate, shares that are no numbers of at least 0, other
     shapes, or "flips" without `changed`.
@@ -121,7 +121,7 @@ def row_questions(
 
 def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
     """The one of `row_questions` with the largest gain for each second; of ties the first, so that a row where no
-    answer gains anything is asked as "which". Raises ValueError where there is none."""
+    answer gains anything is asked as "which". Raises ValueError if there is none."""
     if not questions:
         raise ValueError("questions must hold one at least.")
     best = max(question.rate for question in questions)
@@ -224,7 +224,7 @@ class QuestionOrder:
         self._begin: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._keys: IntArray = np.empty(self._begin[-1], dtype=np.int64)
         self._place_of = tie_order
-        # Where ties go by row number, both are the same.
+        # Where ties use row number, both are the same.
         in_order = bool((tie_order[1:] > tie_order[:-1]).all())
         self._row_at = tie_order if in_order else np.argsort(tie_order)
         self._keys[self._place_of] = keys

@@ -33,7 +33,7 @@ NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """What counts as an effect, and on what graph; checked arguments of the compiled loops."""
+    """Definition of an effect, and its graph; checked arguments of the compiled loops."""
 
     neighbors: AnyArray  # int32 (T, K)
     weights: IntArray  # int64 (T, K)
@@ -151,7 +151,7 @@ def many_candidates(masks: Kept) -> BoolArray:
 
 
 def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) -> IntArray:
-    """`add_all_scores` of rule "mw" where nobody asks which places count: no look at the neighbours' candidates."""
+    """`add_all_scores` of rule "mw" if no one asks which places count: no look at the neighbours' candidates."""
     scores = np.zeros((n_jobs, len(rule.masks)), dtype=np.int64)
     in_blocks(
         targets, n_jobs, lambda block, job: add_shares(block, rule.neighbors, rule.weights, scores[job])
@@ -168,7 +168,7 @@ def effect_scores(
     max_nodes: int = MAX_NODES,
     n_jobs: int = 1,
 ) -> FloatArray:
-    """Share of weighted decisions that an answer about each row could change; 0 where one candidate is left.
+    """Share of weighted decisions that an answer about each row could change; 0 if one candidate is left.
 
     neighbors, weights : (n_targets, K) as `plcore.query.winners`      candidates : (n_samples, n_classes)
         bool

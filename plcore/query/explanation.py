@@ -15,7 +15,7 @@ from plcore.query.possible import near_possible, near_sets
 
 @dataclass(frozen=True)
 class AnswerEffect:
-    """What one answer would do to one target: its label sets before and after, as class numbers, ascending.
+    """Effect of one answer on one target: its label sets before and after, as class numbers, ascending.
 
     Possible labels are exact under rule "pl", else approximate (APL).
     """
@@ -41,7 +41,7 @@ class Explanation:
 
 
 def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[AnswerEffect, ...]:
-    """What each answer about a row, neighbour number slots[i] of targets[i], would change for these targets."""
+    """Changes of these targets by each answer about a row, neighbour number slots[i] of targets[i]."""
     found: dict[int, list[AnswerEffect]] = {}
     for places, near in near_graphs(targets, rule.neighbors, rule.weights, rule.masks, rule.n_classes):
         numbers = np.arange(len(targets))[places]
@@ -51,7 +51,7 @@ def answer_effects(rule: Rule, targets: IntArray, slots: IntArray) -> tuple[Answ
 
 
 def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) -> list[AnswerEffect]:
-    """What answers about its neighbour at this slot would change for one target. own : its number in its graph"""
+    """Changes of one target by answers about its neighbour at this slot. own : its number in its graph"""
     rows = near.neighbors[own]
     masks = near.masks[rows]
     labels = np.arange(near.n_classes)
@@ -98,7 +98,7 @@ _NEGLIGIBLE = 1e-9  # a spread below this share of the feature's own is rounding
 
 
 class LabelMoments(NamedTuple):
-    """Per label and feature; NaN where no row with a value there can have the label."""
+    """Per label and feature; NaN if no row with a value there can have the label."""
 
     mean: FloatArray  # (m, d)
     variance: FloatArray  # (m, d)
@@ -107,7 +107,7 @@ class LabelMoments(NamedTuple):
 def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
     """Mean and variance of each feature under each label.
 
-    X : (n, d) numbers, NaN where a value is missing: such a cell counts for nothing
+    X : (n, d) numbers, NaN if a value is missing: such a cell counts for nothing
     distributions : (n, m) shares in [0, 1], the weights of the rows
     Costs O(n d m). Raises ValueError where the shapes do not match.
     """
@@ -130,7 +130,7 @@ def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
 
 
 def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
-    """(d,) the score of each feature for two label numbers: 0 where it says nothing, inf where it alone decides."""
+    """(d,) the score of each feature for two label numbers: 0 if it says nothing, inf where it alone decides."""
     apart = np.abs(moments.mean[first] - moments.mean[second])
     spread = np.sqrt((moments.variance[first] + moments.variance[second]) / 2)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -144,7 +144,7 @@ def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntA
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 
 
-# What in a row speaks for each of some labels: which of its features are larger under one label than under the
+# Evidence in a row for some labels: which of its features are larger under one label than under the
 # others.
 #
 # The row's score for a label is its product with the mean of the rows of that label (Rocchio's classifier; Manning,
@@ -154,13 +154,13 @@ def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntA
 #     speaks_jk = x_j (mean_kj - mean of mean_lj over the other labels l),
 #
 # in which every row counts for a label with its share in the row's label distribution, as in `.telling`. Only columns
-# that the row holds count, so that a sparse row costs what stands in its own columns.
+# that the row holds count, so that a sparse row costs what is in its own columns.
 
 
 def speaks_for(
     X: Matrix, distributions: FloatArray, columns: IntArray, values: FloatArray, own: int | None = None
 ) -> FloatArray:
-    """(c, k) how much each column of one row speaks for each of k labels, below 0 where it speaks against it.
+    """(c, k) how much each column of one row speaks for each of k labels, below 0 if it speaks against it.
 
     X : CSC (n, d) the rows to learn from      distributions : (n, k) their shares of the k labels, two or more
     columns, values : (c,) what the row holds      own : its number among the n rows: it does not count for itself

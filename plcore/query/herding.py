@@ -197,7 +197,7 @@ class MaxHerding(Baseline):
 
     def lasts(self, answered: int) -> bool:
         """Whether coverage goes on: fewer rows are answered than twice the number of classes, and the largest gain is
-        at least 1 % of the largest at `fit`, by even shares and as if no row were labelled."""
+        at least 1% of the largest at `fit`, by even shares and as if no row were labelled."""
         self._check_fitted()
         if answered >= ANSWERS_PER_CLASS * self.candidates_.shape[1]:
             return False
@@ -215,7 +215,7 @@ def _fixed(concern: FloatArray) -> IntArray:
 def nearness(weights: IntArray) -> IntArray:
     """(n, K) exp(-(d / s)^2 / 2) in units of 2**-24, from the weights w = 1 - d / sum d of each row's neighbours.
 
-    The row itself is the first of them; s is the median of d over the others. Where all distances of a row are 0, or
+    The row itself is the first of them; s is the median of d over the others. If all distances of a row are 0, or
     not told, it is 1 throughout.
     """
     far: FloatArray = np.maximum(1.0 - weights / WEIGHT_UNIT, 0.0)

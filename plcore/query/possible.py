@@ -98,7 +98,7 @@ def exact_possible(
     max_nodes: int,
     plain_search: bool = False,
 ) -> tuple[BoolArray, BoolArray]:
-    """(PL, undecided) bool (B, m) of some targets; undecided labels stand in PL too. Inputs are already valid.
+    """(PL, undecided) bool (B, m) of some targets; undecided labels are in PL too. Inputs are already valid.
 
     plain_search : leave out greedy placement and maximum flow (a test compares the ways).
     """

@@ -27,7 +27,7 @@ from plcore.query.effects import DECISIONS, RULES, Rule, add_all_scores, in_bloc
 from plcore.query.explanation import Explanation, answer_effects
 from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
-# What rows lose of their effect scores while others are asked about rows that count the same targets.
+# Loss of effect scores when rows with the same targets are asked.
 
 
 def lost_by_claims(
@@ -62,13 +62,13 @@ class Targets:
     """T targets over n rows, kept up to date while candidates change.
 
     rows : int (T,) the row that each target stands for; None: points of their own, all of which count
-    candidates, now : bool (n, m) at the start, and as they stand
+    candidates, now : bool (n, m) at the start, and as they are
     fixed : whether the rows ambiguous at the start count for good, else those that are ambiguous now
 
     Attributes
     ----------
     ambiguous : bool (n,), rows with two candidates or more now.
-    settled : bool (T,), targets that no answer can change any more; None while nobody has asked for it.
+    settled : bool (T,), targets that no answer can change any more; None while no one has asked for it.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Targets:
         return self._open
 
     def share_settled(self, rule: Rule, n_jobs: int) -> float:
-        """Share of settled targets among the initially ambiguous ones; 1 where there were none."""
+        """Share of settled targets among the initially ambiguous ones; 1 if there were none."""
         still_open, _ = self.openness(rule, n_jobs)
         return (self._n_initial - still_open) / self._n_initial if self._n_initial else 1.0
 
@@ -318,7 +318,7 @@ class EffectRanker:
 
         One row: the highest score, ties by row number (or the seeded permutation). A batch: one after the
         other, each with the shares of targets that earlier rows count damped, so that its questions do not
-        decide the same targets twice; equal damped scores go by score, then as above.
+        decide the same targets twice; equal damped scores use score, then as above.
         among: bool (n,), rows that may be returned; None for all. claimed: rows that others are being asked
         about now; their targets are damped as well, and they are not returned.
         """
@@ -338,7 +338,8 @@ class EffectRanker:
         )  # fmt: skip
 
     def _best_beside(self, claimed: IntArray, allowed: BoolArray, power: FloatArray) -> int:
-        """The first of a batch beside these claims, -1 for none: the best of the rows that lose nothing by them, or one
+        """The first of a batch next to these claims, -1 for none: the best of the rows that lose nothing by them, or
+        one
         of those that do."""
         if self._order is None:
             keys = np.where(self._targets.ambiguous, self._scores, -1)
@@ -367,7 +368,7 @@ class EffectRanker:
     def update(self, row: int, candidates_row: ArrayLike) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
 
-        A row without any candidate is an item taken out: it casts no vote and is not asked.
+        A row without any candidate is an item excluded: it casts no vote and is not asked.
         Returns the targets scored again, ascending. Raises ValueError for a row out of range, CandidateError
         for values that are not m times True/False or 1/0.
         """

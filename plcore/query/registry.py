@@ -19,14 +19,14 @@ from plcore.query.uncertainty import LargestEffect, SmallestMargin
 
 
 class StrategyKind(StrEnum):
-    """What a strategy goes by."""
+    """The inputs of a strategy."""
 
     RULE = "effect rule"
     """A rule of `effect_scores`: made with its own name as `rule`."""
     BASELINE = "baseline"
     """Neither neighbours nor a model: made with `random_state`, and with `scaling` where it needs features."""
     MODEL = "model"
-    """What the model says of the rows: made with a function that gives the margins between its shares, or its effect
+    """Model output for the rows: made with a function that gives the margins between its shares, or its effect
     scores, whatever the strategy needs."""
     OPENING = "opening"
     """Rows for the first questions alone; then those follow that suit the model. Made with a function that gives how
@@ -34,7 +34,7 @@ class StrategyKind(StrEnum):
 
 
 class Need(StrEnum):
-    """What a strategy must be given besides the candidates."""
+    """Inputs of a strategy in addition to the candidates."""
 
     GRAPH = "graph"
     """The neighbours of every row."""
@@ -52,7 +52,7 @@ class StrategyEntry:
 
     words : what it asks first      why : as a sentence without its full stop, why a row is asked. It is left out where
         counts can be told that say the same (`counts_say_why`)
-    strategy : its class      draws : whether its order is drawn by a seed; ties of the others go by row number
+    strategy : its class      draws : whether its order is drawn by a seed; ties of the others use row number
     """
 
     name: str
@@ -149,7 +149,7 @@ BASELINES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is Strateg
 STRATEGIES = tuple(
     e.name for e in STRATEGY_ENTRIES.values() if e.kind in (StrategyKind.RULE, StrategyKind.BASELINE)
 )
-"""Those that need no model, which `make_strategy` makes."""
+"""Strategies that need no model, made by `make_strategy`."""
 
 
 def make_strategy(

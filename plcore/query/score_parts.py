@@ -27,7 +27,7 @@ RULE, DECISION = "apl", "set"
 
 @dataclass(frozen=True)
 class Shares(BlockJob):
-    """What the rows of one part of neighbours add to scores: (row, shares) int64 (2, p), by row.
+    """Contribution of one part of neighbours to scores: (row, shares) int64 (2, p), by row.
 
     candidates : the part with the candidates of all rows, packed, uint8 (n, bytes)
     """
@@ -122,7 +122,7 @@ def first_ranking(
     weights: str = "linear",
     progress: BlockProgress | None = None,
 ) -> tuple[IntArray, FloatArray]:
-    """The `most` rows to ask about first, best first, and their scores; ties go by row number.
+    """The `most` rows to ask about first, best first, and their scores; ties use row number.
 
     candidates : as `Shares`      weights : as `EffectRanker`
     Raises BlockError, RunnerError.

@@ -1,4 +1,4 @@
-"""What a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
+"""The input that a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
 
 People pay with seconds, not with answers. Of a person w, a form f and n labels to read
 
@@ -9,7 +9,7 @@ is shrunk to that of all. Forms: "which" (which of these n is it?), "is" (is it 
 these n?). That time grows with the logarithm of the number of choices is Hick's law (Hick, "On the rate of gain of
 information", 1952); on the logarithm of seconds it is a power of n, which also grows slowly and cannot fall below 0.
 
-The effect of the form can only be told from answers where it was not chosen for the row: where "is it k?" is asked of
+The effect of the form can only be told from answers if it was not chosen for the row: where "is it k?" is asked of
 easy rows alone, easy rows look as if the form had made them quick. Callers put some questions in a random form.
 """
 
@@ -35,16 +35,17 @@ N_COMMON = 4  # columns of the mean, "is", "group" and the slope
 
 @dataclass(frozen=True)
 class SecondsPrior:
-    """What is believed of seconds before anybody has answered; how firmly, as spreads of log seconds.
+    """Beliefs about seconds before anyone has answered; how firmly, as spreads of log seconds.
 
     which : "which of these four?" takes 4 s. An assumption: it moves with the first answers, and cancels where forms
         are compared
-    yes_no : a yes or no about one class takes .55 of that. Russakovsky, Li and Fei-Fei (CVPR 2015) found a little more
+    yes_no : a yes or no about one class takes 0.55 of that. Russakovsky, Li and Fei-Fei (CVPR 2015) found a little more
         than half for pictures: to verify a class against naming one of many
-    slope : seconds grow as n ** .3. Hick's own times, .38 s among two and .72 s among ten, make .4; some of the time
-        goes into looking at the row, whatever the choices, so that .3 is assumed
-    noise : of one answer around its mean, .6: two in three within a factor of 1.8      person : of people around the
-        project, .5      project, form, change : of the mean, of a form's effect and of the slope around the above.
+    slope : seconds grow as n ** 0.3. Hick's own times, 0.38 s among two and 0.72 s among ten, make 0.4; some of the
+    time
+        goes into looking at the row, whatever the choices, so that 0.3 is assumed
+    noise : of one answer around its mean, 0.6: two in three within a factor of 1.8      person : of people around the
+        project, 0.5      project, form, change : of the mean, of a form's effect and of the slope around the above.
         All assumed; their ratios to the noise are the ridge's penalties
     noise_answers : with so many answers the noise that was seen counts as much as the one assumed
     """

@@ -32,7 +32,7 @@ from plcore.neighbors.graph import SCALINGS, make_scaler
 from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 
-# What `EffectRanker` checks at the door.
+# Input checks of `EffectRanker`.
 
 
 def check_number(n: object) -> int:
@@ -77,9 +77,9 @@ def check_target_rows(target_rows: ArrayLike, n_targets: int, n_rows: int) -> In
 
 
 class Strategy(Protocol):
-    """What learner, replay and benchmarks need of a strategy. Rows with one candidate or none are never asked."""
+    """Interface of a strategy for learner, replay and benchmarks. Rows with one candidate or none are never asked."""
 
-    candidates_: BoolArray  # (n, m) as they stand after the updates
+    candidates_: BoolArray  # (n, m) as they are after the updates
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Start on features X (n, d), dense or CSR, and candidates (n, m)."""
@@ -99,17 +99,17 @@ class Strategy(Protocol):
 
 
 class ModelStrategy(Strategy, Protocol):
-    """A strategy that goes by what a model says of the rows."""
+    """A strategy that uses what a model says of the rows."""
 
     def model_changed(self) -> None:
         """The model may say something else of any row now."""
 
 
 class LearnerStrategy(Strategy, Protocol):
-    """A strategy that goes by a fitted learner, which `plcore.evaluation.replay` brings."""
+    """A strategy that uses a fitted learner, which `plcore.evaluation.replay` brings."""
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
-        """The learner has learnt, just now: from X (n, d), the rows of `fit`, and their candidates as they stand."""
+        """The learner has learnt, just now: from X (n, d), the rows of `fit`, and their candidates as they are."""
 
 
 class Baseline:
@@ -175,7 +175,7 @@ class Baseline:
         return rows[np.lexsort((self._tie_order[rows], -values))[:n]]
 
     def update(self, row: int, candidates_row: ArrayLike) -> None:
-        """Replace the candidates of a row (m,); all False: an item taken out, it is not asked.
+        """Replace the candidates of a row (m,); all False: an item excluded, it is not asked.
 
         Raises ValueError for a row out of range, CandidateError for values that are not m times True/False or
         1/0.
@@ -249,7 +249,7 @@ class FarthestFirst(Baseline):
         mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
         mean = sparse.csr_matrix(mean) if is_sparse(self._X) else mean
         self._from_mean = self._nearest_of(everyone, ready(mean))[1]
-        # Of every row: its nearest labelled row (-1: none) and the distance to it.
+        # For every row: its nearest labelled row (-1: none) and the distance to it.
         self._nearest: IntArray = np.full(len(everyone), -1)
         self._distance: FloatArray = np.full(len(everyone), np.inf)
         self._find_labelled(everyone)
@@ -260,7 +260,7 @@ class FarthestFirst(Baseline):
         return places[:, 0], distances[:, 0]
 
     def _find_labelled(self, rows: IntArray) -> None:
-        """Search the nearest labelled row of these rows anew."""
+        """Search the nearest labelled row of these rows again."""
         labelled = np.flatnonzero(self._sizes == 1)
         self._nearest[rows], self._distance[rows] = -1, np.inf
         if len(labelled) and len(rows):

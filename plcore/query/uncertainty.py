@@ -59,8 +59,8 @@ class LearnerScores(Baseline):
 def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> FloatArray:
     """(n, m) what a fitted learner says of its training rows X (n, d) inside their candidates, rows summing to 1.
 
-    Its `label_distributions_` where it has some, else `predict_proba`, else the softmax of `decision_function`; even
-    where nothing inside the candidates is likely. Raises ValueError for a learner with none of these.
+    Its `label_distributions_` if it has some, else `predict_proba`, else the softmax of `decision_function`; even
+    if nothing inside the candidates is likely. Raises ValueError for a learner with none of these.
     """
     if hasattr(learner, "label_distributions_"):
         return np.array(learner.label_distributions_)  # which an update changes where they lie
@@ -77,7 +77,7 @@ def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> 
 
 
 def no_learner(strategy: Baseline) -> NotFittedError:
-    """What a strategy raises that is asked before it was shown a learner."""
+    """Error of a strategy that was asked before it had a learner."""
     return NotFittedError(
         f"This {type(strategy).__name__} knows no learner yet: call learner_changed(learner, X) after fit."
     )
@@ -88,7 +88,7 @@ OfRows = Callable[[IntArray], FloatArray]
 
 
 class ByModel(Baseline):
-    """What the strategies share that go by a model: rows are asked of it again only when it, or they, have changed."""
+    """Code shared by strategies that use a model: rows are asked of it again only when it, or they, have changed."""
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
@@ -120,7 +120,7 @@ class SmallestMargin(ByModel):
 
     margins : gives for training rows (r,) the model's p1 - p2 (r,); None: those of the learner that `learner_changed`
         brings
-    Scores are 1 - (p1 - p2), p1 and p2 the two largest shares of the row; 1 where the model is torn.
+    Scores are 1 - (p1 - p2), p1 and p2 the two largest shares of the row; 1 if the model is torn.
     """
 
     def __init__(self, margins: OfRows | None = None, *, random_state: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What the multi-label learners share: reading the data, ranking labels, predictions and their score."""
+"""Code shared by the multi-label learners: reading the data, ranking labels, predictions and their score."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Parameters
     ----------
     threshold : above which value a label is a yes. "auto": the one with the highest F1 on the known cells, all labels
-        together, each row by values it had no part in (how, the learner says); .5 where no known cell is a yes. Or a
-        number: .5 is halfway between no and yes. A label vector needs none: the highest counts.
+        together, each row by values it had no part in (how, the learner says); 0.5 if no known cell is a yes. Or a
+        number: 0.5 is halfway between no and yes. A label vector needs none: the highest counts.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self.threshold_
 
     def _decided(self, values: FloatArray) -> FloatArray:
-        """Of (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
+        """For (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
         return self._from_single(values) if self._single else values - self._cut
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(n, L) int8, 1 where the value is above `threshold_`; after a label vector (n,) the label of the highest."""
+        """(n, L) int8, 1 if the value is above `threshold_`; after a label vector (n,) the label of the highest."""
         values = self._values(self._check(X))
         if self._single:
             return np.asarray(self.classes_[values.argmax(axis=1)])
@@ -131,7 +131,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return precision_at(self._cells(y), self._values(self._check(X)), 1, sample_weight=sample_weight)
 
     def _cells(self, y: LabelsLike) -> AnyArray:
-        """(n, L) int8 cells of y, its columns in the order of `classes_`; by name where they have names."""
+        """(n, L) int8 cells of y, its columns in the order of `classes_`; by name if they have names."""
         vectors = check_label_vectors(y, matrix=True)
         place: IntArray = np.arange(len(self.classes_))
         if isinstance(y, pd.DataFrame):

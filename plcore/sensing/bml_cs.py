@@ -40,7 +40,7 @@ from plcore.sensing.rows import RowInference, label_entropy
 class HoleTraining:
     """One fit: the rows of `regression`, their labels, and the noise.
 
-    values, known (n, L) : labels, 0 where not known      targets (n, K) : Phi values, if they are at hand
+    values, known (n, L) : labels, 0 if not known      targets (n, K) : Phi values, if they are at hand
     Attributes: coefficients, of E[W], at first the closed form for holes as 0; targets (n, K), what they are fitted
     to; at, the regressions at the ridge t2 / tau2.
     """
@@ -142,9 +142,9 @@ class BMLCSClassifier(MultiLabelClassifier):
     kernel : "linear", "poly" (gamma x.x' + coef0)^degree, "rbf"; gamma None: 1, for rbf 1 / (2 * mean squared
         distance). fit_intercept appends a constant 1 to x before the kernel (regularised).
     noise, prior_variance : t2, variance of Phi y around its prediction, and tau2 of each weight; None: by marginal
-        likelihood (rows with holes: what is not asked as 0), with a ridge t2 / tau2 of at least .1 mean x.x'.
+        likelihood (rows with holes: what is not asked as 0), with a ridge t2 / tau2 of at least 0.1 mean x.x'.
     split : share of t2 between z and the prediction, in (0, 1); the data do not determine it.
-    threshold : as `MultiLabelClassifier`, of posterior means; .5 as in the paper. "auto": each row by the regressions
+    threshold : as `MultiLabelClassifier`, of posterior means; 0.5 as in the paper. "auto": each row by the regressions
         without it, in closed form; what they are fitted to in other rows, Phi and noise stay as fitted with it.
     random_state : seed of Phi.
 
@@ -152,8 +152,8 @@ class BMLCSClassifier(MultiLabelClassifier):
     ----------
     classes_, n_features_in_, transduction_ : as `MultiLabelClassifier`
     label_mean_, label_variance_ : (n, L) posterior of the training cells; known cells keep their value, variance 0.
-    label_gamma_ : (n, L) 1 / E alpha, the prior variance found for each training cell; 0 where known.
-    bound_ : (n_iter_,) the bound after each iteration of training, in nats; empty where nothing was missing or
+    label_gamma_ : (n, L) 1 / E alpha, the prior variance found for each training cell; 0 if known.
+    bound_ : (n_iter_,) the bound after each iteration of training, in nats; empty if nothing was missing or
         missing="zero": the solution is then in closed form.
     projection_ (K, L), noise_, prior_variance_, n_components_, n_iter_
     """

@@ -1,4 +1,4 @@
-"""What an answer about a label would tell, in closed form; and batches that do not ask the same thing twice.
+"""Information gained by an answer about a label, in closed form; and batches that do not ask the same thing twice.
 
 For fixed precisions alpha all of BML-CS is jointly Gaussian: the covariance after an answer does not depend on the
 answer, so that no expectation and no repeated inference is needed. With g = 1/alpha, S the covariance of a row's
@@ -8,7 +8,7 @@ unknown labels at noise c, and v = x' S_W x:
     about the regressions W     I(y_j; W)      = 1/2 log(S_jj[t2 + v] / S_jj[t2])
     of all labels of a row      I(y; W)        = 1/2 (logdet S[t2 + v] - logdet S[t2]),  K/2 log(1 + v/t2) for g -> inf
 
-All gains are in nats. Scores are higher = ask sooner, -inf where there is nothing to ask.
+All gains are in nats. Scores are higher = ask sooner, -inf if there is nothing to ask.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def gain_within_row(
 ) -> FloatArray:
     """(n, L) what the answer of a label tells about the other unknown labels of its row; -inf where known.
 
-    variance (n, L) : S_jj at `noise`      gamma (n, L) : 1/alpha, 0 where known      lengths (L,) : |phi_j|^2
+    variance (n, L) : S_jj at `noise`      gamma (n, L) : 1/alpha, 0 if known      lengths (L,) : |phi_j|^2
     noise : (n,) or one number
     """
     unknown = gamma > 0
@@ -154,17 +154,17 @@ def _half_log(ratio: FloatArray, unknown: BoolArray) -> FloatArray:
 
 FEWEST_LABELS, MOST_CELLS = 16, 50_000  # labels of a row, and cells in all, that a joint batch chooses from
 EVEN_SHARES = 2  # a joint batch asks a label at most so many times as often as if all labels were asked alike
-DRIFT = 0.01  # a row's covariance is made anew where its noise has moved by more than this share
+DRIFT = 0.01  # a row's covariance is rebuilt where its noise has moved by more than this share
 
 
 class CellPosteriors:
     """Covariances of the unknown labels of n rows at three noises: "paper" c2, "narrow" t2, "wide" t2 + x' S_W x.
 
-    They depend on the precisions, not on what is predicted: an answer makes those of its own row anew, and the wide
-    ones of rows whose noise has moved by more than 1 %. Which those are is settled when the answer comes; they are
+    They depend on the precisions, not on what is predicted: an answer makes those of its own row again, and the wide
+    ones of rows whose noise has moved by more than 1%. Which those are is settled when the answer comes; they are
     made when they are asked for, each row by itself, so that looking changes nothing, not even by rounding.
 
-    gamma (n, L) : 1 / E alpha, 0 where known; change it by `replace`      spread (n,) : x' S_W x
+    gamma (n, L) : 1 / E alpha, 0 if known; change it by `replace`      spread (n,) : x' S_W x
     """
 
     def __init__(self, projection: Projection, noise: Noise, gamma: FloatArray, spread: FloatArray) -> None:

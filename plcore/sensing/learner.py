@@ -199,7 +199,7 @@ class SensingLearner:
 
     classifier : the `BMLCSClassifier` to fit, None for its defaults      random_state : seed of "random" scores
 
-    `fit`, then `answer` and `next` in any order; `refresh` fits anew on all that is known. The same table and the
+    `fit`, then `answer` and `next` in any order; `refresh` fits again on all that is known. The same table and the
     same answers in the same order give the same state, and after `refresh` their order does not matter. Between
     refreshes Phi, the noise, and the label posteriors of other rows stay as they are; what the regressions predict
     (`predict_mean`, `row_variance_`) is up to date. A row of which nothing is known does not train: its first answer
@@ -209,7 +209,8 @@ class SensingLearner:
     ----------
     classes_ (L,)      cells_ (n, L) int8 : 1, 0, -1 not asked
     label_mean_ (n, L) : posterior means; known cells keep their value
-    threshold_ : above which mean `predict` says yes, by the `threshold` of the classifier; found anew by each `refresh`
+    threshold_ : above which mean `predict` says yes, by the `threshold` of the classifier; found again by each
+    `refresh`
     """
 
     classes_: AnyArray
@@ -243,7 +244,7 @@ class SensingLearner:
         self.cells_, self.classes_ = vectors.cells, vectors.classes
 
     def refresh(self) -> Self:
-        """Fit anew on the cells as they stand."""
+        """Fit again on the cells as they are."""
         with one_thread():
             self._refresh()
         return self
@@ -257,7 +258,7 @@ class SensingLearner:
         known = self.cells_ != UNKNOWN
         self._means = RowCovariance(self._regression, self._noise.ridge, self._inside.astype(np.float64))
         self._unsure = RowCovariance(self._regression, self._noise.ridge, known.mean(axis=1))
-        # What the regressions are fitted to, rows that do not train left out.
+        # Targets of the regressions, without rows that do not train.
         values = self.label_mean_ if self._marginal else np.where(known, self.cells_, 0.0)
         self._targets = values @ self._projection.Phi.T
         self._targets[~self._inside] = 0.0
@@ -270,7 +271,7 @@ class SensingLearner:
 
     @property
     def label_variance_(self) -> FloatArray:
-        """(n, L) variance of each label, that of W included up to 1 % of its noise; 0 where known."""
+        """(n, L) variance of each label, that of W included up to 1% of its noise; 0 if known."""
         return self._cells.at("wide")[0].variance.copy()
 
     def answer(self, row: int, label: int, value: int | None) -> Self:
@@ -322,7 +323,7 @@ class SensingLearner:
         return self
 
     def _leave(self, row: int) -> None:
-        """Take a row out of the regressions: one measurement taken back."""
+        """Take a row out of the regressions: one measurement withdrawn."""
         column = self._means.measure(row, -1.0)
         gain = column / (column[row] - self._noise.ridge)
         self._fitted += np.outer(gain, self._targets[row] - self._fitted[row])
@@ -358,7 +359,7 @@ class SensingLearner:
         self._cells.replace(row, one.gamma[0])
 
     def predict(self, X: MatrixLike) -> AnyArray:
-        """(len(X), L) int8, 1 where `predict_mean` is above `threshold_`."""
+        """(len(X), L) int8, 1 if `predict_mean` is above `threshold_`."""
         return np.asarray((self.predict_mean(X) > self.threshold_).astype(np.int8))
 
     def predict_mean(self, X: FeatureMatrix) -> FloatArray:
@@ -379,13 +380,13 @@ class SensingLearner:
             return recover(self._projection, self._noise, fitted, mode, self._rounds, *self._prior).mean
 
     def scores(self, kind: str = "pair", criterion: str | None = None) -> FloatArray:
-        """How much each question is worth, higher = ask sooner; -inf where nothing is left to ask.
+        """How much each question is worth, higher = ask sooner; -inf if nothing is left to ask.
 
         kind : "instance", all labels of a row, scores (n,); "label", one label of each row, and "pair", one label
             of one row anywhere, scores (n, L)
         criterion : "entropy", of q(y) as in the paper; "variance", x' S_W x of a row, S_jj of a label;
             "information", about W for instances and pairs, about the rest of its row for labels; "margin", how
-            close the mean is to .5; "random". None: variance for instances, else information.
+            close the mean is to 0.5; "random". None: variance for instances, else information.
         """
         check_choice("kind", kind, KINDS)
         criterion = DEFAULTS[kind] if criterion is None else criterion

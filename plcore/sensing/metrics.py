@@ -39,7 +39,7 @@ def precision_at(
 def f1_scores(y: LabelsLike, predicted: ArrayLike) -> tuple[float, float]:
     """(macro, micro) F1 of predicted labels on the known cells of y, both (n, L).
 
-    Macro: the mean over labels with a known yes or a predicted yes; 0 where there is none.
+    Macro: the mean over labels with a known yes or a predicted yes; 0 if there is none.
     """
     vectors, values = _checked(y, predicted)
     yes = (values > 0.5) & vectors.known
@@ -67,8 +67,9 @@ def _checked(y: LabelsLike, scores: ArrayLike) -> tuple[LabelVectors, FloatArray
 
 EVEN = 0.5  # halfway from no, 0, to yes, 1: the threshold of the paper, and where no yes is known
 AUTO = "auto"
-# Of the rows that a threshold is fitted to; of more rows some are drawn. On 25,000 to 100,000 cells of three sets micro
-# F1 is the same within .005 (draws of Phi move it by more); the cost of a fit follows the cells.
+# For the rows that a threshold is fitted to; of more rows some are drawn. On 25,000 to 100,000 cells of three sets
+# micro
+# F1 is the same within 0.005 (draws of Phi move it by more); the cost of a fit follows the cells.
 MOST_CELLS = 30_000
 THRESHOLD: dict[str, list[object]] = {
     "threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]
@@ -76,7 +77,7 @@ THRESHOLD: dict[str, list[object]] = {
 
 
 def best_threshold(scores: FloatArray, yes: BoolArray) -> float:
-    """The t for which yes where score > t has the highest F1; of several the highest t. EVEN where no cell is yes.
+    """The t for which yes where score > t has the highest F1; of several the highest t. EVEN if no cell is yes.
 
     scores (k,), yes (k,) : of known cells. t lies halfway between two neighbouring scores, or 1 below the lowest.
     """
@@ -97,7 +98,7 @@ def best_threshold(scores: FloatArray, yes: BoolArray) -> float:
 
 
 def drawn_rows(known: BoolArray) -> IntArray:
-    """Rows of `known` (n, L) of which something is known, in order; a seeded sample where they have more cells than
+    """Rows of `known` (n, L) of which something is known, in order; a seeded sample if they have more cells than
     MOST_CELLS."""
     rows = np.flatnonzero(known.any(axis=1))
     most = max(1, MOST_CELLS // known.shape[1])

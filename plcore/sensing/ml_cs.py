@@ -87,7 +87,7 @@ class MLCSClassifier(MultiLabelClassifier):
     sparsity : labels found for each row.
     regression : "ridge", with the ridge of `BMLCSClassifier`, or "least_squares", as in the paper.
     ridge : t2 / tau2; None: by marginal likelihood.
-    threshold : as `MultiLabelClassifier`, of coefficients; .5 as in the paper. "auto": each row by the regressions
+    threshold : as `MultiLabelClassifier`, of coefficients; 0.5 as in the paper. "auto": each row by the regressions
         without it, in closed form.
 
     Labels not asked are taken for no; rows of which nothing is known do not train.

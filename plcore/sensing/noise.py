@@ -42,7 +42,7 @@ class Noise:
 
 
 def scale_of(kernel: Kernel, X: Matrix) -> float:
-    """Mean x.x' of the rows, which a ridge is measured in; 1 where all are 0, and any ridge will do."""
+    """Mean x.x' of the rows, which a ridge is measured in; 1 if all are 0, and any ridge will do."""
     mean = float(kernel.own(X).mean())
     return mean if mean > 1e-300 else 1.0
 
@@ -72,7 +72,7 @@ def find_noise(
         energy = ((vectors.T @ T) ** 2).sum(axis=1)
         rest = 0.0
     else:
-        # Targets in the n-space directions Z u / sqrt(e); what lies outside of them is noise alone.
+        # Targets in the n-space directions Z u / sqrt(e); what is outside of them is noise alone.
         images = vectors.T @ np.asarray(regression.features(X).T @ T)
         sure = values > 1e-10 * values[-1]
         energy = np.where(sure, (images**2).sum(axis=1) / np.where(sure, values, 1.0), 0.0)

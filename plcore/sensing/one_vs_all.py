@@ -24,7 +24,7 @@ class OneVsAllSVC(MultiLabelClassifier):
         in the paper. A label of which only one answer is known is always answered so, one of which nothing is known
         with no: its distance from the margin is 1 or -1.
     threshold : as `MultiLabelClassifier`, of the value (1 + distance from the margin) / 2, 0 and 1 at the margins of no
-        and yes; .5 is where `LinearSVC` decides. "auto": each row by SVMs fitted to the other two of three seeded
+        and yes; 0.5 is where `LinearSVC` decides. "auto": each row by SVMs fitted to the other two of three seeded
         folds of rows, which makes a fit three times as long.
     Attributes: as `MultiLabelClassifier`, and coef_ (L, d), intercept_ (L,).
     """

@@ -1,6 +1,6 @@
 """The random projection Phi (K, L), and q(y) of many rows at once through it.
 
-With precisions alpha of one row, g = 1 / E alpha (0 where a label is known), and noise c,
+With precisions alpha of one row, g = 1 / E alpha (0 if a label is known), and noise c,
 
     S = (diag(1/g) + Phi_u' Phi_u / c)^-1,   mu = S Phi_u' r / c,   r = z - Phi_o y_o   (u unknown, o known)
 
@@ -28,7 +28,7 @@ BLOCK_BYTES = 32 << 20  # packed matrices held at a time
 
 @dataclass(frozen=True)
 class LabelPosterior:
-    """q(y) of n rows: mean (n, L), 0 where known; variance S_jj (n, L), 0 where known; trace tr(Phi S Phi') (n,);
+    """q(y) of n rows: mean (n, L), 0 if known; variance S_jj (n, L), 0 if known; trace tr(Phi S Phi') (n,);
     logdet S0 (n,)."""
 
     mean: FloatArray
@@ -71,7 +71,7 @@ class Projection:
     ) -> LabelPosterior:
         """q(y) of rows.
 
-        gamma (n, L) : g, 0 where the label is known      residual (n, K) : r
+        gamma (n, L) : g, 0 if the label is known      residual (n, K) : r
         noise : c of the covariance, (n,) or one number      mean_noise : c of the mean, None for the same
         """
         n, L = gamma.shape
@@ -140,7 +140,7 @@ def _factor(K: int, packed: FloatArray) -> FloatArray:
     factor, info = lapack.dpftrf(K, packed, uplo="L", overwrite_a=1)
     if info:
         raise ValueError(
-            "The variance noise is too small for what doubles can tell apart beside labels of 0 and 1. "
+            "The variance noise is too small for what doubles can tell apart next to labels of 0 and 1. "
             "Fix: give noise and prior_variance of at least 1e-12, or None, which finds them from the data."
         )
     return np.asarray(factor)

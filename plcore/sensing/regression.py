@@ -96,7 +96,7 @@ class Regression:
         """The regressions at one ridge; one Cholesky factor."""
         shifted = self.moments.copy()
         shifted.flat[:: len(shifted) + 1] += ridge
-        # Of the transposed matrix, which is the same and in Fortran's order: nothing is copied.
+        # For the transposed matrix, which is the same in Fortran order: nothing is copied.
         factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         return RegressionAt(self, ridge, factor)
 
@@ -142,7 +142,7 @@ class RegressionAt:
 
     @cached_property
     def _inverse_diagonal(self) -> FloatArray:
-        """Of (moments + ridge I)^-1."""
+        """For (moments + ridge I)^-1."""
         return np.asarray(linalg.lapack.dpotri(self.lower, lower=1)[0].diagonal())
 
     def spread(self, X: FeatureMatrix | None = None) -> FloatArray:

@@ -21,7 +21,7 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 class RowInference:
     """q of n rows.
 
-    values, known (n, L) : labels, 0 where not known      fitted (n, K) : E[W]' x; may be replaced between steps
+    values, known (n, L) : labels, 0 if not known      fitted (n, K) : E[W]' x; may be replaced between steps
     gamma (n, L) : 1 / E alpha to begin with, None for 1
     Attributes: mean (n, L), the known values in their places; variance (n, L); rate (n, L), b of q(alpha), whose
     shape is a0 + 1/2; latent (n, K), the mean of z.
@@ -55,7 +55,7 @@ class RowInference:
 
     @property
     def gamma(self) -> FloatArray:
-        """(n, L) 1 / E alpha, 0 where the label is known."""
+        """(n, L) 1 / E alpha, 0 if the label is known."""
         return np.where(self.known, 0.0, self.rate / self.shape)
 
     @property

@@ -23,6 +23,7 @@ from plcore.tables.roles.cells import (
     checked_weights,
     labels_in,
     named_labels,
+    no_truth,
     one_spelling,
     sorted_classes,
     spelt_as,
@@ -75,15 +76,35 @@ MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as mu
 YES = pa.array(["1", "1.0", "x", "✓", "✔", *YES_WORDS], pa.large_string())
 NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
 NOT_ASKED = pa.array(
-    ["", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "unknown", "unsure", "-1", "-1.0"],
+    [
+        "",
+        "nan",
+        "na",
+        "n/a",
+        "#n/a",
+        "<na>",
+        "none",
+        "null",
+        "?",
+        "-",
+        "unknown",
+        "unsure",
+        "uncertain",
+        "unclear",
+        "not mentioned",
+        "not asked",
+        "not sure",
+        "-1",
+        "-1.0",
+    ],
     pa.large_string(),
 )
-"""In lower case, what cells of 0/1 columns say for yes, for no, and where nobody was asked."""
+"""In lower case, what cells of 0/1 columns say for yes, for no, and where no one was asked."""
 
 
 class Candidates(NamedTuple):
-    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is no candidate; None where all candidates
-    of a row weigh the same in every row. votes : who named which, None where the cells do not say."""
+    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is no candidate; None if all candidates
+    of a row weigh the same in every row. votes : who named which, None if the cells do not say."""
 
     candidates: BoolArray
     classes: tuple[str, ...]
@@ -94,12 +115,12 @@ class Candidates(NamedTuple):
 def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candidates:
     """The candidates of every row. Problems: cells that cannot be read, rows without any, fewer than two classes.
 
-    Classes stand in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
+    Classes are in column order where each has a column, else sorted: as numbers if all are integers, as text if not.
     """
     weights: FloatArray | None = None
     votes: NamedVotes | None = None
     told: IntArray | None = None  # rows about which a problem says so already
-    weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; where none stays, all weigh 0
+    weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; if none stays, all weigh 0
     if roles.label_columns:
         candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
     elif roles.score_columns:
@@ -184,7 +205,7 @@ def _with_truth(
     so; each weighs as little as the lightest candidate of its row."""
     if roles.truth is None or roles.truth_outside != "add":
         return candidates, weights, classes
-    labels = as_labels(stripped(cells, roles.truth), roles.ignored)
+    labels = as_labels(stripped(cells, roles.truth), (*roles.ignored, *no_truth(classes)))
     names, places = as_names(labels)
     spelt = spelt_as(classes, names)
     every = (*classes, *sorted({spelt[name] for name in names if name} - set(classes)))
@@ -232,7 +253,7 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
 def _from_labels(
     n_rows: int, named: Named, roles: Roles
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
-    """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them; and
+    """The pairs of row and label, and their weights, those of equal pairs added; None if no one weighs them; and
     the annotators' votes. Empty labels are no labels."""
     names, places = as_names(named.labels)
     quoted_names = roles.candidates is not None and roles.form == "json"  # 1.0 in quotes is no number
@@ -317,7 +338,7 @@ def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) ->
 
 
 def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> IntArray:
-    """(n,) the class of each label as it stands in a cell, -1 for none and -2 for a label that is no class."""
+    """(n,) the class of each label as it is in a cell, -1 for none and -2 for a label that is no class."""
     labels = as_labels(text, ignored)
     names, places = as_names(labels)
     spelling = spelt_as(classes, names)
@@ -329,12 +350,12 @@ def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, 
 def parse_truth(
     cells: pd.DataFrame, roles: Roles, candidates: BoolArray, classes: tuple[str, ...], finder: Finder
 ) -> IntArray | None:
-    """(n,) int64 class numbers, -1 where unknown; None without a column. Problem: outside the candidates."""
+    """(n,) int64 class numbers, -1 if unknown; None without a column. Problem: outside the candidates."""
     column = roles.truth
     if column is None:
         return None
     text = stripped(cells, column)
-    found = class_numbers(text, classes, roles.ignored)
+    found = class_numbers(text, classes, (*roles.ignored, *no_truth(classes)))
     truth, filled = np.maximum(found, -1), found != -1
     inside = np.zeros(len(cells), dtype=bool)
     inside[truth >= 0] = candidates[np.flatnonzero(truth >= 0), truth[truth >= 0]]
@@ -383,7 +404,7 @@ def _from_columns(
         )
     vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
     texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
-    # Without any 0, -1 is a no: nobody marks all that was not asked about and nothing that is not right.
+    # Without any 0, -1 is a no: no one marks all that was not asked about and nothing that is not right.
     zero = any(pc.any(pc.is_in(text, value_set=NO)).as_py() for text in texts)
     absent = NO if zero else pa.array([*NO.to_pylist(), "-1", "-1.0"], pa.large_string())
     for place, (column, text) in enumerate(zip(columns, texts, strict=True)):
@@ -392,7 +413,7 @@ def _from_columns(
         for row in first_rows(pc.invert(fits)):
             message = f"expected 1, 0 or an empty cell, got {quoted(str(cells[column].iloc[row]))}."
             fix = (
-                "Write 1 if the label is right, 0 if it is not, and leave the cell empty if nobody was asked."
+                "Write 1 if the label is right, 0 if it is not, and leave the cell empty if no one was asked."
             )
             finder.add(row, column, message, fix)
         vectors[np.asarray(no), place] = 0

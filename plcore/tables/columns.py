@@ -43,14 +43,14 @@ def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
 
 
 def mapped_array(path: Path) -> AnyArray:
-    """The array in a .npy file, as it lies there; read-only. Raises ValueError for another file, or one of objects."""
+    """The array in a .npy file, as it is there; read-only. Raises ValueError for another file, or one of objects."""
     return array_at(mapped(path))
 
 
 def nameless_file(folder: Path) -> BinaryIO:
-    """A file to write and then to map, beside others in this folder; it is gone with whoever has it open.
+    """A file to write and then to map, next to others in this folder; it is gone with anyone who has it open.
 
-    Where nobody may write in the folder, it lies in the system's place for such files. Raises OSError.
+    Where no one may write in the folder, it is in the system's place for such files. Raises OSError.
     """
     try:
         return tempfile.TemporaryFile(dir=folder)
@@ -96,7 +96,7 @@ def first_rows(mask: BoolArray | pa.Array) -> list[int]:
 
 
 def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
-    """The problems that `parse_ids` finds; nothing is made of the ids where there are none, as of nearly all tables."""
+    """The problems that `parse_ids` finds; nothing is made of the ids if there are none, as of nearly all tables."""
     if column is None:
         return
     text = pa.array(cells[column].array, pa.large_string())
@@ -105,7 +105,7 @@ def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
 
 
 def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.NDArray[np.object_]:
-    """The ids, (n,) str; row numbers from 1 where there is no id column. Problems: empty or used before."""
+    """The ids, (n,) str; row numbers from 1 if there is no id column. Problems: empty or used before."""
     if column is None:
         return np.array([str(row) for row in range(1, len(cells) + 1)], dtype=object)
     text = stripped(cells, column)
@@ -127,7 +127,7 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
 def parse_numbers(
     cells: pd.DataFrame, columns: Sequence[str], finder: Finder, file: Path | None = None
 ) -> FloatArray:
-    """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas.
+    """(n, p) float64, NaN if a cell is empty. Problems: text, infinities, decimal commas.
 
     A column may have decimal commas, as spreadsheets write them in many countries: it is read as most of its broken
     numbers are written, and the others are problems.
@@ -209,7 +209,7 @@ def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray
 
 
 def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
-    """The numbers of columns in which every cell is one as programs write it, or empty; NaN where it is. None where a
+    """The numbers of columns in which every cell is one as programs write it, or empty; NaN if it is. None if a
     cell has to be looked at: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
     if has_empty(text):
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
@@ -230,7 +230,7 @@ def _add_large(column: str, text: pa.LargeStringArray, values: FloatArray, finde
 
 
 def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:
-    """The numbers of a column of text, NaN where there is none; where the text is neither empty nor a number; and
+    """The numbers of a column of text, NaN if there is none; where the text is neither empty nor a number; and
     whether they have decimal commas."""
     comma = _has_decimal_commas(text)
     fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
@@ -254,7 +254,7 @@ def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
 
 
 def number_advice(text: str, comma: bool) -> tuple[str, str]:
-    """What is said of text that is no number, in a column with or without decimal commas: message and fix."""
+    """The message about text that is no number, in a column with or without decimal commas: message and fix."""
     message = f"expected a number, got {quoted(text)}."
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."

@@ -38,7 +38,7 @@ from plcore.tables.text.csv import LINE_INDEX
 
 class Grown(NamedTuple):
     """table : with the new rows after its own      n_new : how many they are
-    known : names of rows of the file that are there already: their ids, or row numbers where there is no id column
+    known : names of rows of the file that are there already: their ids, or row numbers if there is no id column
     new_classes : labels that no row had before
     dropped, empty : columns of the file that the table does not have, and of the table that the file does not have
     """
@@ -338,7 +338,7 @@ def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
 
 
 LEAST_SHARE = 1e-9
-"""What a candidate weighs at least, beside the heaviest of its row: one that a model gives nothing stays one."""
+"""Smallest weight of a candidate, relative to the heaviest of its row: one that a model gives nothing stays one."""
 SMALLEST = 1 / LARGEST
 """The heaviest candidate of a row weighs this at least, or nothing: a share of less would round to no weight at all."""
 
@@ -366,7 +366,7 @@ def with_scores(
 
     scores : {row: {name of a class: its score}}, finite and at least 0; a candidate that is not named has 0
     columns : {name: places in `table.classes` that it stands for}: of a class into which others were merged several,
-        which share its score evenly where they are candidates; of one that came later none
+        which share its score evenly if they are candidates; of one that came later none
     scored_by : what the model is called, kept in the roles      classes : as of `with_rows`
 
     Raises TableError: the table holds label vectors, or its weights would not fit the memory.
@@ -413,7 +413,7 @@ def is_score(value: object) -> bool:
 
 
 def why_no_score(value: object) -> tuple[str, str]:
-    """What is wrong with a value that is no score, and the fix."""
+    """The problem with a value that is no score, and the fix."""
     if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
         return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
     return (

@@ -87,7 +87,7 @@ class _Unpacked(BlockJob):
 def find_row_files(
     path: Path, folder: Path, candidates: str | None = None, numbers: Sequence[str] = ()
 ) -> RowFiles:
-    """What lies at `path`: a Parquet file, a folder of them, an .npz file, or a folder with X.npy and S.npy.
+    """Contents of `path`: a Parquet file, a folder of them, an .npz file, or a folder with X.npy and S.npy.
 
     folder : of parts, into which .npz files are unpacked      candidates, numbers : columns; guessed where not named
     All of it is read once, for its SHA-256. Raises TableError: neither, other columns or sides. OSError.
@@ -371,7 +371,7 @@ def read_in_parts(
 ) -> PartedTable:
     """Bring the table's rows into parts. block : rows in each
 
-    Raises BlockError, which names the block, and the row where it can be told; RunnerError; TableError.
+    Raises BlockError, which names the block, and the row where it can be reported; RunnerError; TableError.
     """
     firsts = range(0, files.n_rows, block)
 

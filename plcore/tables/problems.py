@@ -1,4 +1,4 @@
-"""What is wrong with a table, said so that its owner can put it right: where, what, and the fix.
+"""The problem with a table, said so that its owner can put it right: where, what, and the fix.
 
 A table enters Winnow whole or not at all. Everything found wrong is gathered as `Problem`s and raised at once
 as one `TableError`, so that a person mends the file in one go and not one error at a time.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from plcore.arrays.words import quoted
 
-MAX_PROBLEMS = 50  # a person mends a file from its first errors; ten thousand lines of them help nobody
+MAX_PROBLEMS = 50  # a person mends a file from its first errors; ten thousand lines of them help no one
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Problem:
 
     Attributes
     ----------
-    row : 1-based number of the data row (the header is not counted); None where the whole table is meant.
-    line : 1-based line of the file where that row begins; None where no file is known.
-    column : name of the column; None where no single column is meant.
+    row : 1-based number of the data row (the header is not counted); None if the whole table is meant.
+    line : 1-based line of the file where that row begins; None if no file is known.
+    column : name of the column; None if no single column is meant.
     message : what is wrong, in words for the person who made the table.
     fix : what to do about it.
     """

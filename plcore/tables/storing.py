@@ -36,7 +36,7 @@ from plcore.tables.text.arrow import columns_of_text, frame_of
 
 
 class TableParts(NamedTuple):
-    """What a LabelTable is made of and a file holds, as its attributes say; of label vectors the cells alone."""
+    """The content of a LabelTable is made of and a file, as its attributes say; of label vectors the cells alone."""
 
     cells: pd.DataFrame
     roles: Roles
@@ -52,7 +52,7 @@ class TableParts(NamedTuple):
 
 
 KEY = b"winnow"
-"""Of the metadata of the schema."""
+"""For the metadata of the schema."""
 VECTORS = "embedding"
 """The column of embeddings that are not sparse."""
 CANDIDATES = "candidates"
@@ -243,7 +243,7 @@ def _media(data: pa.Table) -> Media:
 
 
 def vectors_of(data: pa.Table, name: str) -> Any:
-    """(n, d) float32 or float16 of a column of lists, NaN where there is none; None where there is no such column."""
+    """(n, d) float32 or float16 of a column of lists, NaN if there is none; None if there is no such column."""
     if name not in data.column_names:
         return None
     lists = data[name].combine_chunks()
@@ -272,7 +272,7 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 
 
 class Written(NamedTuple):
-    """A file that holds these parts. digest : its SHA-256 in hex      held : keeps it where it is while it lives"""
+    """A file that holds these parts. digest : its SHA-256 in hex      held : keeps it if it is while it lives"""
 
     path: Path
     digest: str
@@ -292,7 +292,7 @@ class Written(NamedTuple):
 
 def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) -> str:
     """`write_parts` of what has been written into a file already: the same bytes, which are not made again, and where
-    the folder lies on the same disk not copied either."""
+    the folder is on the same disk not copied either."""
     target = folder / name_of(written.digest)
     aside = folder / f".new-{secrets.token_hex(8)}.part"
     try:
@@ -358,7 +358,7 @@ def _write_groups(table: TableParts, file: _Hashed) -> None:
                     for path in _paths(data.schema)
                 },
                 use_dictionary=["candidates.list.element", "truth"],
-                write_statistics=False,  # nobody looks for rows in it
+                write_statistics=False,  # no one looks for rows in it
                 write_page_checksum=True,
             )
             writer.write_table(data, _ROWS_PER_GROUP)
@@ -374,7 +374,7 @@ def _paths(schema: pa.Schema) -> list[str]:
 
 
 def read_parts(path: Path) -> TableParts:
-    """What `write_parts` wrote. Raises TableError: not our file, or damaged.
+    """Output of `write_parts`. Raises TableError: not our file, or damaged.
 
     What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
     OSError comes through.
@@ -390,7 +390,7 @@ def _read_parts(path: Path) -> TableParts:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
             # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
-            if _size(stored) > IN_MEMORY:  # its text and numbers lie in files that are mapped
+            if _size(stored) > IN_MEMORY:  # its text and numbers are in files that are mapped
                 return _laid_out(stored, path.parent)
             return from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:

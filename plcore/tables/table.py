@@ -1,6 +1,6 @@
 """LabelTable: a table of rows with candidate labels, checked at the door and never changed afterwards.
 
-The original text of every cell is kept exactly; what was parsed from it lies beside it. See `plcore.tables.roles.roles`
+The original text of every cell is kept exactly; what was parsed from it is next to it. See `plcore.tables.roles.roles`
 for what the columns mean, `plcore.tables.text.csv` for CSV and `plcore.tables.storing` for the stored file.
 """
 
@@ -57,22 +57,22 @@ class LabelTable:
     cells : DataFrame of str, every column of the source, text untouched, rows 0..n-1; a copy, cheap (no cell is
         copied), that the caller may change.
     roles : what the columns are for.
-    ids : (n,) str objects; the row numbers from 1 where no id column was chosen. Made when first asked for: whoever
+    ids : (n,) str objects; the row numbers from 1 if no id column was chosen. Made when first asked for: no matter who
         wants a few of them asks `id_of`.
-    numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
-    candidates : (n, m) bool, True = may be the label; every row has at least one True. Where many rows have many
+    numbers : (n, p) float64 in the order of `roles.numbers`; NaN if the cell is empty.
+    candidates : (n, m) bool, True = may be the label; every row has at least one True. If many rows have many
         classes, `plcore.arrays.candidate_sets.CandidateSets` in its place. Of label vectors: all but a known no.
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
-    truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
+    truth : (n,) int64, the class number or -1 if unknown; None if no truth column was chosen.
         A known truth is always among the row's candidates.
     encoded : what encoders made of columns of the table, at most one of each column.
     label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
     media : the images and recordings that rows name, and what the images look like.
-    embeddings : (n, d) float32, what the column of this role holds; NaN where its cell is empty. CSR where it came as a
+    embeddings : (n, d) float32, what the column of this role holds; NaN if its cell is empty. CSR where it came as a
         sparse matrix. None without it.
     candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
-        annotators' columns it is how many of them named it. None where all candidates of a row weigh the same.
-    votes : who named which label before the import, where the source says it; None where it does not.
+        annotators' columns it is how many of them named it. None if all candidates of a row weigh the same.
+    votes : who named which label before the import, where the source says it; None if it does not.
     written : the file that this program has just written the table into, so that keeping the table copies it.
     """
 
@@ -110,7 +110,7 @@ class LabelTable:
 
     @cached_property
     def _columns(self) -> dict[str, pa.Array]:
-        """The columns as they lie in memory; none is copied."""
+        """The columns as they are in memory; none is copied."""
         return {str(name): pa.array(column) for name, column in self._cells.items()}
 
     @cached_property
@@ -128,7 +128,7 @@ class LabelTable:
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64] | None:
-        """(n,) a number for the source of each row, -1 for an empty cell; None where the roles name no source."""
+        """(n,) a number for the source of each row, -1 for an empty cell; None if the roles name no source."""
         if self.roles.source is None:
             return None
         names = pd.Series(self._columns[self.roles.source].to_pylist(), dtype=object).str.strip()
@@ -141,7 +141,7 @@ class LabelTable:
         return np.bincount(np.zeros(0, np.int64) if self.sources is None else self.sources[self.sources >= 0])
 
     def rows_of_source(self, row: int) -> int:
-        """How many rows come from the source of this one; 1 where it has none."""
+        """How many rows come from the source of this one; 1 if it has none."""
         if self.sources is None or self.sources[row] < 0:
             return 1
         return int(self._source_sizes[self.sources[row]])
@@ -172,7 +172,7 @@ class LabelTable:
         """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
 
         files : those that came with the table and that cells of the columns `image` and `audio` name.
-        arrays : by name, columns of vectors (n, d) beside those of text; `roles.embedding` may be one of them.
+        arrays : by name, columns of vectors (n, d) next to those of text; `roles.embedding` may be one of them.
         numbers_in : the file that the numbers are laid in (`parse_numbers`), and mapped; None: they are in memory.
         """
         _check_text(cells)
@@ -265,7 +265,7 @@ class LabelTable:
         return write_parts(self._parts, folder, name_of)
 
     def let_go(self) -> None:
-        """What it came from is not needed any more: it is kept elsewhere now, and so are the files that it names."""
+        """The source is no longer needed: it is kept elsewhere now, and so are the files that it names."""
         if self.media.files is not None:
             self.media.files.close()
         object.__setattr__(self, "written", None)
@@ -289,7 +289,7 @@ class LabelTable:
         again, and keeping the table copies the file.
 
         digest : what `write` gave back      held : keeps the file where it is as long as it lives
-        vectors : its embeddings, where they are at hand as they are stored; None: they are read. Raises OSError.
+        vectors : its embeddings, if they are at hand as they are stored; None: they are read. Raises OSError.
         """
         cells = with_types(cells.reset_index(drop=True), types_of(cells))
         parts = read_beside(Path(path), cells, numbers, vectors)

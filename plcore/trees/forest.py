@@ -35,7 +35,7 @@ class PLForest(SoftLabelClassifier):
     A forest grown on averaged sets splits them where they look alike. So soft labels come first: K, those of a
     `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of each row; P, the shares
     of the classes in the row's leaves, of those trees whose bootstrap sample does not hold it; Q = P K, rows scaled to
-    1. No row confirms its own guess. The rounds end when rows change by less than .02 on average, or after max_iter of
+    1. No row confirms its own guess. The rounds end when rows change by less than 0.02 on average, or after max_iter of
     them. A last forest gives new rows their scores, the shares in their leaves.
 
     The forests are those of Breiman (Machine Learning 2001). Features need no scaling for them: only their order
@@ -44,7 +44,7 @@ class PLForest(SoftLabelClassifier):
     Parameters
     ----------
     n_estimators : trees of each forest. Memory is about
-        n_estimators * max_samples * m * 10 bytes, or with n rows for max_samples where there are fewer.
+        n_estimators * max_samples * m * 10 bytes, or with n rows for max_samples if there are fewer.
     max_features : columns tried at a split: a share of them, "sqrt" or "log2".
     min_samples_leaf : fewest rows of a leaf.
     max_samples : most rows that a tree is grown on, which bounds time and memory; a bootstrap sample is never larger
@@ -58,7 +58,7 @@ class PLForest(SoftLabelClassifier):
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
     objective_ : mean change of a row in each round, what the rounds bring down; there is no function that they
-        minimise. n_iter_; converged_ : whether the last change is below .02.
+        minimise. n_iter_; converged_ : whether the last change is below 0.02.
     candidate_accuracy_ : share of out-of-bag predictions that are inside their sets.
     out_of_bag_ : (n, m) shares of the classes for each training row, over the trees that have not seen it. What
         `predict_proba` says of a training row is mostly that row's own label.
@@ -102,22 +102,31 @@ class PLForest(SoftLabelClassifier):
         *,
         groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLForest:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0. Rows of weight 0 are in no tree, but stay in their sources
-        groups, candidate_weights : as for `PLKernelRidge.fit`, whose soft labels take them in
+        groups, candidate_weights, imported : as for `PLKernelRidge.fit`, whose soft labels take them in
         progress : called with (round, mean change) after every round of the kernel ridge and
             of the forest; what it raises ends the fit
-        Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
+        Warns (UserWarning) where a class is in more than 0.97 of the sets. Raises CandidateError for candidates or
         their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
         seed = draw_seed(self.random_state)
         ridge = PLKernelRidge(random_state=seed)
-        ridge.fit(X, candidates, weights, groups=groups, candidate_weights=given, progress=progress)
+        ridge.fit(
+            X,
+            candidates,
+            weights,
+            groups=groups,
+            candidate_weights=given,
+            imported=imported,
+            progress=progress,
+        )
         start, X = ridge.label_distributions_, X.astype(np.float32)
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))

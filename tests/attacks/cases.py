@@ -25,7 +25,7 @@ FILE = "application/octet-stream"
 class Case:
     """One attack.
 
-    target : path and query, sent as it stands      headers : beside Host; a Host among them takes its place
+    target : path and query, sent as it is      headers : next to Host; a Host among them takes its place
     refused : status of a refusal      hangs : the server may wait for more until we give up
     """
 
@@ -57,7 +57,7 @@ OTHERS = (
     "/exports/{project}/x",
     "/exports/999/{key}",
 )
-"""What belongs to projects of others."""
+"""Files and rows of other people's projects."""
 
 CLOSED = (
     "/_stcore/metrics",
@@ -95,7 +95,7 @@ CLOSED = (
     "/files/",
     "/scripts/",
 )
-"""Addresses that answer nobody."""
+"""Addresses that answer no one."""
 
 TRAVERSALS = (
     "../winnow.sqlite3",
@@ -161,7 +161,7 @@ ORIGINS = (
 
 
 def strangers() -> Iterator[Case]:
-    """Nobody gets anything without a sign-in, and an old or a made-up one is none."""
+    """No one gets anything without a sign-in, and an old or a made-up one is none."""
     pages = [f"/{page}" for page in PAGES]
     for target in (
         "/",
@@ -203,7 +203,7 @@ def strangers() -> Iterator[Case]:
 
 
 def people() -> Iterator[Case]:
-    """Who is signed in gets what is theirs, and of others as little as if it were not there."""
+    """Give signed-in people their own data, and nothing of other people's."""
     for who in (ADA, EVE):
         for target in OTHERS:
             yield Case(f"{who} reads {target} of others", who, target=target)
@@ -337,7 +337,7 @@ def signing_in() -> Iterator[Case]:
         yield Case(f"link {word!r}", target=f"/signin?link={link}")
     yield Case("a link that was used", target="/signin?link={used}")
     yield Case("a link that was used, posted", NOBODY, "POST", "/signin", FORM, b"link={used}")
-    yield Case("a link of somebody disabled", NOBODY, "POST", "/signin", FORM, b"link={dead}")
+    yield Case("a link of someone disabled", NOBODY, "POST", "/signin", FORM, b"link={dead}")
     for path in ("/signin/openid", "/signin/openid/back?code=x&state=y"):
         yield Case(f"a provider that is none {path}", target=path)
     for cookie in ("x" * 8000, "=", "a=b; " * 500, '"', "\\", "winnow_signin_{port}"):
@@ -345,7 +345,7 @@ def signing_in() -> Iterator[Case]:
 
 
 def presses() -> Iterator[Case]:
-    """Answers of nobody, of who is no member there or may not answer, of other sites, and bodies that are none."""
+    """Answers of no one, of who is no member there or may not answer, of other sites, and bodies that are none."""
     said = b'{"kind":"is","labels":["ant"],"token":"1.1.1","shown":null,"seq":null,"note":"","flagged":false}'
     json = (("Content-Type", "application/json"), ("Content-Length", str(len(said))))
     theirs = "/presses/{project}"

@@ -1,4 +1,4 @@
-"""The server under attack: who is there, what is whose, and what of it nobody else may see."""
+"""The server under attack: who is there, what is whose, and what of it no one else may see."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
 SECRET = "zugvogelnest"
-"""Stands in the name of every project that is nobody's but the owner's."""
+"""Stands in the name of every project that is no one's but the owner's."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What stands for the words in braces, and the cookies by who sends them."""
+    """Values of the words in braces, and cookies by sender."""
 
     words: dict[str, str]
     cookies: dict[str, str]

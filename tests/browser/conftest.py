@@ -48,7 +48,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def answered(page: Page, server: Server) -> None:
-    """A few questions of the demo, by whoever signs in with the server's link."""
+    """A few questions of the demo, by anyone who signs in with the server's link."""
     page.goto(server.link)
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
@@ -74,7 +74,7 @@ def looked_at(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def home(server: Server) -> Iterator[Home]:
-    """What the server's home holds, opened beside it: to make a project there and to read its log."""
+    """The content of the server's home, opened next to it: to make a project there and to read its log."""
     opened = open_home(Settings.from_environment(server.environment))
     yield opened
     opened.close()

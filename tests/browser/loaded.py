@@ -106,7 +106,7 @@ def _loaded() -> socket.socket:
 
 def _serve(tests: socket.socket) -> str | None:
     """Fork for each request. Returns in each child, with the code to run if it is not `app.py`. Ends with the tests."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for a keeper
     while True:
         request, descriptors, _, _ = socket.recv_fds(tests, MOST, 2)
         if not request:
@@ -158,7 +158,7 @@ if __name__ == "__main__":
     with socket.socket(fileno=os.dup(sys.stdin.fileno())) as asking:
         code = _serve(asking)
     program = ROOT / "app.py"
-    sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml next to it
     sys.path[0] = str(ROOT)
     limited.start = lambda: None
     if code is None:

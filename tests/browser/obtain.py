@@ -37,7 +37,7 @@ def find() -> str | None:
 
 
 def obtain() -> str:
-    """The path of a Chromium, installed now if need be. Raises SystemExit where there is no way."""
+    """The path of a Chromium, installed now if need be. Raises SystemExit if there is no way."""
     if path := _find_on_path((*SHELLS, *NAMES)):
         return path
     tried = []
@@ -60,14 +60,14 @@ def obtain() -> str:
 
 
 def obtain_nginx() -> None:
-    """Install nginx where it is missing and can be had. Without it the tests behind it say that they are not run."""
+    """Install nginx if it is missing and can be had. Without it the tests behind it say that they are not run."""
     if nginx.find() is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing nginx for the tests behind a proxy (Debian package, once) ...", flush=True)
         _install("nginx-light")
 
 
 def obtain_caddy() -> None:
-    """Fetch Caddy where it is missing and can be had. Without it the tests of its recipe say that they are not run."""
+    """Fetch Caddy if it is missing and can be had. Without it the tests of its recipe say that they are not run."""
     if caddy.find() is None and shutil.which("apt-get") and shutil.which("dpkg-deb"):
         print("Fetching Caddy for the tests of its recipe (Debian package, once) ...", flush=True)
         caddy.fetch()

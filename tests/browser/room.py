@@ -45,7 +45,7 @@ def choose(page: Page, label: str, text: str) -> None:
 
 
 def type_choice(page: Page, box: Locator, text: str) -> None:
-    """Choose in a box by keyboard, until the drawn page has the choice: a box that is being drawn anew loses it."""
+    """Choose in a box by keyboard, until the drawn page has the choice: a box that is being redrawn loses it."""
     held = box.locator("xpath=ancestor::*[@data-testid='stSelectbox' or @data-testid='stMultiSelect']")
     for _ in range(10):
         drawn(page)
@@ -69,7 +69,7 @@ def drawn(page: Page) -> None:
 
 
 def place_of(one: Locator) -> FloatRect:
-    """Where it stands once the page is drawn and nothing moves it any more: for who clicks beside it, or in it."""
+    """Where it stands once the page is drawn and nothing moves it any more: for who clicks next to it, or in it."""
     drawn(one.page)
     found = one.bounding_box()
     while True:
@@ -80,7 +80,7 @@ def place_of(one: Locator) -> FloatRect:
 
 
 def line_of(page: Page, row: str) -> Locator:
-    """What opens this row in the list of Queue or Review."""
+    """The button that opens this row in the list of Queue or Review."""
     name = re.escape(row).replace("/", r"\/")
     return page.get_by_role("button", name=re.compile(f"^Row {name}(:|$)")).first
 
@@ -197,7 +197,7 @@ def press(page: Page, *keys: str) -> None:
 
 
 def log_of(server: Server, project: int) -> list[dict[str, Any]]:
-    """The entries as they lie in the database, lists as their JSON."""
+    """The entries as they are in the database, lists as their JSON."""
     engine = create_engine(server.database_url, poolclass=NullPool)
     with engine.connect() as connection:
         found = connection.execute(

@@ -86,7 +86,7 @@ def take(browser: Browser, state: str, names: Iterable[str], show: Callable[[Pag
 
 
 def vector_projects(home: Path) -> dict[str, str]:
-    """Pages of two projects of label vectors, made beside the running server: name -> address and its parameters."""
+    """Pages of two projects of label vectors, made next to the running server: name -> address and its parameters."""
     opened = open_home(Settings.from_environment({"WINNOW_HOME": str(home)}))
     owner = team.ensure_owner(opened).id
     rows = vector_project(opened, owner, "Scenes", question="instance")

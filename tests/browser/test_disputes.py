@@ -43,7 +43,7 @@ def signed_in(home: Home, server: Server, browser: Browser, project: int, name: 
     return theirs
 
 
-def test_a_dispute_is_raised_settled_by_keys_and_exported(
+def test_dispute_is_raised_settled_by_keys_and_exported(
     page: Page, server: Server, browser: Browser, home: Home, project: int
 ) -> None:
     ada = signed_in(home, server, browser, project, "Ada", "annotator")
@@ -86,7 +86,7 @@ def test_a_dispute_is_raised_settled_by_keys_and_exported(
 
     eve.keyboard.press("Enter")  # what is offered there: take it back
     expect(eve.locator(room.CARD)).to_have_attribute("data-row", row)
-    expect(eve.locator(".saved")).to_contain_text("was taken back")
+    expect(eve.locator(".saved")).to_contain_text("was withdrawn")
     eve.keyboard.press("t")
     eve.keyboard.type("Seen under the lens.")
     eve.keyboard.press("Escape")
@@ -99,8 +99,8 @@ def test_a_dispute_is_raised_settled_by_keys_and_exported(
     assert kinds == ["is", "is", "verdict", "withdraw", "verdict"]
     assert room.log_of(server, project)[-1]["note"] == "Seen under the lens."
     ada.goto(f"{server.base}/disputes?project={project}")
-    expect(ada.get_by_text("This page is for reviewers and the owner.")).to_be_visible()
-    ada.get_by_test_id("stTopNavSection").filter(has_text="Look").click()
+    expect(ada.get_by_text("Only reviewers and owners can open this page.")).to_be_visible()
+    ada.get_by_test_id("stTopNavSection").filter(has_text="Explore").click()
     expect(ada.get_by_role("menuitem", name="Map")).to_be_visible()
     expect(ada.get_by_role("menuitem", name="Disputes")).to_have_count(0)
 

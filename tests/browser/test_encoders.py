@@ -91,13 +91,11 @@ def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
     choose(learning, "Limited")
     button = learning.get_by_role("button", name="Learn from meaning")
     expect(button).to_be_disabled()
-    learning.get_by_text("I use this for no commercial purpose").click()
+    learning.get_by_text("My use is non-commercial").click()
     expect(button).to_be_enabled()
     learning.get_by_role("combobox", name="Other encoders").click()
     learning.get_by_role("option", name="Words: for tests").click()
-    expect(learning.get_by_text("I use this for no commercial purpose")).to_have_count(
-        0
-    )  # the other is drawn
+    expect(learning.get_by_text("My use is non-commercial")).to_have_count(0)  # the other is drawn
     expect(learning.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
     expect(learning.get_by_text("nothing about them is sent")).to_be_visible()
     button.click()
@@ -108,7 +106,7 @@ def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
     expect(button).to_be_visible()
 
 
-def test_press_on_the_import_page_downloads_and_encodes(
+def test_press_on_import_page_downloads_and_encodes(
     page: Page, server: Server, home: Home, hub: FakeHub
 ) -> None:
     team.ensure_owner(home)
@@ -124,11 +122,11 @@ def test_press_on_the_import_page_downloads_and_encodes(
     page.get_by_role("combobox", name="Encoder").click()
     page.get_by_role("option", name="Limited: for tests").click()
     expect(create).to_be_disabled()
-    page.get_by_text("I use this for no commercial purpose").click()
+    page.get_by_text("My use is non-commercial").click()
     expect(create).to_be_enabled()
     page.get_by_role("combobox", name="Encoder").click()
     page.get_by_role("option", name="Words: for tests").click()
-    expect(page.get_by_text("I use this for no commercial purpose")).to_have_count(0)
+    expect(page.get_by_text("My use is non-commercial")).to_have_count(0)
     create.click()
     expect(page.get_by_text("Its rows are being encoded")).to_be_visible()
     page.locator(room.CARD).wait_for()
@@ -139,7 +137,7 @@ def test_press_on_the_import_page_downloads_and_encodes(
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
-def test_what_does_not_end_well_is_said_in_words_and_leaves_nothing(
+def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
     learning: Page, server: Server, hub: FakeHub
 ) -> None:
     hub.gate = threading.Event()

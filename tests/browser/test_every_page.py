@@ -51,7 +51,7 @@ THERE = """() => {
   const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
   window.winnowThere = [...document.querySelectorAll(pressed)].filter(shown);
 }"""
-"""What can be pressed when the walk begins: in a table the walk chooses a cell, and with it comes one to clear that."""
+"""Controls at the start of the walk: in a table the walk chooses a cell, and with it comes one to clear that."""
 TO_BE_REACHED = """() => {
   const walked = window.winnowWalked ?? new Map();
   const besides = one => one.role === "radio"  // the arrows go from one choice of a group to the next
@@ -67,7 +67,7 @@ SIDEWAYS = """() => {
 
 
 def walk(page: Page) -> list[str]:
-    """What is wrong with a walk through the page by Tab alone; in a table it goes from cell to cell."""
+    """The problem with a walk through the page by Tab alone; in a table it goes from cell to cell."""
     wrong = []
     page.evaluate(THERE)
     for _ in range(AT_MOST):
@@ -112,7 +112,7 @@ def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
     page = context.new_page()
@@ -123,10 +123,10 @@ def test_progress_shows_its_curve_above_the_fold(browser: Browser, looked_at: tu
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
-def test_text_of_twice_the_size_scrolls_no_page_sideways(
+def test_text_of_twice_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
-    """As a browser whose text is set to 200 %: all sizes of the pages follow the root's."""
+    """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
     server, cookies = looked_at
     context = browser.new_context(viewport=SIZES[suffix], storage_state=cookies)  # type: ignore[arg-type]
     context.add_init_script(
@@ -146,13 +146,13 @@ def test_text_of_twice_the_size_scrolls_no_page_sideways(
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
-"""What `pages/parts/head/menu.js` leaves none of in the menu of a phone."""
+"""Entries that `pages/parts/head/menu.js` removes from the menu of a phone."""
 
 
 def findings(page: Page) -> list[str]:
     """The serious and critical violations, each with the elements it is about."""
     expect(page.locator(STUMBLING)).to_have_count(0)
-    if page.get_by_test_id("stApp").count():  # the door has none; what is drawn anew is pale meanwhile
+    if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
         room.drawn(page)
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
@@ -174,7 +174,7 @@ def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
     wrong = {}
     for scheme in ("light", "dark"):
@@ -188,7 +188,7 @@ def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_the_door(browser: Browser, server: Server) -> None:
+def test_neither_has_door(browser: Browser, server: Server) -> None:
     """The page that those see who are not signed in, and one where a link does not work."""
     wrong = {}
     for scheme in ("light", "dark"):
@@ -204,8 +204,8 @@ def test_neither_has_the_door(browser: Browser, server: Server) -> None:
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
-    """Those that `test_vectors` does not look at."""
+def test_neither_has_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
+    """Pages that `test_vectors` does not cover."""
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
     # What differs from the other kind of project differs in every scheme and size.
     context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
@@ -219,7 +219,7 @@ def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, s
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
+def test_neither_has_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     owner = team.ensure_owner(home).id
     kinds = ("image", "sound", "numbers")
@@ -240,7 +240,7 @@ def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, sig
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-# What stands in a page until its scripts have come is as high as what comes: nothing below it jumps
+# A placeholder in a page is as high as the content that replaces it: nothing below it jumps
 
 
 LATE = re.compile(
@@ -253,7 +253,7 @@ LAST = {
     "progress": "When to stop",
     "map": "Rows that look alike",
 }
-"""Words that stand below what comes late."""
+"""Words that are below what comes late."""
 HEIGHTS_SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 NEARLY = 20
 """Pixels that text may move which has its own font late."""
@@ -285,7 +285,7 @@ def top(page: Page, words: str) -> float:
 
 @pytest.mark.parametrize("size", HEIGHTS_SIZES)
 @pytest.mark.parametrize("name", LAST)
-def test_what_stands_below_stays_where_it_is(
+def test_what_is_below_stays_if_it_is(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
 ) -> None:
     server, state = looked_at
@@ -304,12 +304,12 @@ def test_what_stands_below_stays_where_it_is(
     context.close()
 
 
-# What a page is drawn with is on its way before the page is told of: its document names it, and nothing
+# Files of a page are requested before the page announces them: its document names it, and nothing
 # else
 
 
 DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
-"""What is there once the page is."""
+"""Content that appears once the page is loaded."""
 MENU = "stMenuButtonButton"
 ELSEWHERE = "import"
 """A page whose document names no more than those of all do."""
@@ -360,7 +360,7 @@ def projects(request: pytest.FixtureRequest, home: Home) -> int:
 
 
 @pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
-def test_the_document_names_what_the_page_is_drawn_with(
+def test_document_names_what_page_is_drawn_with(
     page: Page, server: Server, browser: Browser, projects: int, which: str
 ) -> None:
     named = NewBrowser(browser, page)
@@ -381,8 +381,8 @@ def test_the_document_names_what_the_page_is_drawn_with(
         one.context.close()
 
 
-def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
-    """Its websocket is opened at once. And nobody may tell the page what to do, though a site is named that may."""
+def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
+    """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
     for address in asked:
@@ -399,7 +399,7 @@ def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page
     assert page.evaluate(TELL, "#told") == ""
 
 
-def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:
+def test_streamlit_is_looked_for_if_it_is(page: Page, server: Server) -> None:
     """And not below the address of the page first."""
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url))

@@ -1,4 +1,5 @@
-"""Many import at once: those who have to wait are told, who takes a file away makes room, and a page that comes back
+"""Many import at once: those who have to wait are reported, who takes a file away makes room, and a page that comes
+back
 finds its file where it was."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def children(process: int) -> list[int]:
 
 @contextmanager
 def held_up(server: Server) -> Iterator[None]:
-    """What reads files stands still meanwhile."""
+    """File readers pause meanwhile."""
     helper = helper_of(server)
     os.kill(helper, signal.SIGSTOP)
     try:
@@ -58,7 +59,7 @@ def send(page: Page, server: Server, name: str) -> Page:
     return page
 
 
-def test_who_waits_is_told_and_who_takes_a_file_away_makes_room(page: Page, server: Server) -> None:
+def test_who_waits_is_reported_and_who_takes_file_away_makes_room(page: Page, server: Server) -> None:
     with held_up(server):
         first = [send(page.context.new_page(), server, f"{k}.csv") for k in range(AT_ONCE)]
         send(page, server, "mine.csv")
@@ -88,7 +89,7 @@ def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
     running.stop()
 
 
-def test_a_file_is_read_once_though_its_page_is_loaded_anew_and_its_websocket_cut(
+def test_file_is_read_once_though_its_page_is_reloaded_and_its_websocket_cut(
     page: Page, server: Server, unpacked: Path
 ) -> None:
     sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []

@@ -72,7 +72,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        # Where it is, not where it was: the page may move it as it becomes ready.
+        # Where it is, not if it was: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
@@ -89,7 +89,7 @@ def annotating(context: BrowserContext, homes: Homes) -> Iterator[tuple[Server, 
     server.stop()
 
 
-def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
+def test_acknowledged_answers_survive_and_next_question_is_the_same(
     context: BrowserContext, annotating: tuple[Server, Page], homes: Homes
 ) -> None:
     server, page = annotating
@@ -122,7 +122,7 @@ def test_acknowledged_answers_survive_and_the_next_question_is_the_same(
         one.stop()
 
 
-def test_a_card_that_was_open_answers_again_after_a_restart(annotating: tuple[Server, Page]) -> None:
+def test_card_that_was_open_answers_again_after_restart(annotating: tuple[Server, Page]) -> None:
     server, page = annotating
     asked, label, shown = (
         room.row_id(page),
@@ -141,7 +141,7 @@ def test_a_card_that_was_open_answers_again_after_a_restart(annotating: tuple[Se
 
 
 @pytest.mark.proof
-def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_note(
+def test_press_while_server_is_gone_is_stored_once_it_is_back_with_its_note(
     annotating: tuple[Server, Page],
 ) -> None:
     server, page = annotating
@@ -166,7 +166,7 @@ def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_not
 
 
 @pytest.mark.proof
-def test_a_kill_between_questions_changes_nothing(
+def test_kill_between_questions_changes_nothing(
     context: BrowserContext, annotating: tuple[Server, Page], homes: Homes
 ) -> None:
     server, page = annotating

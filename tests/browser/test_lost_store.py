@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 GENERIC = "This app has encountered an error"
 
 
-def test_a_deleted_database_is_said_and_comes_back(context: BrowserContext, tmp_path: Path) -> None:
+def test_deleted_database_is_reported_and_comes_back(context: BrowserContext, tmp_path: Path) -> None:
     server = Server(tmp_path / "home").start()
     database = server.home / "winnow.sqlite3"
     try:
@@ -60,7 +60,7 @@ def test_a_deleted_database_is_said_and_comes_back(context: BrowserContext, tmp_
         server.stop()
 
 
-def test_a_database_that_is_overwritten_ends_no_page_in_streamlits_words(
+def test_database_that_is_overwritten_ends_no_page_in_streamlits_words(
     context: BrowserContext, tmp_path: Path
 ) -> None:
     server = Server(tmp_path / "home").start()

@@ -97,7 +97,7 @@ def cookie_of(page: Page) -> str:
     return f"{found['name']}={found['value']}"
 
 
-def test_printed_links_have_the_public_address(server: Server, proxy: Proxy) -> None:
+def test_printed_links_have_public_address(server: Server, proxy: Proxy) -> None:
     assert server.link.startswith(f"{proxy.base}/signin?link=")
     done = subprocess.run(
         [sys.executable, "cli.py", "link"],
@@ -118,25 +118,25 @@ def test_without_tls_there_is_but_the_way_to_it(proxy: Proxy) -> None:
     connection.close()
 
 
-def test_strangers_are_sent_to_the_sign_in_below_the_path(proxy: Proxy) -> None:
+def test_strangers_are_sent_to_sign_in_below_path(proxy: Proxy) -> None:
     answer = ask(proxy, "/winnow/annotate", Accept="text/html")
     assert (answer.status, answer.getheader("location")) == (303, "/winnow/signin")
     assert answer.getheader("strict-transport-security")
     assert ask(proxy, "/winnow").status == 301
     beside = ask(proxy, "/signin")
-    assert beside.status in (403, 404), "what is beside the path is not Winnow's"
+    assert beside.status in (403, 404), "what is next to the path is not Winnow's"
     assert (beside.getheader("server") or "").startswith("nginx")
     assert ask(proxy, "/winnow/signin", Host="elsewhere.example").status == 400
 
 
-def test_cookies_are_for_tls_and_below_the_path_alone(page: Page) -> None:
+def test_cookies_are_for_tls_and_below_path_alone(page: Page) -> None:
     cookies = page.context.cookies()
     ours = [one for one in cookies if one["name"].startswith("winnow_signin_")]
     assert [(one["path"], one["secure"], one["httpOnly"]) for one in ours] == [("/winnow/", True, True)]
     assert {one["path"] for one in cookies} == {"/winnow/"}, "Streamlit's too"
 
 
-def test_the_websocket_is_for_pages_of_the_same_scheme_host_and_port(page: Page, proxy: Proxy) -> None:
+def test_websocket_is_for_pages_of_the_same_scheme_host_and_port(page: Page, proxy: Proxy) -> None:
     cookie = cookie_of(page)
     assert handshake(proxy, proxy.origin, cookie) == 101
     for other in (
@@ -168,7 +168,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
     assert [one for one in failed if not re.search("/(annotate|account)/_stcore/", one)] == []
 
 
-def test_a_file_goes_in_and_out_through_it(page: Page, proxy: Proxy) -> None:
+def test_file_goes_in_and_out_through_it(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
@@ -178,7 +178,7 @@ def test_a_file_goes_in_and_out_through_it(page: Page, proxy: Proxy) -> None:
     assert waiting.value.path().read_bytes().startswith(b"id,")
 
 
-def test_signing_out_leads_to_the_sign_in_below_the_path(page: Page, proxy: Proxy) -> None:
+def test_signing_out_leads_to_sign_in_below_path(page: Page, proxy: Proxy) -> None:
     page.goto(f"{proxy.base}/signout")
     page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(f"{proxy.base}/signin?left=1")

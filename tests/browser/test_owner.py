@@ -23,11 +23,11 @@ from workflow import demos
 from workflow.demos import Demo, calls, digits, remarks
 from workflow.demos.digits import LABELS
 
-# What an owner does beside answering: correct an answer, rename a project, put it away and bring it back
+# Owner tasks next to answering: correct an answer, rename a project, put it away and bring it back
 
 
 @pytest.mark.browser
-def test_an_answer_is_found_and_corrected_without_a_mouse(
+def test_answer_is_found_and_corrected_without_mouse(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -45,7 +45,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     room.drawn(page)
     room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
-    button = page.get_by_role("button", name="Save the correction")
+    button = page.get_by_role("button", name="Save correction")
     button.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
@@ -57,7 +57,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
 
 
 @pytest.mark.browser
-def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> None:
+def test_renamed_put_into_bin_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("link", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -78,7 +78,7 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
 
 
 @pytest.mark.browser
-def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
+def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
     table = pd.DataFrame(
         {"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]}
@@ -94,7 +94,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
 
 
 @pytest.mark.browser
-def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page, server: Server) -> None:
+def test_refused_change_of_classes_leaves_owner_if_they_were(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Questions")
     tab.click()
@@ -107,7 +107,7 @@ def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page
 
 
 @pytest.mark.browser
-def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:
+def test_class_is_renamed_and_people_see_new_name(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
     old = page.locator(".choice .label").first.inner_text()
@@ -131,7 +131,7 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text("a new name")
 
 
-# The round of somebody who records birds: a detector's table and its recordings in, heard and answered, the
+# The round of someone who records birds: a detector's table and its recordings in, heard and answered, the
 # same table back with what was heard
 
 
@@ -211,7 +211,7 @@ def asked_window(page: Page) -> tuple[int, int]:
 
 @pytest.mark.browser
 @pytest.mark.proof
-def test_forty_clips_are_heard_and_the_table_comes_back(
+def test_forty_clips_are_heard_and_table_comes_back(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, rows = errors_of(page), raven()
@@ -267,7 +267,7 @@ TO_A_PROJECT = 4
 
 
 class Newcomer:
-    """Counts what they do. Whatever stands there may be read and waited for."""
+    """Counts what they do. Whatever is there may be read and waited for."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -302,7 +302,7 @@ def truth_of(demo: Demo) -> Mapping[str, str]:
 
 
 @pytest.mark.browser
-def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
+def test_from_link_to_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
     for demo in demos.ALL:
         truth = truth_of(demo)
         page.goto(server.base)  # as the link left them, signed in
@@ -310,7 +310,7 @@ def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server
         newcomer.click(demo.title)
         page.locator(room.CARD).wait_for()
         project = int(page.url.partition("project=")[2])
-        expect(page.get_by_text("Tour, 1 of 5")).to_be_visible()  # and keys answer beside it
+        expect(page.get_by_text("Tour, 1 of 5")).to_be_visible()  # and keys answer next to it
         asked = truth[room.row_id(page)]
         newcomer.press(room.key_for(page, asked))
         given = room.log_of(server, project)[-1]
@@ -321,9 +321,9 @@ def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server
 
 
 @pytest.mark.browser
-def test_from_home_to_a_project_of_ones_own(page: Page, server: Server) -> None:
+def test_from_home_to_project_of_ones_own(page: Page, server: Server) -> None:
     newcomer = Newcomer(page)
-    newcomer.click("Bring a table")
+    newcomer.click("Import data")
     rows = "".join(f"r{n},{'wren|robin' if n % 2 else 'robin|tit'},{n}.5\n" for n in range(20))
     newcomer.choose_file("birds.csv", f"id,candidates,hour\n{rows}".encode())
     newcomer.click("Create project")

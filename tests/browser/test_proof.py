@@ -15,7 +15,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Home) -> None:
+def test_goal_and_random_order_are_drawn(page: Page, server: Server, home: Home) -> None:
     owner = team.ensure_owner(home).id
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 20)
@@ -28,8 +28,8 @@ def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Hom
     page.get_by_role("button", name="Set a goal").click()
     page.get_by_role("spinbutton", name="Goal for the accuracy").fill("99")
     page.get_by_role("button", name="Set the goal").click()
-    expect(chart.locator(".annotation-text")).to_have_text("goal 99 %")
-    expect(page.locator(".st-key-winnow_lead")).to_contain_text("99 %")
-    expect(page.get_by_role("img", name="of a goal of 99 %")).to_be_visible()
+    expect(chart.locator(".annotation-text")).to_have_text("goal 99%")
+    expect(page.locator(".st-key-winnow_lead")).to_contain_text("99%")
+    expect(page.get_by_role("img", name="of a goal of 99%")).to_be_visible()
     page.reload()
-    expect(chart.locator(".annotation-text")).to_have_text("goal 99 %")
+    expect(chart.locator(".annotation-text")).to_have_text("goal 99%")

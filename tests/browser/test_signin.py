@@ -72,7 +72,7 @@ def websocket_status(server: Server, cookie: str = "", origin: str | None = None
         return pool.submit(asyncio.run, knock()).result()
 
 
-def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) -> None:
+def test_no_one_gets_in_without_link(server: Server, context: BrowserContext) -> None:
     assert status(f"{server.base}/", Accept="text/html") == 303
     assert status(f"{server.base}/_stcore/health") == 401
     assert status(f"{server.base}/_stcore/metrics") == 401
@@ -84,9 +84,7 @@ def test_nobody_gets_in_without_a_link(server: Server, context: BrowserContext) 
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_a_link_works_once_and_signing_out_ends_it(
-    server: Server, context: BrowserContext, page: Page
-) -> None:
+def test_link_works_once_and_signing_out_ends_it(server: Server, context: BrowserContext, page: Page) -> None:
     secret = next(c["value"] for c in context.cookies() if c["name"] == f"winnow_signin_{server.port}")
     cookie = f"winnow_signin_{server.port}={secret}"
     assert websocket_status(server, cookie) == 101
@@ -99,9 +97,7 @@ def test_a_link_works_once_and_signing_out_ends_it(
     assert status(f"{server.base}/", Accept="text/html", Cookie=cookie) == 303
 
 
-def test_an_invited_annotator_answers_beside_the_owner(
-    server: Server, context: BrowserContext, page: Page
-) -> None:
+def test_invited_annotator_answers_next_to_owner(server: Server, context: BrowserContext, page: Page) -> None:
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill("Ada")
     room.type_choice(page, page.get_by_role("combobox", name="Projects"), "Demo")
@@ -126,14 +122,12 @@ def test_an_invited_annotator_answers_beside_the_owner(
     room.answer(page, page.locator(".choice .label").first.inner_text())
     expect(page.locator(".counts")).to_contain_text("2 answered")
     ada.goto(f"{server.base}/export")
-    expect(ada.get_by_text("This page is the owner's.")).to_be_visible()
+    expect(ada.get_by_text("Only owners can open this page.")).to_be_visible()
     expect(ada.get_by_role("button", name="Prepare file")).to_have_count(0)
     other.close()
 
 
-def test_the_first_start_makes_the_demo_and_asks_its_first_question(
-    context: BrowserContext, tmp_path: Path
-) -> None:
+def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserContext, tmp_path: Path) -> None:
     """How long that takes is measured in benchmarks/pages/start.py."""
     server = Server(tmp_path / "home", command=START).start()
     try:
@@ -166,7 +160,7 @@ GOOD = "four plain words here"
 
 @pytest.fixture
 def others(context: BrowserContext) -> Iterator[BrowserContext]:
-    """The browser of somebody else."""
+    """The browser of someone else."""
     browser = context.browser
     assert isinstance(browser, Browser)
     made = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -183,7 +177,7 @@ def invite(page: Page, server: Server, name: str) -> str:
 
 
 def follow(context: BrowserContext, link: str) -> Page:
-    """Somebody's page, signed in by a link."""
+    """Someone's page, signed in by a link."""
     page = context.new_page()
     page.goto(link)
     page.get_by_role("button", name="Sign in").click()
@@ -198,19 +192,19 @@ def sign_in(page: Page, server: Server, name: str, password: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
+def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
     ada = follow(others, invite(page, server, "Ada"))
     ada.goto(f"{server.base}/account")
     expect(ada.get_by_text("this one")).to_be_visible()
     ada.get_by_label("New password", exact=True).fill(GOOD)
-    ada.get_by_label("New password again").fill("something else")
+    ada.get_by_label("Repeat the new password").fill("something else")
     ada.get_by_role("button", name="Set the password").click()
     expect(ada.get_by_text("The two passwords differ")).to_be_visible()
     expect(ada.get_by_label("New password", exact=True)).to_have_value("")
     ada.get_by_label("New password", exact=True).fill(GOOD)
-    ada.get_by_label("New password again").fill(GOOD)
+    ada.get_by_label("Repeat the new password").fill(GOOD)
     ada.get_by_role("button", name="Set the password").click()
     expect(ada.get_by_text("You have a password.")).to_be_visible()
     expect(ada.get_by_label("New password", exact=True)).to_have_value("")
@@ -234,7 +228,7 @@ def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
         assert GOOD not in line
 
 
-def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
+def test_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
     first = invite(page, server, "Bea")
@@ -246,7 +240,7 @@ def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_i
     bea = follow(others, first)
     page.reload()
     expect(page.get_by_text("1 browser signed in").last).to_be_visible()
-    expect(page.get_by_role("button", name="End open links")).to_have_count(0)
+    expect(page.get_by_role("button", name="Revoke links")).to_have_count(0)
     bea.context.clear_cookies()
     bea.goto(second)
     expect(bea.get_by_text("This link does not work")).to_be_visible()
@@ -265,7 +259,7 @@ def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, hom
 
 
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
-def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
+def test_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
     page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
 ) -> None:
     ada = follow(others, invite(page, server, "Ada"))
@@ -284,7 +278,7 @@ def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
     else:
         page.goto(f"{server.base}/people")
         room.drawn(page)  # or the last of them might not be there yet
-        what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End it now")
+        what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End access now")
         page.get_by_role("button", name=what).last.click()
         page.get_by_test_id("stPopoverBody").get_by_role("button", name=then).click()
         expect(page.get_by_text("not signed in").or_(page.get_by_text("access ended"))).to_be_visible()
@@ -298,7 +292,7 @@ def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
 
 
 OWNER, SHARED = 1, 1
-GONE = "There is no project {} here, or nobody has shared it with you"
+GONE = "There is no project {} here, or no one has shared it with you"
 
 
 @pytest.fixture
@@ -337,7 +331,7 @@ def fetched(page: Page, address: str) -> tuple[int, str]:
     return found[0], found[1]
 
 
-def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
+def test_non_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
     ada = invited(page, server, browser, "Ada")
     expect(ada.get_by_text("The first question is ready")).to_be_visible()
     expect(ada.get_by_text("Secret birds")).to_have_count(0)
@@ -359,7 +353,7 @@ def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Br
     ada.context.close()
 
 
-def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
+def test_who_becomes_viewer_is_stopped_at_next_press(
     page: Page, server: Server, browser: Browser, home: Home
 ) -> None:
     ada = invited(page, server, browser, "Ada")
@@ -375,7 +369,7 @@ def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
     expect(ada.locator(room.CARD)).to_have_count(0)
     assert len(room.log_of(server, SHARED)) == 1
     ada.reload()
-    expect(ada.get_by_text("This page is for those who answer.")).to_be_visible()
+    expect(ada.get_by_text("This page is for annotators.")).to_be_visible()
     navigation = ada.get_by_test_id("stTopNavLink")
     expect(navigation.get_by_text("Progress", exact=True)).to_be_visible()
     expect(navigation.get_by_text("Answer", exact=True)).to_have_count(0)
@@ -388,26 +382,26 @@ def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
     ada.context.close()
 
 
-def test_a_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
+def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
     for name in ("Ada", "Bob"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
-    page.get_by_role("textbox", name="Name of a new group").fill("Experts")
+    page.get_by_role("textbox", name="New group").fill("Experts")
     for name in ("Ada", "Bob"):
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     page.keyboard.press("Escape")  # the list stays open for more
-    page.get_by_role("button", name="Make the group").click()
+    page.get_by_role("button", name="Create group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
     page.goto(f"{server.base}/settings?project={SHARED}")
     page.get_by_role("tab", name="Team").click()
-    page.get_by_text("Nobody else sees this project yet").wait_for()
+    page.get_by_text("Only you see this project").wait_for()
     page.get_by_role("button", name="Add the group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("2 people added")
     found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, SHARED)).members}
     assert found == {"owner": "owner", "Ada": "annotator", "Bob": "annotator"}
 
 
-# Three people answer with overlap 2; the Team page counts them right, one is set aside, and all comes back
+# Three people answer with overlap 2; the Team page counts them right, one is excluded, and all comes back
 
 
 TEAM_OWNER = 1
@@ -427,7 +421,7 @@ def labels(home: Home, project: int) -> list[list[bool]]:
         return found
 
 
-def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, home: Home) -> None:
+def test_one_of_three_is_excluded_and_counts_again(page: Page, server: Server, home: Home) -> None:
     project = small_project(home, TEAM_OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
     ada, ben, cem = (Seat(home, annotator(home, TEAM_OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
     for _ in range(10):

@@ -36,7 +36,7 @@ PATIENCE = 300.0
 
 @pytest.fixture
 def project(server: Server) -> int:
-    """A project with a trained model, made beside the running server."""
+    """A project with a trained model, made next to the running server."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
     made = small_project(home, team.ensure_owner(home).id, model="plsvc", strategy="margin", train_every=2)
     home.close()
@@ -91,7 +91,7 @@ def wait_for_model(page: Page, server: Server, project: int, least: int) -> None
 
 @pytest.mark.browser
 @pytest.mark.timeout(3 * PATIENCE)
-def test_versions_follow_the_answers(page: Page, server: Server, project: int) -> None:
+def test_versions_follow_answers(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)
@@ -108,9 +108,7 @@ def test_versions_follow_the_answers(page: Page, server: Server, project: int) -
 @pytest.mark.browser
 @pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
-def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
-    page: Page, server: Server, project: int
-) -> None:
+def test_killed_worker_is_replaced_and_none_outlives_server(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)
@@ -124,14 +122,14 @@ def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
     (second,) = workers_of(server)
     assert second != worker
     assert server.process is not None
-    os.kill(server.process.pid, signal.SIGKILL)  # it alone: nobody tells the worker
+    os.kill(server.process.pid, signal.SIGKILL)  # it alone: no one tells the worker
     until = time.monotonic() + PATIENCE
     while workers_of(server):
         assert time.monotonic() < until, "a worker outlived its server"
         time.sleep(0.2)
 
 
-# A project whose model nobody has chosen: Automatic compares, adopts and says so, before the first answer
+# A project whose model no one has chosen: Automatic compares, adopts and says so, before the first answer
 
 
 AUTOMATIC_PATIENCE = 900.0
@@ -158,7 +156,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
     share = page.get_by_role("slider", name="Rows held out to measure accuracy")
     share.focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("20 %", exact=True).first).to_be_visible()
+    expect(page.get_by_text("20%", exact=True).first).to_be_visible()
     room.hide_truth(page)  # the answers are to be given here
     create.click()
     page.locator(room.CARD).wait_for(timeout=120_000)
@@ -171,7 +169,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
 @pytest.mark.proof
 @pytest.mark.public_data
 @pytest.mark.timeout(2 * AUTOMATIC_PATIENCE)
-def test_lost_is_compared_and_adopted_before_the_first_answer(
+def test_lost_is_compared_and_adopted_before_first_answer(
     page: Page, server: Server, data_folder: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "lost.csv"
@@ -197,7 +195,7 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     expect(accuracy).to_be_visible()
     assert float(accuracy.inner_text().rstrip("%")) >= 80.0
     assert room.log_of(server, project)[0]["kind"] == "model"
-    assert len(room.log_of(server, project)) == 1, "nobody has answered yet"
+    assert len(room.log_of(server, project)) == 1, "no one has answered yet"
 
     page.goto(f"{server.base}/models?project={project}")
     page.get_by_role("button", name="Use this model: Nearest rows").click()
@@ -216,7 +214,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(
     expect(used).to_contain_text("Largest margin PL-SVM")
     page.get_by_role("button", name="Use this model: Average loss").press("Enter")
     expect(used).to_contain_text("Average loss CLPL")
-    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard goes on where it was
+    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard goes on if it was
     expect(page.get_by_text("CLPL answers until you choose another model.")).to_be_visible()
     page.get_by_text("4 more models").press("Enter")
     expect(page.get_by_role("button", name="Use this model: Fast margin")).to_have_count(2)
@@ -253,7 +251,7 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     expect(choices).to_have_count(first)
     expect(more).to_be_visible()
     hidden_key = str(first + 1)
-    page.keyboard.press(hidden_key)  # of a choice that nobody sees: nothing happens
+    page.keyboard.press(hidden_key)  # of a choice that no one sees: nothing happens
     expect(choices).to_have_count(first)
     asked = room.token(page)
     page.keyboard.press(".")
@@ -298,7 +296,7 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     page.get_by_role("tab", name="Questions").click()
     expect(page.get_by_text("below 100 the promise is uncertain")).to_be_visible()
     room.choose(page, "Choices shown first", "all of them")
-    page.get_by_role("button", name="Save the answering room").click()
-    expect(page.get_by_text("All choices are shown at once.")).to_be_attached()
+    page.get_by_role("button", name="Save question page").click()
+    expect(page.get_by_text("All choices are shown.")).to_be_attached()
     room.annotate(page, server, project)
     expect(choices).to_have_count(6)

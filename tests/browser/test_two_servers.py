@@ -75,7 +75,7 @@ def two_servers_page(browser: Browser, servers: tuple[Server, Server], proxy: Pr
 
 
 def status(server: Server, target: str, page: Page) -> int:
-    """What this server itself answers the browser that is signed in."""
+    """Reply of this server to the signed-in browser."""
     (found,) = [one for one in page.context.cookies() if one["name"].startswith("winnow_signin_")]
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", target, headers={"Cookie": f"{found['name']}={found['value']}"})
@@ -104,7 +104,7 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
+def test_sign_in_holds_at_both_servers_when_one_fails(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]
@@ -128,7 +128,7 @@ def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
     assert len(stored) - len(saved) in (0, 1)
     again: dict[str, str] = {}
     answer_some(two_servers_page, again, 3)
-    assert not saved.keys() & again.keys(), "nobody is asked again what was saved"
+    assert not saved.keys() & again.keys(), "no one is asked again what was saved"
     log = room.log_of(other, 1)
     assert {one["kind"] for one in log} == {"is"}
     assert len({one["row"] for one in log}) == len({one["token"] for one in log}) == len(log)
@@ -146,10 +146,10 @@ def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
 
 @pytest.mark.browser
 @pytest.mark.postgres
-def test_an_open_card_goes_on_at_the_other_with_what_was_typed(
+def test_open_card_continues_at_the_other_with_typed_text(
     two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
-    """Nobody loads the page again: neither the person, nor the page by itself."""
+    """No one loads the page again: neither the person, nor the page by itself."""
     room.import_csv(two_servers_page, proxy.base, small_frame(), "open")
     address = prepared_file(two_servers_page)
     mine, other = servers if status(servers[0], address, two_servers_page) == 200 else servers[::-1]
@@ -159,7 +159,7 @@ def test_an_open_card_goes_on_at_the_other_with_what_was_typed(
     shown, label = room.token(two_servers_page), room.labels_on_screen(two_servers_page)[0]
     two_servers_page.keyboard.press("t")
     two_servers_page.keyboard.type("typed before")
-    with two_servers_page.expect_websocket():  # the page's own, anew
+    with two_servers_page.expect_websocket():  # the page's own, again
         mine.kill()
         two_servers_page.keyboard.type(" and after")
     two_servers_page.wait_for_load_state("networkidle")
@@ -174,7 +174,7 @@ def test_an_open_card_goes_on_at_the_other_with_what_was_typed(
     assert two_servers_page.evaluate("window.stays") is True
 
 
-# A team at two servers on one PostgreSQL: nobody is asked what somebody has answered, and whose server is
+# A team at two servers on one PostgreSQL: no one is asked what someone has answered, and whose server is
 # killed goes on at the other. `python -m benchmarks two_servers` is the same with 20 people and 200 answers
 # of each
 
@@ -185,7 +185,7 @@ PEOPLE, ANSWERS = 6, 12
 @pytest.mark.browser
 @pytest.mark.postgres
 @pytest.mark.proof
-def test_no_row_is_answered_twice_and_a_killed_server_keeps_nobody_from_going_on(
+def test_no_row_is_answered_twice_and_killed_server_does_not_stop_going_on(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     with postgres_server.empty_database() as url:

@@ -84,7 +84,7 @@ def test_on_sqlite_winnow_reads_what_postgresql_had(used: Database, tmp_path: Pa
         assert copy.identity() == used.identity() is not None
 
 
-def test_what_is_written_next_has_the_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
+def test_written_data_next_has_next_numbers(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     other.fill_from(tmp_path / "a.sqlite3")
     before, after = used.identity(), other.identity()
@@ -99,7 +99,7 @@ def test_what_is_written_next_has_the_next_numbers(used: Database, other: Databa
     assert later.height == after.height + 1
 
 
-def test_an_empty_one_can_be_taken_too(other: Database, postgres_server: Server, tmp_path: Path) -> None:
+def test_empty_one_can_be_taken_too(other: Database, postgres_server: Server, tmp_path: Path) -> None:
     with postgres_server.empty_database() as url, opened(url) as new:
         new.migrate()
         new.copy_to(tmp_path / "a.sqlite3")
@@ -108,7 +108,7 @@ def test_an_empty_one_can_be_taken_too(other: Database, postgres_server: Server,
         assert people.add(session, "Ada", "owner", NOW) == 1
 
 
-def test_tables_of_others_in_the_file_stay_there(used: Database, other: Database, tmp_path: Path) -> None:
+def test_tables_of_others_in_file_stay_there(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as there:
         there.executescript("CREATE TABLE _litestream_seq (x); CREATE INDEX mine ON entries (at)")
@@ -116,7 +116,7 @@ def test_tables_of_others_in_the_file_stay_there(used: Database, other: Database
     assert rows(other) == rows(used)
 
 
-def test_tables_of_the_version_before(used: Database, other: Database, tmp_path: Path) -> None:
+def test_tables_of_version_before(used: Database, other: Database, tmp_path: Path) -> None:
     """As before a migration; what is in the other database is replaced."""
     before = revisions()[0]
     with a_step_more(tmp_path):
@@ -158,7 +158,7 @@ def test_what_others_commit_meanwhile_is_not_in_it(
     assert rows(used) != before
 
 
-def test_while_somebody_is_connected_nothing_is_put_back(
+def test_while_someone_is_connected_nothing_is_put_back(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
@@ -172,7 +172,7 @@ def test_while_somebody_is_connected_nothing_is_put_back(
     assert rows(used) == before
 
 
-def test_what_fails_in_the_middle_changes_nothing(
+def test_failure_in_middle_changes_nothing(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")

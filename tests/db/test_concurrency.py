@@ -134,7 +134,7 @@ def three(database: Database) -> int:
     return project
 
 
-def test_events_come_back_as_they_were_the_latest_first(database: Database) -> None:
+def test_events_round_trip_latest_first(database: Database) -> None:
     project = three(database)
     with database.read() as session:
         renamed, ended, signed_in = events.listed(session, EventFilter())
@@ -163,7 +163,7 @@ def test_events_are_filtered(database: Database, asked: dict[str, object], found
         assert [one.id for one in events.listed(session, EventFilter(**asked))] == found
 
 
-def test_only_so_many_are_listed(database: Database) -> None:
+def test_only_n_are_listed(database: Database) -> None:
     three(database)
     with database.read() as session:
         assert [one.id for one in events.listed(session, EventFilter(), 2)] == [3, 2]
@@ -173,7 +173,7 @@ def test_only_so_many_are_listed(database: Database) -> None:
     "change",
     ["UPDATE events SET what = 'sign-out'", "DELETE FROM events", "UPDATE events SET at = '2020-01-01'"],
 )
-def test_the_audit_is_append_only(database: Database, change: str) -> None:
+def test_audit_is_append_only(database: Database, change: str) -> None:
     three(database)
     with pytest.raises(DBAPIError, match="append-only"), database.write() as session:
         session.execute(text(change))
@@ -181,7 +181,7 @@ def test_the_audit_is_append_only(database: Database, change: str) -> None:
         assert [one.what for one in events.listed(session, EventFilter())][-1] == "sign-in"
 
 
-def test_replacing_an_event_is_refused_too(sqlite: Database) -> None:
+def test_replacing_event_is_refused_too(sqlite: Database) -> None:
     three(sqlite)
     columns = "id, at, what, details, address"
     replace = f"INSERT OR REPLACE INTO events ({columns}) SELECT {columns} FROM events"  # noqa: S608
@@ -190,7 +190,7 @@ def test_replacing_an_event_is_refused_too(sqlite: Database) -> None:
 
 
 @pytest.mark.postgres
-def test_truncating_the_audit_is_refused(postgres_url: str) -> None:
+def test_truncating_audit_is_refused(postgres_url: str) -> None:
     made = Database(postgres_url)
     made.migrate()
     with pytest.raises(DBAPIError, match="append-only"), made.write() as session:

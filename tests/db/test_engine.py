@@ -69,14 +69,14 @@ def test_what_need_not_last_is_not_counted(database: Database) -> None:
         assert {one.name for one in people.listed(session)} == {"ada", "bob", "eve"}
 
 
-def test_a_write_is_there_after_its_block_and_in_another_process_s_engine(database: Database) -> None:
+def test_write_is_there_after_its_block_and_in_another_process_s_engine(database: Database) -> None:
     with database.write() as session:
         person_id = people.add(session, "ada", "owner", NOW)
     with database.read() as session:
         assert people.find(session, person_id) == people.Person(person_id, "ada", "owner", NOW, None)
 
 
-def test_an_error_inside_a_write_leaves_nothing(database: Database) -> None:
+def test_error_inside_write_leaves_no_trace(database: Database) -> None:
     def fail() -> None:
         with database.write() as session:
             people.add(session, "ada", "owner", NOW)
@@ -88,27 +88,27 @@ def test_an_error_inside_a_write_leaves_nothing(database: Database) -> None:
         assert people.listed(session) == []
 
 
-def test_a_write_while_reading_is_refused(database: Database) -> None:
+def test_write_while_reading_is_refused(database: Database) -> None:
     with pytest.raises(DBAPIError, match=r"read-?only"), database.read() as session:
         people.add(session, "ada", "owner", NOW)
     with database.write() as session:  # on the connection that was read-only a moment ago
         people.add(session, "ada", "owner", NOW)
 
 
-def test_a_reader_does_not_wait_for_a_writer(database: Database) -> None:
+def test_reader_does_not_wait_for_writer(database: Database) -> None:
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
         with database.read() as other:
             assert people.listed(other) == []
 
 
-def test_a_writer_that_gets_no_turn_says_so(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_that_gets_no_turn_says_so(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db.engine, "BUSY_SECONDS", 0.05)
     with sqlite.write(), pytest.raises(DatabaseBusyError, match="try again"), sqlite.write():
         pass  # pragma: no cover
 
 
-def test_a_copy_is_whole_and_made_while_another_writes(sqlite: Database, tmp_path: Path) -> None:
+def test_copy_is_whole_and_made_while_another_writes(sqlite: Database, tmp_path: Path) -> None:
     with sqlite.write() as session:
         people.add(session, "ada", "owner", NOW)
     with sqlite.write() as session:
@@ -142,7 +142,7 @@ def test_writers_take_turns(sqlite: Database) -> None:
     assert most == 1
 
 
-def test_a_read_sees_one_moment(database: Database) -> None:
+def test_read_sees_one_moment(database: Database) -> None:
     with database.read() as session:
         assert people.listed(session) == []
         with database.write() as other:
@@ -152,7 +152,7 @@ def test_a_read_sees_one_moment(database: Database) -> None:
         assert len(people.listed(session)) == 1
 
 
-def test_times_come_back_in_utc_and_must_have_a_zone(database: Database) -> None:
+def test_times_come_back_in_utc_and_must_have_zone(database: Database) -> None:
     paris = datetime(2026, 7, 1, 2, 30, 0, 123456, tzinfo=timezone(timedelta(hours=2)))
     with database.write() as session:
         person_id = people.add(session, "ada", "owner", paris)
@@ -203,12 +203,12 @@ def test_connections_are_set_up_to_lose_nothing(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_the_path_of_a_url_may_be_a_uri(tmp_path: Path) -> None:
+def test_path_of_url_may_be_uri(tmp_path: Path) -> None:
     assert path_in(str(tmp_path / "a b.sqlite3")) == tmp_path / "a b.sqlite3"
     assert path_in(f"file:{tmp_path}/a%20b.sqlite3?mode=rw") == tmp_path / "a b.sqlite3"
 
 
-def test_a_file_of_something_else_is_damaged(tmp_path: Path) -> None:
+def test_file_of_something_else_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     path.write_bytes(b"x" * 8192)
     engine = sqlite_engine(f"sqlite:///{path}", OpenedFile(path), writes=False)
@@ -254,7 +254,7 @@ def add_people(session: Session, **roles: str) -> None:
         )
 
 
-def test_the_migrations_make_the_tables_of_the_models(database: Database) -> None:
+def test_migrations_make_tables_of_models(database: Database) -> None:
     with database.write() as session:
         context = MigrationContext.configure(session.connection(), opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
@@ -276,7 +276,7 @@ def test_tables_that_are_up_to_date_are_left_alone(
     database.migrate()
 
 
-def test_revisions_are_those_of_alembic_in_its_order() -> None:
+def test_revisions_match_alembic_in_its_order() -> None:
     assert revisions() == tuple(one.revision for one in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
@@ -291,7 +291,7 @@ def test_any_working_directory_will_do(
     made.close()
 
 
-def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
+def test_migration_that_fails_leaves_no_trace(sqlite_url: str) -> None:
     made = Database(sqlite_url)
     with made.write() as session:
         session.execute(
@@ -305,7 +305,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
     made.close()
 
 
-# An SQLite file whose tables, triggers or indices are not Winnow's is told, whatever way it is written
+# An SQLite file whose tables, triggers or indices are not Winnow's is reported, whatever way it is written
 
 
 NEWEST = sqlite_revisions()[0]
@@ -318,7 +318,7 @@ def file(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def rewrite(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
-    """Change the text that something is made by, as it stands in the file."""
+    """Change the text that something is made by, as it is in the file."""
     file.execute("PRAGMA writable_schema=ON")
     changed = file.execute(
         "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)",
@@ -344,7 +344,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("statements", FAULTS)
-def test_what_is_missing_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
+def test_missing_part_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
     assert what_differs(file, NEWEST) == Differences(None, ())
     file.executescript(statements)
     assert what_differs(file, NEWEST).fault == FAULTS[statements]
@@ -363,7 +363,7 @@ EXTRAS = {
 
 
 @pytest.mark.parametrize("statement", EXTRAS)
-def test_what_is_beside_winnow_s_is_named_and_can_be_dropped(
+def test_what_is_next_to_winnow_s_is_named_and_can_be_dropped(
     file: sqlite3.Connection, statement: str
 ) -> None:
     file.execute(statement)
@@ -385,7 +385,7 @@ def test_what_acts_by_itself_comes_first(file: sqlite3.Connection) -> None:
     ]
 
 
-def test_a_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connection) -> None:
+def test_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connection) -> None:
     file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
     file.execute("PRAGMA writable_schema=ON")
     file.execute(
@@ -394,7 +394,7 @@ def test_a_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connect
     assert what_differs(file, NEWEST).extras == (Extra("trigger", "sqlite_evil", harmless=False),)
 
 
-def test_what_only_says_that_it_is_a_table_is_not_harmless(file: sqlite3.Connection) -> None:
+def test_what_only_says_that_it_is_table_is_not_harmless(file: sqlite3.Connection) -> None:
     file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
     file.execute("PRAGMA writable_schema=ON")
     file.execute("UPDATE sqlite_master SET type = 'table' WHERE name = 'evil'")
@@ -435,7 +435,7 @@ def test_how_it_is_written_does_not_count(file: sqlite3.Connection, name: str, o
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_what_sqlite_makes_for_itself_and_an_index_that_is_missing_are_no_difference(
+def test_what_sqlite_makes_for_itself_and_index_that_is_missing_are_not_difference(
     file: sqlite3.Connection,
 ) -> None:
     file.executescript("DROP INDEX ix_entries_row; ANALYZE")
@@ -448,7 +448,7 @@ def test_tables_of_another_version_are_compared_with_that(file: sqlite3.Connecti
         assert what_differs(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
 
 
-def test_tables_made_by_the_steps_before_are_those_of_now(tmp_path: Path) -> None:
+def test_tables_made_by_steps_before_are_those_current(tmp_path: Path) -> None:
     lay_steps(tmp_path / "steps.sqlite3")
     with closing(sqlite3.connect(tmp_path / "steps.sqlite3")) as file:
         assert what_differs(file, NEWEST) == Differences(None, ())

@@ -32,7 +32,7 @@ def test_seq_counts_from_one_in_each_project(database: Database) -> None:
     assert found == [1, 1, 2, 2, 3, 3]
 
 
-def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
+def test_entry_round_trips(database: Database) -> None:
     project = add_project(database)
     written = append(
         database,
@@ -53,7 +53,7 @@ def test_an_entry_comes_back_as_it_went_in(database: Database) -> None:
         assert entries.last_about_a_row(session, project) == written
 
 
-def test_each_reads_the_log_up_to_a_seq_a_few_entries_at_a_time(
+def test_each_reads_log_up_to_seq_a_few_entries_at_a_time(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(entries, "READ_AT_ONCE", 2)
@@ -86,7 +86,7 @@ def test_after_gives_what_is_new_in_order(database: Database) -> None:
         {"token": "another"},  # the same person, row and revision
     ],
 )
-def test_a_question_is_answered_once(database: Database, second: dict[str, object]) -> None:
+def test_question_is_answered_once(database: Database, second: dict[str, object]) -> None:
     project = add_project(database)
     append(database, project)
     with pytest.raises(DuplicateEntry, match=f"Project {project}"):
@@ -109,7 +109,7 @@ def test_other_people_labels_projects_and_revisions_do_not_collide(database: Dat
         assert entries.count_for(session, project, 2, 4) == 0
 
 
-def test_an_unknown_project_or_person_is_not_taken_for_a_duplicate(database: Database) -> None:
+def test_unknown_project_or_person_is_not_taken_for_duplicate(database: Database) -> None:
     project = add_project(database)
     with pytest.raises(DBAPIError):
         append(database, project + 1)
@@ -117,7 +117,7 @@ def test_an_unknown_project_or_person_is_not_taken_for_a_duplicate(database: Dat
         append(database, project, person_id=99)
 
 
-def test_what_an_entry_says_does_not_make_it_a_duplicate(database: Database) -> None:
+def test_what_entry_says_does_not_make_it_duplicate(database: Database) -> None:
     """A driver may repeat all of the entry in the words of its error."""
     project = add_project(database)
     told = "token, revision, uq_entries_token, entries.token"
@@ -136,7 +136,7 @@ def test_what_an_entry_says_does_not_make_it_a_duplicate(database: Database) -> 
         "UPDATE entries SET seq = 5 WHERE seq = 1",
     ],
 )
-def test_the_log_is_append_only(database: Database, change: str) -> None:
+def test_log_is_append_only(database: Database, change: str) -> None:
     project = add_project(database)
     written = append(database, project)
     with pytest.raises(DBAPIError, match="append-only"), database.write() as session:
@@ -155,7 +155,7 @@ def test_replacing_is_refused_too(sqlite: Database) -> None:
         session.execute(text(replace))
 
 
-def test_undo_takes_back_the_latest_of_this_person_that_stands(database: Database) -> None:
+def test_undo_withdraws_the_latest_of_this_person_that_stands(database: Database) -> None:
     project = add_project(database)
     first = append(database, project, row=1)
     skip = append(database, project, row=2, kind="skip", labels=())
@@ -209,7 +209,7 @@ def test_answered_rows_latest_and_pace(database: Database) -> None:
         )  # the second answer to row 1 still stands
 
 
-def test_timed_answers_are_the_latest_with_their_questions(database: Database) -> None:
+def test_timed_answers_are_latest_with_their_questions(database: Database) -> None:
     project = add_project(database)
     put = {"form": "is", "choices": 1}
     append(database, project, row=1, seconds=9.0, before=("a", "b"))
@@ -223,7 +223,7 @@ def test_timed_answers_are_the_latest_with_their_questions(database: Database) -
         assert answers.timed(session, project, ("is",), 1, without_note="simulated") == found[:1]
 
 
-def test_who_answered_a_row_last_is_told_for_the_rows_asked_about(database: Database) -> None:
+def test_who_answered_row_last_is_reported_for_rows_asked_about(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
         ben = people.add(session, "Ben", "annotator", NOW)
@@ -245,9 +245,7 @@ def test_who_answered_a_row_last_is_told_for_the_rows_asked_about(database: Data
 
 
 @pytest.mark.parametrize("number", [99, 0, -1, 2**31, 10**30])
-def test_a_person_comes_with_their_role_the_project_and_the_length_of_its_log(
-    database: Database, number: int
-) -> None:
+def test_person_comes_with_their_role_project_and_length_of_its_log(database: Database, number: int) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         zoe, bea = (
@@ -275,7 +273,7 @@ def test_a_person_comes_with_their_role_the_project_and_the_length_of_its_log(
         assert questions.find(session, 99, birds) is None
 
 
-# What errors of the database say, told apart on real ones
+# Database errors, distinguished on real ones
 
 
 def kinds(error: DBAPIError) -> set[str]:
@@ -288,13 +286,13 @@ def error_of(database: Database, statement: str) -> DBAPIError:
     return caught.value
 
 
-def test_a_table_or_column_that_is_not_there(database: Database) -> None:
+def test_table_or_column_that_is_not_there(database: Database) -> None:
     assert kinds(error_of(database, "SELECT 1 FROM nowhere")) == {"lacks_a_table"}
     assert kinds(error_of(database, "SELECT no_column FROM people")) == {"lacks_a_table"}
     assert kinds(error_of(database, "SELECT SELECT")) == set()
 
 
-def test_what_somebody_did_wrong_is_no_fault_of_the_store(database: Database) -> None:
+def test_what_someone_did_wrong_is_not_fault_of_store(database: Database) -> None:
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
     with pytest.raises(IntegrityError) as caught, database.write() as session:
@@ -302,19 +300,19 @@ def test_what_somebody_did_wrong_is_no_fault_of_the_store(database: Database) ->
     assert kinds(caught.value) == set()
 
 
-def test_a_file_of_something_else(tmp_path: Path) -> None:
+def test_file_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x" * 8192)
     assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'a'}"), "SELECT 1")) == {"is_damaged"}
 
 
-def test_a_file_that_may_not_be_opened_or_written(sqlite: Database, tmp_path: Path) -> None:
+def test_file_that_may_not_be_opened_or_written(sqlite: Database, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'folder'}"), "SELECT 1")) == {"is_read_only"}
     assert kinds(error_of(sqlite, "CREATE TABLE t (x)")) == {"is_read_only"}
 
 
 @pytest.mark.postgres
-def test_a_postgres_that_does_not_answer(postgres_url: str) -> None:
+def test_postgres_that_does_not_answer(postgres_url: str) -> None:
     elsewhere = Database(postgres_url.replace("host=", "host=/nowhere"))
     assert kinds(error_of(elsewhere, "SELECT 1")) == {"is_gone"}
     there = Database(postgres_url)
@@ -324,17 +322,17 @@ def test_a_postgres_that_does_not_answer(postgres_url: str) -> None:
     there.close()
 
 
-def test_an_error_without_a_code_is_of_no_kind_but_its_words() -> None:
+def test_error_without_code_is_of_no_kind_but_its_words() -> None:
     assert kinds(DBAPIError("SELECT 1", None, sqlite3.OperationalError("odd"))) == set()
 
 
-# What the log and the open questions tell of single labels
+# Log and open questions about single labels
 
 
 CELLS_ANSWERS = ("yes", "no", "bad")
 
 
-def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) -> None:
+def test_answers_about_cells_are_reported_as_long_as_they_stand(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
         assert answers.answers_of(session, project, CELLS_ANSWERS) == []
@@ -356,7 +354,7 @@ def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) 
         assert answers.answers_of(session, project, CELLS_ANSWERS) == [*told, (5, "bad", ())]
 
 
-def test_a_persons_history_names_the_label_asked_about(database: Database) -> None:
+def test_persons_history_names_label_asked_about(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         entries.append(session, new_entry(project, kind="yes", label="wren"))
@@ -364,7 +362,7 @@ def test_a_persons_history_names_the_label_asked_about(database: Database) -> No
         assert [one.label for one in answers.history(session, project, 1, 9)] == [None, "wren"]
 
 
-def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
+def test_label_is_reserved_apart_from_its_row(database: Database) -> None:
     project = add_project(database)
     asked = new_question(project, label="wren", token="1.3.1.0", strategy="information", decides=0)
     with database.write() as session:
@@ -378,14 +376,14 @@ def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
         assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
 
 
-# Finding answered rows: on both databases, filtered, paged, and never by what was taken back
+# Finding answered rows: on both databases, filtered, paged, and never by what was withdrawn
 
 
 KINDS = ("is", "among", "bad")
 
 
 def filled(database: Database) -> int:
-    """Rows 0 to 3: an answer and a later one, one taken back, a bad one; each by whom and with what it says."""
+    """Rows 0 to 3: an answer and a later one, one withdrawn, a bad one; each by whom and with what it says."""
     project = add_project(database)
     add_project(database, "another")
     with database.write() as session:
@@ -420,7 +418,7 @@ def found(database: Database, project: int, **wanted: object) -> list[tuple[int,
     return places
 
 
-def test_the_latest_answer_of_each_row_the_newest_first(database: Database) -> None:
+def test_latest_answer_of_each_row_newest_first(database: Database) -> None:
     project = filled(database)
     assert found(database, project) == [(5, 3), (3, 1), (2, 0)]
     assert found(database, project, every=True) == [(5, 3), (3, 1), (2, 0), (1, 0)]
@@ -439,14 +437,14 @@ def test_names_are_found_whole_and_by_their_capitals(database: Database) -> None
     assert found(database, project, labels=("robin", "wren")) == [(3, 1), (2, 0)]
 
 
-def test_who_answered_otherwise_than_the_model_said(database: Database) -> None:
+def test_who_answered_otherwise_than_model_said(database: Database) -> None:
     project = filled(database)
     wish = {"kinds": ("is",), "exact": ("is",), "disagrees": True}
     assert found(database, project, **wish) == [(1, 0)]
     assert found(database, project, **wish, now={"robin": "wren"}) == [], "they are one class now"
 
 
-def test_all_of_a_row_whether_there_is_anything_and_how_many_name_it(database: Database) -> None:
+def test_all_of_row_whether_there_is_anything_and_how_many_name_it(database: Database) -> None:
     project = filled(database)
     with database.read() as session:
         assert [one.seq for one in answers.of_row(session, project, 2)] == [4, 7]

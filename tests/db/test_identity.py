@@ -43,7 +43,7 @@ def _add_and_fail(session: Session) -> None:
     raise ZeroDivisionError
 
 
-def test_the_height_grows_with_every_commit_that_changed_something(database: Database) -> None:
+def test_height_grows_with_every_commit_that_changed_something(database: Database) -> None:
     add(database, "ada")
     before = height(database)
     with database.write() as session:
@@ -72,7 +72,7 @@ def test_writers_of_several_threads_and_connections_count_together(database: Dat
     other.close()
 
 
-def test_the_id_is_in_the_header_of_the_file(sqlite: Database) -> None:
+def test_id_is_in_header_of_file(sqlite: Database) -> None:
     sqlite.migrate()
     found = sqlite.identity()
     assert found is not None
@@ -83,7 +83,7 @@ def test_the_id_is_in_the_header_of_the_file(sqlite: Database) -> None:
     assert int.from_bytes(header[60:64], "big") == found.height
 
 
-def test_a_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
+def test_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> None:
     add(sqlite, "ada")
     sqlite.copy_to(tmp_path / "copy")
     copy = Database(f"sqlite:///{tmp_path / 'copy'}")
@@ -91,7 +91,7 @@ def test_a_copy_has_identity_and_height(sqlite: Database, tmp_path: Path) -> Non
     copy.close()
 
 
-def test_tables_without_an_identity_have_none(database: Database) -> None:
+def test_tables_without_identity_have_none(database: Database) -> None:
     with database.write() as session:
         session.execute(text("DROP TABLE identity"))
         if not database.is_sqlite:
@@ -107,7 +107,7 @@ def test_tables_without_an_identity_have_none(database: Database) -> None:
         ("0007", r"by an earlier Winnow .*revision 0007, known here from 0\d+ on"),
     ],
 )
-def test_an_unknown_revision_is_refused_and_left_alone(database: Database, revision: str, words: str) -> None:
+def test_unknown_revision_is_refused_and_left_alone(database: Database, revision: str, words: str) -> None:
     with database.write() as session:
         session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
     with pytest.raises(UnknownTablesError, match=words):
@@ -116,7 +116,7 @@ def test_an_unknown_revision_is_refused_and_left_alone(database: Database, revis
         assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revision
 
 
-def test_a_note_gives_back_what_was_noted(tmp_path: Path) -> None:
+def test_note_gives_back_note(tmp_path: Path) -> None:
     note = Note(tmp_path / "note")
     assert note.read() is None
     for identity in (Identity("a" * 32, 7), Identity("b" * 32, 12_345_678), Identity("c" * 32, 0)):
@@ -161,7 +161,7 @@ def test_another_postgres_database_under_the_same_name_is_not_written(postgres_u
     mine.close()
 
 
-def test_the_first_note_is_on_the_disk_before_it_has_its_name(
+def test_first_note_is_on_disk_before_it_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note, synced = Note(tmp_path / "seen"), []
@@ -182,7 +182,7 @@ def test_the_first_note_is_on_the_disk_before_it_has_its_name(
     assert note.read() == Identity("ab" * 16, 2)
 
 
-# A copy of the database is looked into before anybody relies on it
+# A copy of the database is looked into before anyone relies on it
 
 
 def change(path: Path, *statements: str) -> Path:
@@ -215,7 +215,7 @@ def test_it_says_what_is_in_it(tmp_path: Path) -> None:
     )
 
 
-def test_a_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
+def test_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON)
     data = path.read_bytes()
     page = data.rindex(b"Ada") // 4096 * 4096
@@ -224,21 +224,21 @@ def test_a_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
         look_into(path, "rows")
 
 
-def test_a_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PROJECT)
     with pytest.raises(DamagedCopyError, match="row 1 of projects names a row of people that is not there"):
         look_into(path, "rows")
 
 
 @pytest.mark.parametrize("data", [b"", b"no database" * 1000])
-def test_what_is_no_database_of_ours_is_said(tmp_path: Path, data: bytes) -> None:
+def test_non_database_of_winnow_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.sqlite3"
     path.write_bytes(data)
     with pytest.raises(DamagedCopyError):
         look_into(path, "rows")
 
 
-def test_tables_that_are_not_winnow_s_are_said(tmp_path: Path) -> None:
+def test_tables_that_are_not_winnow_s_are_reported(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON, "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="the trigger 'entries_no_update' is missing"):
         look_into(path, "rows")
@@ -267,7 +267,7 @@ ALIENS = {
 
 
 @pytest.mark.parametrize("statement", ALIENS)
-def test_what_may_change_what_winnow_does_is_no_damage_but_is_not_taken(
+def test_what_may_change_what_winnow_does_is_not_damage_but_is_not_taken(
     tmp_path: Path, statement: str
 ) -> None:
     path = change(lay_database(tmp_path), PERSON, statement)
@@ -278,7 +278,7 @@ def test_what_may_change_what_winnow_does_is_no_damage_but_is_not_taken(
     assert look_into(path, "rows").beside == ()
 
 
-def test_damage_is_said_before_what_others_have_put_in(tmp_path: Path) -> None:
+def test_damage_is_reported_before_what_others_have_put_in(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), "CREATE VIEW evil AS SELECT 1", "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="is missing"):
         look_into(path, "rows")
@@ -287,13 +287,13 @@ def test_damage_is_said_before_what_others_have_put_in(tmp_path: Path) -> None:
         look_into(path, "rows")
 
 
-def test_nothing_is_dropped_from_what_is_no_database(tmp_path: Path) -> None:
+def test_nothing_is_dropped_from_non_database(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")
 
 
-# What has ended since a backup lets nobody in after it was restored, whatever version its tables are of
+# Ended sign-ins and tokens stay ended after a restore, whatever version its tables are of
 
 
 LATER = NOW + timedelta(hours=1)

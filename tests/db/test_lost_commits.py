@@ -55,7 +55,7 @@ def names(url: str) -> list[str]:
     return found
 
 
-def test_a_commit_that_the_server_has_not_heard_of_is_none(
+def test_commit_that_server_has_not_heard_of_is_none(
     through: Database, proxy: Proxy, postgres_url: str
 ) -> None:
     proxy.cuts = "before"
@@ -66,7 +66,7 @@ def test_a_commit_that_the_server_has_not_heard_of_is_none(
     assert names(postgres_url) == ["ada"]
 
 
-def test_a_commit_whose_answer_was_lost_is_stored_and_nobody_hears_of_it(
+def test_commit_whose_answer_was_lost_is_stored_and_no_one_hears_of_it(
     through: Database, proxy: Proxy, postgres_url: str, note: Note
 ) -> None:
     proxy.cuts = "after"
@@ -78,7 +78,7 @@ def test_a_commit_whose_answer_was_lost_is_stored_and_nobody_hears_of_it(
 
 
 @pytest.mark.parametrize(("how", "stored"), [("before", []), ("after", ["ada"])])
-def test_where_nobody_can_be_asked_it_is_said_that_it_is_not_known(
+def test_if_no_one_can_be_asked_it_is_said_that_it_is_not_known(
     through: Database,
     proxy: Proxy,
     postgres_url: str,
@@ -107,7 +107,7 @@ def sent(database: Database) -> tuple[Commit, int]:
     return commits[0], pid
 
 
-def test_a_server_that_has_begun_its_figures_anew_is_not_believed(
+def test_server_that_has_begun_its_figures_again_is_not_believed(
     through: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a crash, when the number may be that of another transaction."""
@@ -124,7 +124,7 @@ def test_a_server_that_has_begun_its_figures_anew_is_not_believed(
         engine.came_through(through._reader, ahead)
 
 
-def test_one_that_the_server_is_still_at_is_waited_for(
+def test_one_that_server_is_still_at_is_waited_for(
     through: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[float] = []
@@ -149,7 +149,7 @@ def test_one_that_the_server_is_still_at_is_waited_for(
     assert looks == [engine.PAUSE]
 
 
-def test_a_fault_of_the_block_is_none_of_the_commit_before(through: Database, proxy: Proxy) -> None:
+def test_fault_of_block_is_none_of_commit_before(through: Database, proxy: Proxy) -> None:
     add(through, "ada")
 
     def fail() -> None:
@@ -160,7 +160,7 @@ def test_a_fault_of_the_block_is_none_of_the_commit_before(through: Database, pr
         fail()
 
 
-def test_all_of_a_database_that_is_put_back_is_there_though_the_answer_was_lost(
+def test_all_of_database_that_is_put_back_is_there_though_answer_was_lost(
     through: Database, proxy: Proxy, postgres_url: str, tmp_path: Path
 ) -> None:
     add(through, "ada")
@@ -172,8 +172,8 @@ def test_all_of_a_database_that_is_put_back_is_there_though_the_answer_was_lost(
 
 
 @pytest.mark.slow
-def test_after_a_crash_of_the_server_its_numbers_are_not_believed() -> None:
-    """It does not even start anew as a whole: the postmaster goes on, and its processes with it."""
+def test_after_crash_of_server_its_numbers_are_not_believed() -> None:
+    """It does not even start again as a whole: the postmaster goes on, and its processes with it."""
     programs = find()
     assert programs is not None
     with running(programs) as server:

@@ -79,7 +79,7 @@ def opened_file_database(tmp_path: Path) -> Database:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_is_stored_in_a_file_that_is_not_at_its_path(
+def test_nothing_is_stored_in_file_that_is_not_at_its_path(
     opened_file_database: Database, way: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     path = path_of(opened_file_database)
@@ -93,7 +93,7 @@ def test_nothing_is_stored_in_a_file_that_is_not_at_its_path(
             opened_file_database.check()
         with pytest.raises(DatabaseReplacedError):
             opened_file_database.migrate()
-    assert str(path) not in str(caught.value), "everybody reads it"
+    assert str(path) not in str(caught.value), "everyone reads it"
     logging.getLogger("winnow").error("It failed.", exc_info=caught.value)
     assert str(path) in caplog.text
     if way is not empty:
@@ -118,7 +118,7 @@ def test_no_connection_is_opened_to_another_file_nor_is_one_made(
     opened_file_database.close()
 
 
-def test_after_closing_the_file_that_is_there_is_taken(opened_file_database: Database) -> None:
+def test_after_closing_file_that_is_there_is_taken(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     replace_by_another(path)
     with pytest.raises(DatabaseReplacedError):
@@ -130,7 +130,7 @@ def test_after_closing_the_file_that_is_there_is_taken(opened_file_database: Dat
     opened_file_database.close()
 
 
-def test_a_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
+def test_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -148,7 +148,7 @@ def test_a_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
     moved.close()
 
 
-def test_two_processes_with_one_file_disturb_nobody(opened_file_database: Database, tmp_path: Path) -> None:
+def test_two_processes_with_one_file_disturb_no_one(opened_file_database: Database, tmp_path: Path) -> None:
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     link = tmp_path / "link.sqlite3"
     link.symlink_to(path_of(opened_file_database))
@@ -167,7 +167,7 @@ def test_two_processes_with_one_file_disturb_nobody(opened_file_database: Databa
     opened_file_database.close()
 
 
-def test_nothing_is_stored_in_a_file_that_is_overwritten_in_place(opened_file_database: Database) -> None:
+def test_nothing_is_stored_in_file_that_is_overwritten_in_place(opened_file_database: Database) -> None:
     """Although all of its pages are in memory: the next process would find no database."""
     path = path_of(opened_file_database)
     path.write_bytes(b"x" * path.stat().st_size)
@@ -177,7 +177,7 @@ def test_nothing_is_stored_in_a_file_that_is_overwritten_in_place(opened_file_da
     opened_file_database.close()
 
 
-def test_what_somebody_did_wrong_is_no_damage(opened_file_database: Database) -> None:
+def test_what_someone_did_wrong_is_not_damage(opened_file_database: Database) -> None:
     with pytest.raises(DatabaseError) as caught:
         add(opened_file_database, "ada")
     assert not is_damaged(caught.value)
@@ -189,7 +189,7 @@ def rescued(path: Path) -> Path:
     return found
 
 
-def test_what_a_deleted_file_held_is_saved_beside_it_and_taken_when_it_is_put_back(
+def test_what_deleted_file_held_is_saved_next_to_it_and_taken_when_it_is_put_back(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -213,7 +213,7 @@ def test_what_a_deleted_file_held_is_saved_beside_it_and_taken_when_it_is_put_ba
     opened_file_database.close()
 
 
-def test_what_was_saved_before_stays_where_another_file_has_the_same_number(
+def test_what_was_saved_before_stays_if_another_file_has_the_same_number(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system gives the number of a deleted file to the next one."""
@@ -238,7 +238,7 @@ def test_what_was_saved_before_stays_where_another_file_has_the_same_number(
         one.close()
 
 
-def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(opened_file_database: Database) -> None:
+def test_nothing_is_saved_of_file_that_has_name_elsewhere(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     path.rename(path.with_name("away.sqlite3"))
     with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\. Fix"):
@@ -248,7 +248,7 @@ def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(opened_file_databa
 
 
 @pytest.mark.parametrize("ending", [LOG, INDEX])
-def test_a_log_that_was_deleted_is_made_anew_and_nothing_is_lost(
+def test_log_that_was_deleted_is_rebuilt_and_nothing_is_lost(
     opened_file_database: Database, ending: str
 ) -> None:
     path = path_of(opened_file_database)
@@ -268,7 +268,7 @@ def test_a_log_that_was_deleted_is_made_anew_and_nothing_is_lost(
     opened_file_database.close()
 
 
-def test_a_log_that_is_deleted_while_a_transaction_is_open_keeps_it_from_being_stored(
+def test_log_that_is_deleted_while_transaction_is_open_keeps_it_from_being_stored(
     opened_file_database: Database,
 ) -> None:
     path = path_of(opened_file_database)
@@ -285,7 +285,7 @@ def test_a_log_that_is_deleted_while_a_transaction_is_open_keeps_it_from_being_s
     opened_file_database.close()
 
 
-def test_a_file_that_is_deleted_at_the_moment_of_the_commit_is_noticed_after_it(
+def test_file_that_is_deleted_at_moment_of_commit_is_noticed_after_it(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = path_of(opened_file_database)
@@ -295,7 +295,7 @@ def test_a_file_that_is_deleted_at_the_moment_of_the_commit_is_noticed_after_it(
     opened_file_database.close()
 
 
-def test_a_log_that_is_deleted_at_the_moment_of_the_commit_loses_nothing(
+def test_log_that_is_deleted_at_moment_of_commit_loses_nothing(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = path_of(opened_file_database)
@@ -310,7 +310,7 @@ def test_a_log_that_is_deleted_at_the_moment_of_the_commit_loses_nothing(
     opened_file_database.close()
 
 
-def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(opened_file_database: Database) -> None:
+def test_older_copy_in_place_is_refused_and_newer_one_taken(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     opened_file_database.copy_to(path.with_name("old"))
     add(opened_file_database, "bob")
@@ -329,7 +329,7 @@ def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(opened_file_dat
     found.close()
 
 
-def test_a_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> None:
+def test_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> None:
     path = path_of(opened_file_database)
     opened_file_database.close()
     assert names(opened_file_database) == ["ada"]
@@ -344,7 +344,7 @@ def test_a_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> 
     opened_file_database.close()
 
 
-def test_what_sqlite_writes_itself_is_no_damage(opened_file_database: Database) -> None:
+def test_what_sqlite_writes_itself_is_not_damage(opened_file_database: Database) -> None:
     """Its log brought into the file, tables that another process makes, a database that shrinks."""
     other = Database(f"sqlite:///{path_of(opened_file_database)}")
     for number in range(4):
@@ -374,7 +374,7 @@ def migrated_by_another(opened_file_database: Database) -> Iterator[sqlite3.Conn
         yield other
 
 
-def test_tables_that_another_process_changed_twice_are_no_damage(
+def test_tables_that_another_process_changed_twice_are_not_damage(
     opened_file_database: Database, migrated_by_another: sqlite3.Connection
 ) -> None:
     file = opened_file_database._file
@@ -398,7 +398,7 @@ def test_no_log_is_emptied_that_another_process_has_written(
     )
 
 
-def test_a_header_that_is_read_while_it_is_written_empties_no_log(
+def test_header_that_is_read_while_it_is_written_empties_no_log(
     opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(sqlite3.connect(path_of(opened_file_database))) as other:
@@ -409,9 +409,7 @@ def test_a_header_that_is_read_while_it_is_written_empties_no_log(
         assert other.execute("SELECT count(*) FROM people").fetchone() == (2,)
 
 
-def test_a_file_is_known_by_what_it_is_not_by_its_name(
-    opened_file_database: Database, tmp_path: Path
-) -> None:
+def test_file_is_known_by_content_not_name(opened_file_database: Database, tmp_path: Path) -> None:
     path = path_of(opened_file_database)
     opened_file_database.close()
     file = OpenedFile(path)
@@ -447,7 +445,7 @@ def header_of(path: Path) -> FileHeader | None:
 
 
 @pytest.mark.parametrize("page", [512, 4096, 65536])
-def test_it_is_what_sqlite_says(tmp_path: Path, page: int) -> None:
+def test_it_matches_sqlite(tmp_path: Path, page: int) -> None:
     path = tmp_path / "a.sqlite3"
     with closing(sqlite3.connect(path)) as made:
         made.execute(f"PRAGMA page_size = {page}")
@@ -467,7 +465,7 @@ def test_what_is_none_has_none(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "said"), [(b"", (True, True)), (b"x" * 4096, (False, True)), (MAGIC, (False, False))]
 )
-def test_it_is_said_of_a_path_before_it_is_opened(
+def test_it_is_said_of_path_before_it_is_opened(
     tmp_path: Path, content: bytes, said: tuple[bool, bool]
 ) -> None:
     path = tmp_path / "a"

@@ -53,7 +53,7 @@ def add_link(database: Database, secret_hash: str) -> None:
         )
 
 
-def test_a_link_is_taken_once(database: Database) -> None:
+def test_link_is_taken_once(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
         taken = people.take(session, "h", NOW)
@@ -65,7 +65,7 @@ def test_a_link_is_taken_once(database: Database) -> None:
         assert people.find_link(session, "h") == taken
 
 
-def test_a_link_that_has_expired_is_not_taken(database: Database) -> None:
+def test_link_that_has_expired_is_not_taken(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
         assert people.take(session, "h", LATER) is None
@@ -81,7 +81,7 @@ def add_sign_in(session: Session, secret_hash: str, person_id: int, **more: str)
     )
 
 
-def test_a_sign_in_names_its_person_until_it_ends_or_expires(database: Database) -> None:
+def test_sign_in_names_its_person_until_it_ends_or_expires(database: Database) -> None:
     with database.write() as session:
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         for secret_hash in ("one", "two"):
@@ -129,7 +129,7 @@ def test_open_links_are_counted_by_person(database: Database) -> None:
         assert people.open_counts(session, LATER) == {}
 
 
-def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
+def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
     project = add_project(database)
     asked = new_question(project, reserved_until=NOON)
     with database.write() as session:
@@ -140,7 +140,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
     with database.read() as session:
         assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
         assert not questions.reserved_places(session, project, 1, NOW), (
-            "their own row is not before somebody else"
+            "their own row is not before someone else"
         )
         assert not questions.reserved_places(session, project, 2, NOON)
         assert not questions.reserved_places(session, project + 1, 2, NOW)
@@ -158,7 +158,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         assert questions.get(session, project, 1) is None
 
 
-def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(database: Database) -> None:
+def test_question_that_is_unloaded_reserves_nothing_and_its_clock_stands(database: Database) -> None:
     project = add_project(database)
     away = new_question(project, reserved_until=LATER, paused_at=NOW + timedelta(seconds=20))
     with database.write() as session:
@@ -186,7 +186,7 @@ def who(database: Database) -> dict[str, int]:
         }
 
 
-def test_the_roles_of_a_person(database: Database, who: dict[str, int]) -> None:
+def test_roles_of_person(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         members.put(session, birds, who["bea"], "viewer", at=NOW, by=who["zoe"])
@@ -196,7 +196,7 @@ def test_the_roles_of_a_person(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["abe"]) == {}
 
 
-def test_another_role_is_no_second_membership(database: Database, who: dict[str, int]) -> None:
+def test_another_role_is_not_second_membership(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     later = NOW.replace(year=2027)
     with database.write() as session:
@@ -211,7 +211,7 @@ def test_another_role_is_no_second_membership(database: Database, who: dict[str,
     ]
 
 
-def test_a_membership_ends(database: Database, who: dict[str, int]) -> None:
+def test_membership_ends(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         for project in (birds, frogs):
@@ -221,7 +221,7 @@ def test_a_membership_ends(database: Database, who: dict[str, int]) -> None:
         assert members.roles_of(session, who["bea"]) == {frogs: "viewer"}
 
 
-def test_what_is_no_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
+def test_non_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
     birds = add_project(database, "birds")
     for project, person, role in (
         (birds, who["bea"], "king"),
@@ -234,9 +234,7 @@ def test_what_is_no_role_or_no_person_is_refused(database: Database, who: dict[s
         assert members.listed(session, birds) == []
 
 
-def test_owners_are_those_of_the_project_and_of_winnow_who_can_sign_in(
-    database: Database, who: dict[str, int]
-) -> None:
+def test_owners_match_project_and_of_winnow_who_can_sign_in(database: Database, who: dict[str, int]) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         members.put(session, birds, who["bea"], "owner", at=NOW, by=None)
@@ -254,7 +252,7 @@ def test_owners_are_those_of_the_project_and_of_winnow_who_can_sign_in(
 # Accounts
 
 
-def test_an_account_is_empty_until_something_is_set(database: Database) -> None:
+def test_account_is_empty_until_something_is_set(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "ada", "owner", NOW)
         assert people.find_account(session, ada) == Account(ada)
@@ -285,7 +283,7 @@ def test_no_two_people_are_known_alike(database: Database, field: str) -> None:
 # Tokens are found while they last, and while their person may be here
 
 
-def test_a_token_is_found_until_it_expires_or_ends(database: Database) -> None:
+def test_token_is_found_until_it_expires_or_ends(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         for name, until in (("for ever", None), ("an hour", LATER), ("over", NOW)):
@@ -317,7 +315,7 @@ def test_a_token_is_found_until_it_expires_or_ends(database: Database) -> None:
         assert people.find_token(session, "an hour", NOW) is None
 
 
-def test_a_disabled_person_s_token_is_not_found(database: Database) -> None:
+def test_disabled_person_s_token_is_not_found(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "Ada", "annotator", NOW)
         people.add_token(
@@ -336,13 +334,13 @@ def test_two_tokens_are_never_one(database: Database) -> None:
         people.add_token(session, purpose="other", **same)
 
 
-# Attempts: stored as they stand, each person's in order, beside the log
+# Attempts: stored as they are, each person's in order, next to the log
 
 
 FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)
 
 
-def test_an_attempt_is_stored_as_it_stands(database: Database) -> None:
+def test_attempt_is_stored_as_it_is(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     on, over = replace(FIRST, given=["wren"], n_right=1), replace(FIRST, given=["wren", "robin"], n_right=1)
     second = replace(FIRST, attempt=2, rows=[0])
@@ -361,7 +359,7 @@ def test_an_attempt_is_stored_as_it_stands(database: Database) -> None:
         assert members.of_person(session, frogs, 1) == []
 
 
-def test_whoever_has_an_entry_has_answered(database: Database) -> None:
+def test_person_with_entry_has_answered(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         entries.append(session, new_entry(birds, person_id=2))
@@ -399,7 +397,7 @@ def test_groups_are_made_changed_and_removed(database: Database, team: list[int]
         assert {one.id for one in people.listed(session)} >= set(team), "the people stay"
 
 
-def test_a_name_is_taken_once_and_people_must_exist(database: Database, team: list[int]) -> None:
+def test_name_is_taken_once_and_people_must_exist(database: Database, team: list[int]) -> None:
     with database.write() as session:
         members.add(session, "experts", team, NOW)
     for name, within in (("experts", []), ("others", [99])):
@@ -409,10 +407,10 @@ def test_a_name_is_taken_once_and_people_must_exist(database: Database, team: li
         assert [one.name for one in members.list_groups(session)] == ["experts"]
 
 
-# What people have set for themselves, and their day as the log has it
+# People's own settings, and their day by the log
 
 
-def test_a_goal_is_one_person_s_at_one_project(database: Database) -> None:
+def test_goal_is_one_person_s_at_one_project(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     goal = StoredGoal(40, None, 50, None, "2026-03-01")
     with database.write() as session:
@@ -424,7 +422,7 @@ def test_a_goal_is_one_person_s_at_one_project(database: Database) -> None:
         assert members.get(session, frogs, 1) is None
 
 
-def test_a_rest_keeps_what_is_set(database: Database) -> None:
+def test_rest_keeps_what_is_set(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         members.put_goal(session, project, 1, StoredGoal(40, 30, None, None, "2026-03-01"))

@@ -22,7 +22,7 @@ from db.postgres import short_cursor
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.postgres import Server
 
-# How PostgreSQL is opened: nobody is held up for ever, and of two starts at once one makes the tables
+# How PostgreSQL is opened: no one is held up for ever, and of two starts at once one makes the tables
 
 
 pytestmark = pytest.mark.postgres
@@ -33,14 +33,14 @@ def setting(database: Database, name: str) -> str:
         return str(session.execute(text("SELECT current_setting(:name)"), {"name": name}).scalar_one())
 
 
-def test_nobody_waits_or_holds_for_ever(postgres_url: str) -> None:
+def test_no_one_waits_or_holds_for_ever(postgres_url: str) -> None:
     database = Database(postgres_url)
     assert setting(database, "lock_timeout") == "30s"
     assert setting(database, "idle_in_transaction_session_timeout") == "10min"
     database.close()
 
 
-def test_what_the_administrator_has_set_is_left(postgres_url: str) -> None:
+def test_what_administrator_has_set_is_left(postgres_url: str) -> None:
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
     with database.write() as session:
@@ -55,10 +55,10 @@ def test_what_the_administrator_has_set_is_left(postgres_url: str) -> None:
     ("given", "has"), [("off", "on"), ("local", "local"), ("remote_write", "remote_write"), ("on", "on")]
 )
 @pytest.mark.parametrize("of", ["DATABASE {name}", "ROLE winnow IN DATABASE {name}"])
-def test_what_is_committed_is_on_the_disk_whatever_the_server_s_settings(
+def test_what_is_committed_is_on_disk_whatever_server_s_settings(
     postgres_url: str, of: str, given: str, has: str
 ) -> None:
-    """`off` would lose answers that were acknowledged; what an administrator gives up beside it is theirs."""
+    """`off` would lose answers that were acknowledged; what an administrator gives up next to it is theirs."""
     name = postgres_url.partition("?")[0].rpartition("/")[2]
     database = Database(postgres_url)
     with database.write() as session:
@@ -91,7 +91,7 @@ def hang(hangs: Database, waits: Database, person: int) -> None:
         held.execute(RENAME, {"id": person})
 
 
-def test_a_transaction_that_hangs_is_ended_and_the_next_goes_on(
+def test_transaction_that_hangs_is_ended_and_next_continues(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(postgres_url)
@@ -111,7 +111,7 @@ def test_a_transaction_that_hangs_is_ended_and_the_next_goes_on(
     assert is_cut_off(cut.value) or is_gone(cut.value)
 
 
-def test_two_servers_that_start_at_once_make_the_tables_once(postgres_server: Server) -> None:
+def test_two_servers_that_start_at_once_make_tables_once(postgres_server: Server) -> None:
     faults: list[BaseException] = []
 
     def start(database: Database, together: threading.Barrier) -> None:
@@ -136,7 +136,7 @@ def test_two_servers_that_start_at_once_make_the_tables_once(postgres_server: Se
 
 
 def statements(database: Database) -> list[str]:
-    """What is said to PostgreSQL from now on, each with a way there and back."""
+    """Statements to PostgreSQL from now on, each with a delay there and back."""
     said: list[str] = []
 
     @event.listens_for(database._writer, "before_cursor_execute")
@@ -146,7 +146,7 @@ def statements(database: Database) -> list[str]:
     return said
 
 
-def test_a_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgres: Database) -> None:
+def test_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgres: Database) -> None:
     project = add_project(postgres)
     said = statements(postgres)
     with postgres.write(lasting=False, project=project) as session:
@@ -175,7 +175,7 @@ def test_a_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(post
     assert len(said) == 1
 
 
-def test_of_two_writers_at_a_project_the_second_waits_and_sees_what_the_first_wrote(
+def test_of_two_writers_at_project_the_second_waits_and_sees_what_first_wrote(
     postgres: Database,
 ) -> None:
     one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
@@ -196,7 +196,7 @@ END = text(
 )
 
 
-def test_a_connection_that_the_server_has_ended_is_not_used(postgres: Database) -> None:
+def test_connection_that_server_has_ended_is_not_used(postgres: Database) -> None:
     with postgres.read(), postgres.read() as session, postgres.read() as another:
         for held in (session, another):  # three connections in the pool
             held.execute(text("SELECT 1"))
@@ -207,10 +207,10 @@ def test_a_connection_that_the_server_has_ended_is_not_used(postgres: Database) 
             assert session.execute(text("SELECT 1")).scalar_one() == 1
 
 
-def test_a_connection_that_lay_idle_for_long_is_asked(
+def test_connection_that_lay_idle_for_long_is_asked(
     postgres: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is between the two may have forgotten it, without a word to either."""
+    """A proxy between the two may have dropped the connection silently."""
     with postgres.read() as session:
         raw = session.connection().connection.driver_connection
         assert raw is not None
@@ -224,10 +224,10 @@ def test_a_connection_that_lay_idle_for_long_is_asked(
         assert session.connection().connection.driver_connection is not raw
 
 
-# What only PostgreSQL has. The other tests of this folder run on it as well, through the `database` fixture
+# PostgreSQL only. The other tests of this folder run on it as well, through the `database` fixture
 
 
-def test_truncating_the_log_is_refused(postgres: Database) -> None:
+def test_truncating_log_is_refused(postgres: Database) -> None:
     with pytest.raises(DBAPIError, match="append-only"), postgres.write() as session:
         session.execute(text("TRUNCATE entries"))
 
@@ -258,13 +258,13 @@ def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None
         assert states.scalars().all() == ["idle"]
 
 
-# What SQLAlchemy is told of the columns of a result
+# Column types for SQLAlchemy
 
 
 QUERY = "SELECT 1 AS one, 'wren' AS \"grüne Vögel\", now() AS at, NULL::json AS nothing"
 
 
-def test_a_column_is_described_by_name_and_type(postgres_url: str) -> None:
+def test_column_is_described_by_name_and_type(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         whole = connection.execute(QUERY)
         short = short_cursor()(connection).execute(QUERY)
@@ -276,14 +276,14 @@ def test_a_column_is_described_by_name_and_type(postgres_url: str) -> None:
         assert short.fetchall() == whole.fetchall()
 
 
-def test_what_has_no_columns_has_no_description(postgres_url: str) -> None:
+def test_input_without_columns_has_no_description(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         cursor = short_cursor()(connection)
         assert cursor.description is None
         assert cursor.execute("CREATE TEMPORARY TABLE birds (name text)").description is None
 
 
-# What PostgreSQL tells of the logs, and when
+# PostgreSQL's notices of new entries, and when they come
 
 
 LONG = 60.0
@@ -303,7 +303,7 @@ def give_up(database: Database, project: int) -> None:
         raise RuntimeError("given up")
 
 
-def test_it_is_told_with_the_commit_how_far_each_log_has_come(postgres: Database, listener: Listener) -> None:
+def test_it_is_reported_with_commit_how_far_each_log_has_come(postgres: Database, listener: Listener) -> None:
     birds, frogs = add_project(postgres, "birds"), add_project(postgres, "frogs")
     with postgres.write() as session:
         entries.append(session, new_entry(birds, row=0))
@@ -321,7 +321,7 @@ def test_it_is_told_with_the_commit_how_far_each_log_has_come(postgres: Database
     assert listener.wait(0) == {}
 
 
-def test_who_is_not_heard_any_more_is_told_so(
+def test_who_is_not_heard_any_more_is_reported_so(
     postgres: Database, postgres_url: str, listener: Listener
 ) -> None:
     with postgres.read() as session:

@@ -23,7 +23,7 @@ from tests.db.conftest import NOW, add_project, new_entry
 # projects
 
 
-def test_the_latest_project_of_a_file_is_found_again(database: Database) -> None:
+def test_latest_project_of_file_is_found_again(database: Database) -> None:
     first, second = add_project(database, "birds"), add_project(database, "frogs")
     with database.write() as session:
         for number in (first, second):
@@ -55,7 +55,7 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, -(2**70), 10**30])
-def test_a_number_that_no_id_can_be_is_no_project(database: Database, number: int) -> None:
+def test_number_that_no_id_can_be_is_not_project(database: Database, number: int) -> None:
     with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
         projects.get(session, number)
 
@@ -66,7 +66,7 @@ def test_a_number_that_no_id_can_be_is_no_project(database: Database, number: in
 ONE = StoredSnapshot("first", 7, NOW, 1, {"model": "a"}, None, "a" * 64, "b" * 64)
 
 
-def test_a_name_is_one_of_its_project(database: Database) -> None:
+def test_name_is_one_of_its_project(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     second = replace(ONE, name="Second", made_at=NOW + timedelta(hours=1), model_version=5)
     with database.write() as session:
@@ -88,7 +88,7 @@ def test_a_name_is_one_of_its_project(database: Database) -> None:
 WREN = Marked(3, "wren", "example", "look at the tail", 1, NOW)
 
 
-def test_a_row_has_one_mark(database: Database) -> None:
+def test_row_has_one_mark(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     asked = replace(WREN, purpose="qualification", note="")
     first = replace(WREN, row=1)
@@ -106,7 +106,7 @@ def test_a_row_has_one_mark(database: Database) -> None:
         assert members.list_examples(session, frogs, "example") == []
 
 
-def test_a_mark_is_taken_away(database: Database) -> None:
+def test_mark_is_removed(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         members.put_example(session, birds, WREN)
@@ -118,10 +118,10 @@ def test_a_mark_is_taken_away(database: Database) -> None:
         assert members.of_row(session, frogs, 3) == WREN
 
 
-# What changes with every commit
+# Values that change with every commit
 
 
-def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> None:
+def test_stamp_moves_with_every_commit_of_anyone(database: Database) -> None:
     before = database.stamp()
     with database.read() as session:
         people.listed(session)
@@ -140,7 +140,7 @@ def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> Non
     assert database.stamp() not in (before, after), "a new connection says nothing about the one before"
 
 
-def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
+def test_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
     stamps = Stamps(database._reader)
     before = stamps.stamp()
     assert stamps._watcher is not None
@@ -151,7 +151,7 @@ def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) 
     stamps.close()
 
 
-def test_a_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database) -> None:
+def test_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database) -> None:
     with sqlite.write() as session:
         people.add(session, "ada", "owner", NOW)
     sqlite._drop()
@@ -182,14 +182,14 @@ def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
         assert projects.list_past_settings(session, frogs) == [PastSettings(0, NOW, {"model": "c"})]
 
 
-# Notes beside rows that people disagree on: each of its row and project, in order
+# Notes next to rows that people disagree on: each of its row and project, in order
 
 
 ASKED = DisputeNote(3, 1, NOW, "Who took this picture?")
 TOLD = DisputeNote(3, 2, NOW - timedelta(minutes=1), "I did; its clock is slow.")
 
 
-def test_the_notes_of_a_row_come_in_the_order_they_were_written(database: Database) -> None:
+def test_notes_of_row_come_in_order_they_were_written(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         members.add_dispute_note(session, birds, ASKED)
@@ -202,7 +202,7 @@ def test_the_notes_of_a_row_come_in_the_order_they_were_written(database: Databa
         assert [one.text for one in members.dispute_notes_of_row(session, frogs, 3)] == ["a frog"]
 
 
-def test_a_note_says_the_same_twice_where_it_was_written_twice(database: Database) -> None:
+def test_note_says_the_same_twice_if_it_was_written_twice(database: Database) -> None:
     birds = add_project(database)
     with database.write() as session:
         members.add_dispute_note(session, birds, ASKED)
@@ -237,7 +237,7 @@ def project(database: Database) -> int:
     return made
 
 
-def test_what_is_taken_is_put_elsewhere_with_the_numbers_of_there(database: Database, project: int) -> None:
+def test_taken_data_is_put_elsewhere_with_numbers_of_there(database: Database, project: int) -> None:
     with database.write() as session:
         values, rows = copies.take(session, project)
         assert copies.people_in(rows) == {1, 2, 3}
@@ -251,7 +251,7 @@ def test_what_is_taken_is_put_elsewhere_with_the_numbers_of_there(database: Data
         assert projects.get(session, other).created_by == 2
 
 
-def test_every_table_of_a_project_is_taken_or_made_again() -> None:
+def test_every_table_of_project_is_taken_or_made_again() -> None:
     """A table that comes later has to be put in one of the two."""
     made_again = {
         "questions",
@@ -267,7 +267,7 @@ def test_every_table_of_a_project_is_taken_or_made_again() -> None:
     assert of_projects == made_again | set(copies.PARTS)
 
 
-def test_what_is_taken_fits(database: Database, project: int) -> None:
+def test_taken_data_fits(database: Database, project: int) -> None:
     with database.read() as session:
         values, rows = copies.take(session, project)
     copies.check(values, rows)
@@ -278,7 +278,7 @@ def test_what_is_taken_fits(database: Database, project: int) -> None:
         copies.check(values, {**rows, "members": rows["members"] * 2})
 
 
-def test_whoever_is_unknown_is_refused(database: Database, project: int) -> None:
+def test_unknown_person_is_refused(database: Database, project: int) -> None:
     with database.read() as session:
         values, rows = copies.take(session, project)
     with pytest.raises(KeyError), database.write() as session:
@@ -303,7 +303,7 @@ def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
 
 
 # Requests for a worker, of whichever table: one unfinished at a project, changed only in the states that
-# are told
+# are reported
 
 
 KINDS: dict[str, tuple[Callable[[], Requests[Any]], dict[str, Any]]] = {
@@ -345,7 +345,7 @@ def test_one_that_waits_or_runs_is_not_doubled(
         assert requests.get(session, 99) is None
 
 
-def test_what_is_over_changes_only_where_that_is_meant(
+def test_what_is_over_changes_only_if_that_is_meant(
     database: Database, kind: tuple[Requests[Any], dict[str, Any]]
 ) -> None:
     requests, columns = kind
@@ -384,7 +384,7 @@ def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.
             ]
 
 
-def test_how_questions_were_put_is_read_where_it_says_something(database: Database) -> None:
+def test_how_questions_were_put_is_read_if_it_says_something(database: Database) -> None:
     project, other = add_project(database), add_project(database, "another")
     asked = (None, {"form": "which", "first": ["a"]}, {"form": "is", "about": ["first"]}, {"first": []})
     with database.write() as session:

@@ -69,7 +69,7 @@ def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
         assert trained.note_encoding(session, one, 32, 60)
     found = encoding_now(database, project)
     assert (found.state, found.done, found.total, found.unfinished) == (RUNNING, 32, 60, True)
-    with database.write() as session:  # a worker after the one that died begins it anew
+    with database.write() as session:  # a worker after the one that died begins it again
         assert trained.begin_encoding(session, one)
     found = encoding_now(database, project)
     assert (found.done, found.total) == (0, 0)
@@ -85,7 +85,7 @@ def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("state", "fault"), [(CANCELLED, None), (FAILED, "no memory")])
-def test_what_was_ended_is_noted_no_more_but_done_where_its_vectors_are_stored(
+def test_what_was_ended_is_noted_no_more_but_done_if_its_vectors_are_stored(
     database: Database, state: str, fault: str | None
 ) -> None:
     project = add_project(database)
@@ -103,7 +103,7 @@ def test_what_was_ended_is_noted_no_more_but_done_where_its_vectors_are_stored(
     assert (found.state, found.fault) == (DONE, None)
 
 
-# Comparisons: one unfinished at a time, each ended once, whoever ends it
+# Comparisons: one unfinished at a time, each ended once, no matter who ends it
 
 
 def ask_comparison(database: Database, project: int, asked_by: int | None = None, **seen: int) -> int:
@@ -148,7 +148,7 @@ def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
     assert found.unfinished
     assert (found.state, found.done, found.total, found.fitting) == (RUNNING, 3, 10, "plknn")
     assert (found.seq, found.answers, found.checks) == (7, 6, 2)
-    with database.write() as session:  # a worker after the one that died begins it anew
+    with database.write() as session:  # a worker after the one that died begins it again
         assert trained.begin(session, one, seq=9, answers=8, checks=2)
         assert trained.get(session, one).done == 0  # type: ignore[union-attr]
         assert trained.end(session, one, DONE, LATER, report=report, seconds=4.5)
@@ -160,7 +160,7 @@ def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
     assert (found.state, found.report, found.seconds, found.ended_at) == (DONE, report, 4.5, LATER)
 
 
-def test_cancelled_comparison_cannot_be_done_and_a_fault_is_stored(database: Database) -> None:
+def test_cancelled_comparison_cannot_be_done_and_fault_is_stored(database: Database) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     one, failed = ask_comparison(database, birds), ask_comparison(database, frogs)
     with database.write() as session:
@@ -196,7 +196,7 @@ def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
         assert trained.training(session, project).fault is None  # type: ignore[union-attr]
 
 
-def test_answers_are_counted_as_the_log_stood(database: Database) -> None:
+def test_answers_are_counted_as_log_stood(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for revision, (kind, strategy) in enumerate(
@@ -224,7 +224,7 @@ def test_entries_about_no_row_are_found_together(database: Database) -> None:
         )
         found = entries.about_project(session, project)
         assert [(one.seq, one.kind, one.labels) for one in found] == [(2, "model", ("clpl",))]
-        assert entries.latest(session, project, 1, 9)[0].kind == "is", "it is nobody's answer"
+        assert entries.latest(session, project, 1, 9)[0].kind == "is", "it is no one's answer"
 
 
 # Leases of trainings: one worker at a time, and the deaths of those that never ended theirs
@@ -238,7 +238,7 @@ def project(database: Database) -> int:
     return add_project(database)
 
 
-def test_a_lease_is_one_workers_until_it_ends(database: Database, project: int) -> None:
+def test_lease_is_one_workers_until_it_ends(database: Database, project: int) -> None:
     with database.write() as session:
         assert trained.training(session, project) is None
         taken = trained.take_lease(session, project, "one", "key", NOW, LATER)
@@ -282,9 +282,7 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(
         assert (last.deaths, last.fault) == (0, None)
 
 
-def test_a_version_is_published_while_somebody_answers_in_the_project(
-    database: Database, project: int
-) -> None:
+def test_version_is_published_while_someone_answers_in_project(database: Database, project: int) -> None:
     """Only on PostgreSQL can both write at once; on SQLite one comes after the other."""
     figures = {"accuracy": 0.5}
     with database.write(project=project) as answering, contextlib.ExitStack() as stack:
@@ -299,7 +297,7 @@ def test_a_version_is_published_while_somebody_answers_in_the_project(
     assert found.figures == {"accuracy": 0.5}
 
 
-# Estimates of random order: one unfinished at a time, each ended once, whoever ends it
+# Estimates of random order: one unfinished at a time, each ended once, no matter who ends it
 
 
 def ask_random_order(database: Database, project: int, asked_by: int | None = None) -> int:
@@ -375,7 +373,7 @@ def reserved(
     return questions.reserved_places(session, project, person, now)
 
 
-def test_a_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(database: Database) -> None:
+def test_batch_round_trips_stored_and_replaces_the_one_before(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         assert questions.get_batch(session, project, 1) is None
@@ -387,7 +385,7 @@ def test_a_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(databas
         assert questions.get_batch(session, project, 2) is None
 
 
-def test_its_rows_are_reserved_beside_questions(database: Database) -> None:
+def test_its_rows_are_reserved_next_to_questions(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         questions.put_batch(session, batch(project, 1, 3, 4))
@@ -400,7 +398,7 @@ def test_its_rows_are_reserved_beside_questions(database: Database) -> None:
         assert reserved(session, project, 3) == {(4, None): 1, (5, None): 1}
         kept = questions.get_batch(session, project, 1)
         assert kept is not None
-        assert len(kept.rows) == 2, "they stay theirs until somebody else has them"
+        assert len(kept.rows) == 2, "they stay theirs until someone else has them"
 
 
 def test_what_is_closed_keeps_its_number(database: Database) -> None:

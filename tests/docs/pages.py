@@ -36,13 +36,13 @@ def languages(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """What a page links to, pictures too; not what stands in code."""
+    """Links of a page, images included; not what is in code."""
     words = re.sub(r"`[^`\n]*`", "", _BLOCK.sub("", page.read_text()))
     return _LINK.findall(words)
 
 
 def anchors(page: Path) -> set[str]:
-    """Of the headings, as both the site and the repository's own pages make them."""
+    """For the headings, as both the site and the repository's own pages make them."""
     text = _BLOCK.sub("", page.read_text())
     found = set()
     for heading in re.findall(r"^#+ (.+)$", text, flags=re.M):

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "first-change.md"
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the page's blocks define: the class, its two entries, and what a grid search tries."""
+    """Names that the page's blocks define: the class, its two entries, and what a grid search tries."""
     module = ModuleType("centroid")
     sys.modules[module.__name__] = module  # or its class could not be pickled
     found = vars(module)
@@ -36,7 +36,7 @@ def names() -> dict[str, Any]:
     return found
 
 
-def test_first_change_model_passes_the_checks_of_scikit_learn(names: dict[str, Any]) -> None:
+def test_first_change_model_passes_checks_of_scikit_learn(names: dict[str, Any]) -> None:
     check_estimator(names["PLCentroidClassifier"](), on_skip=None)
 
 
@@ -52,9 +52,7 @@ def test_first_change_model_refuses_what_its_grid_does_not_try(names: dict[str, 
         assert made(max_iter=iterations).fit(table.X, table.candidates).n_iter_ <= iterations
 
 
-def test_first_change_model_learns_in_a_project(
-    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_change_model_learns_in_project(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODEL_ENTRIES, "centroid", names["model"])
     table, y = blobs(n=60)
     learner = ActiveLearner(table, LearnerSettings(model="centroid"))

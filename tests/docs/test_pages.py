@@ -1,4 +1,4 @@
-"""What the pages say that can be run is run, and what they list is what there is."""
+"""Run the commands of the pages, and check their lists."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ PYTHON_IS_RUN = {
 OF_OTHERS = {
     "apt",
     "cp",
+    "curl",
     "dask",
     "docker",
     "export",
@@ -59,7 +60,7 @@ OF_OTHERS |= {"~/library/bin/python", "~/release/bin/python", "~/release/bin/win
 
 
 def ours(line: str) -> list[str] | None:
-    """The words of a command of Winnow after its name; None where it is another's."""
+    """The words of a command of Winnow after its name; None if it is another's."""
     words = shlex.split(line)
     if words[0] == "winnow":
         return words[1:]
@@ -74,7 +75,7 @@ def run_in_a_process(code: str) -> str:
     return done.stdout
 
 
-def test_every_block_is_of_a_language_that_is_checked(subtests: pytest.Subtests) -> None:
+def test_every_block_is_of_language_that_is_checked(subtests: pytest.Subtests) -> None:
     for page in PAGES:
         with subtests.test(name_of(page)):
             assert languages(page) <= {"", "console", "ini", "json", "python"}
@@ -90,7 +91,7 @@ def test_blocks_of_json_and_of_settings_can_be_read() -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
 def test_every_command_is_one_that_there_is(page: Path) -> None:
-    """Of ours by name and options, `make` by its targets; others are known, and the files they take are there."""
+    """For ours by name and options, `make` by its targets; others are known, and the files they take are there."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
     for line in commands(page):
         if re.match("WINNOW_[A-Z_]+=", line):
@@ -112,7 +113,7 @@ def test_every_command_is_one_that_there_is(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
-def test_settings_that_a_page_tells_to_set_are_taken_together(page: Path, tmp_path: Path) -> None:
+def test_settings_that_page_tells_to_set_are_taken_together(page: Path, tmp_path: Path) -> None:
     for block in blocks(page, "console"):
         given = dict(re.findall(r"^(WINNOW_[A-Z_]+)=(\S+)$", block, flags=re.M))
         for key in given:
@@ -122,7 +123,7 @@ def test_settings_that_a_page_tells_to_set_are_taken_together(page: Path, tmp_pa
         assert Settings.from_environment({"WINNOW_HOME": str(tmp_path), **given})
 
 
-def test_the_code_about_online_learners_runs() -> None:
+def test_code_about_online_learners_runs() -> None:
     X, truth = load_digits(return_X_y=True)
     X, truth = X[:400], truth[:400]
     candidates = contaminate(truth, "size", p=1, r=1, random_state=0)
@@ -138,12 +139,12 @@ def test_the_code_about_online_learners_runs() -> None:
     assert (model.predict(X) == truth).mean() > np.bincount(truth).max() / len(truth) * 3  # type: ignore[attr-defined]
 
 
-def test_the_first_run_of_researchers_learns_from_candidates() -> None:
+def test_first_run_of_researchers_learns_from_candidates() -> None:
     (block,) = blocks(DOCS / "researcher.md", "python")
     assert float(run_in_a_process(f"{block}\nprint(accuracy)")) > 0.8
 
 
-def test_the_table_of_models_says_what_the_registry_says() -> None:
+def test_table_of_models_says_what_registry_says() -> None:
     table = (DOCS / "researcher.md").read_text().split("## The models of a project")[1].split("\n\n")[1]
     rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.splitlines()[2:]]
     assert [f"{name}: {words}" for name, words in rows] == [one.words for one in MODEL_ENTRIES.values()]
@@ -175,7 +176,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_commands_of_owners_work_in_order(work: Path) -> None:
+def test_commands_of_owners_work_in_order(work: Path) -> None:
     """The first as it is typed; the others in this process, since each of its own would load the whole app again."""
     frame = small_frame().rename(columns={"candidates": "heard", "truth": "species"})
     frame.to_csv(work / "birds.csv", index=False)
@@ -198,13 +199,13 @@ def test_the_commands_of_owners_work_in_order(work: Path) -> None:
     assert (work.parent / "winnow-restored" / "winnow.sqlite3").exists()
 
 
-def test_the_commands_of_operators_work_in_order(work: Path) -> None:
+def test_commands_of_operators_work_in_order(work: Path) -> None:
     lines = [words for line in commands(DOCS / "operator.md") if (words := ours(line)) is not None]
     assert [words[0] for words in lines] == ["backup", "restore", "doctor"]
     for words in lines:
         try:
             status = cli.main(words, standalone_mode=False)
-        except click.exceptions.Exit as done:  # doctor: 1 where something is to be done
+        except click.exceptions.Exit as done:  # doctor: 1 if something is to be done
             status = done.exit_code
         assert status in (None, 0, 1), words
     assert (work / "winnow-restored" / "winnow.sqlite3").exists()

@@ -25,7 +25,7 @@ def in_menu(part: Any) -> list[str]:
     return [page for one in (part if isinstance(part, list) else part.values()) for page in in_menu(one)]
 
 
-def test_every_page_is_in_the_menu_once() -> None:
+def test_every_page_is_in_menu_once() -> None:
     menu = in_menu(CONFIGURATION["nav"])
     assert len(menu) == len(set(menu))
     docs = ROOT / "docs"
@@ -42,14 +42,14 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
     assert names == ["search", "mkdocstrings"]
 
 
-def test_what_is_warned_of_is_an_error_and_ci_builds_it() -> None:
+def test_what_is_warned_of_is_error_and_ci_builds_it() -> None:
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text()
     assert "make docs" in (ROOT / ".ci" / "run").read_text().splitlines()
     wanted = {"absolute_links": "warn", "unrecognized_links": "warn", "anchors": "warn"}
     assert wanted.items() <= CONFIGURATION["validation"].items()
 
 
-def test_the_api_page_names_public_packages() -> None:
+def test_api_page_names_public_packages() -> None:
     named = re.findall(r"^::: ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(), flags=re.M)
     assert "plcore" in named
     for name in named:
@@ -57,7 +57,7 @@ def test_the_api_page_names_public_packages() -> None:
         assert "__all__" in face.read_text(), name
 
 
-def test_what_the_site_needs_is_pinned() -> None:
+def test_what_site_needs_is_pinned() -> None:
     lines = [
         line for line in (ROOT / "requirements-docs.txt").read_text().splitlines() if line and line[0] != "#"
     ]
@@ -74,7 +74,7 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_it_has_what_version_1_2_0_of_the_format_requires() -> None:
+def test_it_has_what_version_1_2_0_of_format_requires() -> None:
     assert CITATION["cff-version"] == "1.2.0"
     assert all(CITATION[key] for key in ("message", "title", "authors"))
     assert CITATION["type"] in ("software", "dataset")
@@ -82,7 +82,7 @@ def test_it_has_what_version_1_2_0_of_the_format_requires() -> None:
         assert all(reference[key] for key in ("type", "title", "authors"))
 
 
-def test_it_says_what_the_package_says() -> None:
+def test_it_says_what_package_says() -> None:
     assert CITATION["version"] == winnow_labels.__version__
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["authors"] == PROJECT["authors"]
@@ -90,15 +90,15 @@ def test_it_says_what_the_package_says() -> None:
     assert CITATION["abstract"] == f"{PROJECT['description']}."
 
 
-def test_nobody_invents_an_address() -> None:
+def test_no_one_invents_address() -> None:
     for name in ("CITATION.cff", "SECURITY.md"):
         assert not re.search(r"[\w.]+@[\w.]+", (ROOT / name).read_text())
 
 
-# What the site is made of besides the folder docs, and where links lead there.
+# Sources of the site outside docs, and targets of its links.
 
 
-def test_the_files_beside_are_there_and_are_those_that_pages_link_to() -> None:
+def test_files_next_to_are_there_and_are_those_that_pages_link_to() -> None:
     beside = hooks.beside()
     assert {"CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/results/table8.md"} <= set(beside)
     assert all((ROOT / path).is_file() for path in beside)
@@ -133,12 +133,12 @@ def test_every_decision_is_listed_by_topic() -> None:
         ("docs/library.md", "```python\nx[0](../cli.py)\n```", "```python\nx[0](../cli.py)\n```"),
     ],
 )
-def test_links_are_as_they_have_to_be_on_the_site(at: str, written: str, there: str) -> None:
+def test_links_are_as_they_have_to_be_on_site(at: str, written: str, there: str) -> None:
     assert hooks.relinked(written, at) == there
 
 
-def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
-    """MkDocs says so, too, where it is installed; here it is seen without it."""
+def test_no_page_of_site_links_to_what_site_does_not_have() -> None:
+    """MkDocs says so, too, if it is installed; here it is seen without it."""
     there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
     there |= {
         path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
@@ -156,7 +156,7 @@ def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
     assert links(ROOT / "docs" / "papers.md")
 
 
-# Every link of every page leads to a file that is there, and a heading that is on it. Nobody elsewhere is asked.
+# Every link of every page leads to a file that is there, and a heading that is on it. No one elsewhere is asked.
 
 
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
@@ -196,7 +196,7 @@ def test_there_are_links_of_every_sort() -> None:
     assert len(found) > 150
 
 
-def test_a_wrong_link_is_found(tmp_path: Path) -> None:
+def test_wrong_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One, two\n\n[a](b.md) `[c](d.md)` ![e](f.svg#g)\n\n```\n[h](i.md)\n```\n\n## A – b\n")
     assert links(page) == ["b.md", "f.svg#g"]

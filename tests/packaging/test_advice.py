@@ -41,7 +41,7 @@ def texts() -> list[Path]:
 
 
 def known() -> set[str]:
-    """What an advice may name: ours, and what some requirements file pins."""
+    """Names that advice may use: ours, and what some requirements file pins."""
     files = [path.read_text() for path in ROOT.glob("requirements*.txt")]
     pinned = {name for text in files for name in re.findall(r"^([\w.-]+)==", text, flags=re.M)}
     return {canonicalize_name(name) for name in pinned | KNOWN}
@@ -88,5 +88,5 @@ def test_what_is_advised_is_ours_or_known() -> None:
         ("pip install dist/*.whl, then winnow", []),
     ],
 )
-def test_an_advice_is_found(text: str, wanted: list[str]) -> None:
+def test_advice_is_found(text: str, wanted: list[str]) -> None:
     assert advised(text) == wanted

@@ -20,14 +20,14 @@ def library(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Install
     return install_with_dependencies([wheels.plcore], tmp_path_factory.mktemp("library"))
 
 
-def test_the_library_brings_few_packages_and_none_of_the_app(library: Installed) -> None:
+def test_library_brings_few_packages_and_none_of_app(library: Installed) -> None:
     found = set(library.versions())
     assert {"numba", "numpy", "pandas", "plcore", "scikit-learn", "scipy"} <= found
     assert len(found) <= MOST
     assert not found & {"fastapi", "plotly", "psycopg", "pyarrow", "sqlalchemy", "streamlit", "winnow-labels"}
 
 
-def test_the_library_runs_the_example_of_the_readme(library: Installed, tmp_path: Path) -> None:
+def test_library_runs_example_of_readme(library: Installed, tmp_path: Path) -> None:
     (example,) = blocks("python")
     done = library.run(library.python, "-W", "error", "-c", example, cwd=tmp_path)
     before, after = map(float, re.findall(r": ([\d.]+)$", done.stdout, flags=re.M))

@@ -15,7 +15,7 @@ from tests.test_readme import blocks
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
-def test_nothing_of_it_comes_from_the_checkout(installed: Installed, tmp_path: Path) -> None:
+def test_nothing_of_it_comes_from_checkout(installed: Installed, tmp_path: Path) -> None:
     show = "import plcore, winnow_labels; print(plcore.__file__, winnow_labels.__file__)"
     done = installed.run(installed.python, "-c", show, cwd=tmp_path)
     assert done.stdout.split() == [
@@ -23,7 +23,7 @@ def test_nothing_of_it_comes_from_the_checkout(installed: Installed, tmp_path: P
     ]
 
 
-def test_the_rooms_of_the_app_are_no_packages_of_everybody(installed: Installed, tmp_path: Path) -> None:
+def test_rooms_of_app_are_not_packages_of_everyone(installed: Installed, tmp_path: Path) -> None:
     look = (
         "import importlib.util, plcore, winnow_labels;"
         "print([name for name in ('app', 'cli', 'db', 'pages', 'web', 'worker', 'workflow')"
@@ -32,14 +32,14 @@ def test_the_rooms_of_the_app_are_no_packages_of_everybody(installed: Installed,
     assert installed.run(installed.python, "-c", look, cwd=tmp_path).stdout.strip() == "[]"
 
 
-def test_the_library_example_of_the_readme_runs_and_learns(installed: Installed, tmp_path: Path) -> None:
+def test_library_example_of_readme_runs_and_learns(installed: Installed, tmp_path: Path) -> None:
     (example,) = blocks("python")
     done = installed.run(installed.python, "-W", "error", "-c", example, cwd=tmp_path)
     before, after = map(float, re.findall(r": ([\d.]+)$", done.stdout, flags=re.M))
     assert after > before + 0.1
 
 
-def test_the_doctor_knows_what_both_distributions_need(installed: Installed, tmp_path: Path) -> None:
+def test_doctor_knows_what_both_distributions_need(installed: Installed, tmp_path: Path) -> None:
     look = (
         "import sys, winnow_labels; sys.path.insert(0, winnow_labels.__path__[0]);"
         "from workflow.server import doctor; needed = doctor._required();"
@@ -52,7 +52,7 @@ def test_the_doctor_knows_what_both_distributions_need(installed: Installed, tmp
 
 
 @pytest.mark.parametrize("words", [["--help"], ["serve", "--help"], ["--version"]], ids=" ".join)
-def test_help_imports_nothing_that_a_command_needs(
+def test_help_imports_nothing_that_command_needs(
     installed: Installed, tmp_path: Path, words: list[str]
 ) -> None:
     """How long it takes is measured in benchmarks/pages/start.py."""
@@ -71,13 +71,13 @@ def test_help_imports_nothing_that_a_command_needs(
     }
 
 
-def test_the_command_and_the_module_are_one(installed: Installed, tmp_path: Path) -> None:
+def test_command_and_module_are_one(installed: Installed, tmp_path: Path) -> None:
     said = f"winnow, version {winnow_labels.__version__}\n"
     assert installed.run(installed.winnow, "--version", cwd=tmp_path).stdout == said
     assert installed.run(installed.python, "-m", "winnow_labels", "--version", cwd=tmp_path).stdout == said
 
 
-def test_a_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> None:
+def test_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> None:
     """The database is made by the wheel's own migrations."""
     (tmp_path / "birds.csv").write_text("id,candidates,x\n1,wren|robin,1\n2,robin,2\n3,wren,3\n4,wren,4\n")
     home = str(tmp_path / "home")

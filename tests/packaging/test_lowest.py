@@ -16,7 +16,7 @@ from tests.packaging.wheel import Wheels, install_with_dependencies
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(7200)]
 TOOLS = ("hypothesis", "krippendorff", "openpyxl", "pytest", "pytest-timeout", "SQLAlchemy")
-"""What the tests need besides the library."""
+"""Packages that the tests need in addition to the library."""
 SCIENCE = (
     "test_candidate_inputs.py",
     "test_common.py",
@@ -42,7 +42,7 @@ TABLES = (
 
 
 def lowest(*extras: str) -> dict[str, Version]:
-    """The lower bound of everything that the library needs, or with these extras: the highest, where there are two."""
+    """The lower bound of everything that the library needs, or with these extras: the highest, if there are two."""
     project = tomllib.loads((ROOT / "plcore" / "pyproject.toml").read_text())["project"]
     lines = [
         *project["dependencies"],
@@ -59,7 +59,7 @@ def lowest(*extras: str) -> dict[str, Version]:
 @pytest.mark.parametrize(
     ("extras", "tests"), [((), SCIENCE), (("tables",), TABLES)], ids=["science", "tables"]
 )
-def test_the_contract_holds_on_the_oldest_releases(
+def test_contract_holds_on_oldest_releases(
     wheels: Wheels, tmp_path: Path, extras: tuple[str, ...], tests: tuple[str, ...]
 ) -> None:
     bounds = lowest(*extras)

@@ -1,4 +1,4 @@
-"""Other programs, as anybody installs them, read what Winnow writes; Label Studio gives it back."""
+"""Other programs, as anyone installs them, read what Winnow writes; Label Studio gives it back."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ROWS = [
     | {name: values[row] for name, (_, _, values) in TYPES.items()}
     for row, (label, left) in enumerate(zip(["wren", None, "robin"], LISTS, strict=True))
 ]
-"""What any reader of columns finds, with the types of the source."""
+"""Values that any reader of columns finds, with the types of the source."""
 NAMES = list(ROWS[0])
 
 CHECK = """
@@ -65,7 +65,7 @@ def plain(value):
     return [plain(one) for one in value] if isinstance(value, list) else value
 def rows(found): return [{name: plain(one[name]) for name in NAMES} for one in found]
 """
-"""What the programs below share: the values of any reader as JSON."""
+"""Code shared by the programs below: the values of any reader as JSON."""
 
 SCHEMA = ROOT / "tests" / "packaging" / "camtrap_dp" / "observations-table-schema.json"
 CAMTRAP = (
@@ -153,7 +153,7 @@ PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
         [[["label", ["sea"]], ["not_label", ["sand"]]], [["label", ["sand"]]], []],
     ),
 }  # fmt: skip
-"""A program, as it is told by its name: the file that it reads, a few lines for it, and what it has to find."""
+"""A program, as it is reported by its name: the file that it reads, a few lines for it, and what it has to find."""
 
 
 def shares(n_rows: int = 201) -> Any:
@@ -217,7 +217,7 @@ def test_program_reads_what_is_written(readers: Installed, tmp_path: Path, name:
     assert json.loads(found.removeprefix("found ")) == wanted
 
 
-def test_libreoffice_opens_the_workbook(tmp_path: Path) -> None:
+def test_libreoffice_opens_workbook(tmp_path: Path) -> None:
     soffice = obtain_libreoffice()
     odd = replace(TYPED, cells=TYPED.cells.assign(text=["=1+1", "b,\nc", " d"]))
     (tmp_path / "birds.xlsx").write_bytes(written(FILE_FORMATS["xlsx"].write, odd))

@@ -1,4 +1,4 @@
-"""What is in the wheels: the library in one, the app inside one package in the other, and nothing else."""
+"""Check the contents of the wheels: the library in one, the app inside one package in the other, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.packaging.wheel import Wheels
 ROOMS = ("db", "pages", "web", "workflow")
 FILES = (".streamlit/config.toml", "app.py", "cli.py", "worker.py")
 OF_THE_DISTRIBUTION = {"plcore/pyproject.toml", "plcore/LICENSE"}
-"""What the wheel of the library is made by, or has in its .dist-info."""
+"""Files that build the library's wheel, or are in its .dist-info."""
 BOTH = ("plcore", "winnow_labels")
 
 
@@ -31,7 +31,7 @@ def on_disk(*folders: str) -> set[str]:
 
 
 def direct_pins() -> dict[str, Version]:
-    """What the first part of requirements.txt pins: name -> version."""
+    """Pins in the first part of requirements.txt: name -> version."""
     first, _, _ = (ROOT / "requirements.txt").read_text().partition("\n\n")
     return {name: Version(pin) for name, pin in re.findall(r"^([\w.-]+)==(\S+)$", first, flags=re.M)}
 
@@ -53,7 +53,7 @@ def metadata(wheel: Path) -> Message:
 
 
 def requirements(wheel: Path, extra: str | None = None) -> dict[str, Requirement]:
-    """What it needs, by name in lower case: always, or with this extra."""
+    """Requirements, by name in lower case: always, or with this extra."""
     wanted = [Requirement(line) for line in metadata(wheel).get_all("Requires-Dist", [])]
     if extra is None:
         return {one.name.lower(): one for one in wanted if one.marker is None}
@@ -61,12 +61,12 @@ def requirements(wheel: Path, extra: str | None = None) -> dict[str, Requirement
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_one_package_is_all_that_comes_to_lie_beside_others(wheels: Wheels, name: str) -> None:
+def test_one_package_is_all_that_comes_to_are_next_to_others(wheels: Wheels, name: str) -> None:
     tops = {file.partition("/")[0] for file in files_in(getattr(wheels, name))}
     assert tops == {name, f"{name}-{winnow_labels.__version__}.dist-info"}
 
 
-def test_every_file_of_the_app_and_the_library_is_in_one_and_no_other(wheels: Wheels) -> None:
+def test_every_file_of_app_and_library_is_in_one_and_no_other(wheels: Wheels) -> None:
     """So no test and no benchmark is."""
     inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {
         f"winnow_labels/{name}" for name in FILES
@@ -78,7 +78,7 @@ def test_every_file_of_the_app_and_the_library_is_in_one_and_no_other(wheels: Wh
         assert {name for name in files_in(wheel) if ".dist-info/" not in name} == wanted
 
 
-def test_the_command_is_winnow(wheels: Wheels) -> None:
+def test_command_is_winnow(wheels: Wheels) -> None:
     entries = information(wheels.winnow_labels, "entry_points.txt").split()
     assert entries == ["[console_scripts]", "winnow", "=", "winnow_labels.__main__:main"]
 
@@ -108,13 +108,13 @@ def test_they_need_what_requirements_pins_first(wheels: Wheels) -> None:
         assert pin in needed[name.lower()].specifier, f"the pin of {name} is below its bound"
 
 
-def test_the_app_needs_the_library_of_its_version(wheels: Wheels) -> None:
+def test_app_needs_library_of_its_version(wheels: Wheels) -> None:
     needed = requirements(wheels.winnow_labels)["plcore"]
     assert needed.extras == {"onnx"}
     assert str(needed.specifier) == f"=={winnow_labels.__version__}"
 
 
-def test_what_extras_bring_is_what_the_tests_have(wheels: Wheels) -> None:
+def test_what_extras_bring_matches_tests(wheels: Wheels) -> None:
     assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster"]
     assert set(metadata(wheels.plcore).get_all("Provides-Extra", [])) == {"cluster", "onnx", "tables"}
     assert requirements(wheels.winnow_labels, "cluster")["plcore"].extras == {"cluster"}
@@ -130,7 +130,7 @@ def test_what_extras_bring_is_what_the_tests_have(wheels: Wheels) -> None:
         assert Version(pinned[name]) in needed.specifier
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_version_is_in_one_place() -> None:
     for folder in (ROOT, ROOT / "plcore"):
         made = tomllib.loads((folder / "pyproject.toml").read_text())
         assert "version" in made["project"]["dynamic"]

@@ -30,7 +30,7 @@ def build(folder: Path) -> Wheels:
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with wheels in it: where it is, and the folder of its packages."""
+    """An environment with wheels in it: if it is, and the folder of its packages."""
 
     folder: Path
 
@@ -76,7 +76,7 @@ def install(wheels: Iterable[Path], folder: Path) -> Installed:
 
 
 def install_with_dependencies(wants: Iterable[str | Path], folder: Path) -> Installed:
-    """A new environment with this and all it needs, fetched and installed as anybody's pip does it: takes minutes.
+    """A new environment with this and all it needs, fetched and installed as anyone's pip does it: takes minutes.
 
     wants : wheels, requirements and options of `pip install`
     """

@@ -90,7 +90,7 @@ def pressing(test: AppTest, kind: str, **more: Any) -> AppTest:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told by the page, in place of a browser."""
+    """Data that the page sends to the card, without a browser."""
     told: list[dict[str, Any]] = []
 
     def card(data: dict[str, Any], on_press_change: Callable[[], None], **_: Any) -> None:
@@ -125,7 +125,7 @@ CELLS: dict[str, Callable[[dict[str, Any]], object]] = {
     "person": lambda line: line["person"],
     "at": lambda line: line["at"],
 }
-"""What a person reads in each column of a list."""
+"""Texts that a user reads in each column of a list."""
 
 
 def listed(test: AppTest) -> pd.DataFrame:
@@ -157,7 +157,7 @@ def history(test: AppTest) -> list[dict[str, str]]:
 
 def words(test: AppTest) -> str:
     shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
-    menus = [f" **{one.label}**" for one in test.menu_button]  # the project, where there are several
+    menus = [f" **{one.label}**" for one in test.menu_button]  # the project, if there are several
     return "\n".join([*menus, *(f"{getattr(one, 'label', '')} {one.value}" for one in shown)])
 
 
@@ -173,7 +173,7 @@ def listed_problems(test: AppTest) -> list[str]:
 
 @pytest.fixture
 def boxes_keep_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Select boxes send the words they were drawn with until somebody chooses, as a browser does; AppTest sends those
+    """Select boxes send the words they were drawn with until someone chooses, as a browser does; AppTest sends those
     of the latest drawing.
     """
     said: dict[str, str] = {}

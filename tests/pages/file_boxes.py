@@ -1,4 +1,4 @@
-"""Files that a person has sent by the boxes of a page, where there is no browser that sends them."""
+"""Files that a person has sent by the boxes of a page, if there is no browser that sends them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.answering import loop, press
 from workflow.answering.room import RoomSettings, change_room
 from workflow.people import goals, qualification
@@ -31,7 +31,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Annotate page around its card: the owner's guidelines, and what the card is told
+# The Annotate page around its card: the owner's guidelines, and what the card is reported
 
 
 COMMANDS = "smucxftghzpw"
@@ -41,7 +41,7 @@ INLINE = "data:image/png;base64,AA"
 HEARD = RowView(0, "r0", INLINE, None, (), "files/a.wav", (1.0, None), (INLINE,), heard=True)
 
 
-def test_what_comes_is_told_by_address_alone() -> None:
+def test_what_comes_is_reported_by_address_alone() -> None:
     assert question_card.coming_of(None) is None
     assert question_card.coming_of(SILENT) is None
     assert question_card.coming_of(replace(HEARD, audio=None)) is None, "the picture came with the row"
@@ -56,7 +56,7 @@ def test_what_comes_is_told_by_address_alone() -> None:
     assert question_card.view_of(HEARD)["segment"] == (1.0, None)
 
 
-def test_no_command_has_a_candidates_key() -> None:
+def test_no_command_has_candidates_key() -> None:
     keys, keys_beside_sound = question_card.keys_of(SILENT), question_card.keys_of(HEARD)
     assert question_card.keys_of(replace(HEARD, audio=None)) == keys_beside_sound, (
         "a key means one thing in a project"
@@ -77,7 +77,7 @@ def test_no_command_has_a_candidates_key() -> None:
         assert key in panels + answers, f"{key} is on the key sheet"
 
 
-def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show: Open) -> None:
+def test_guidelines_are_shown_if_there_are_some(home: Home, owner: int, show: Open) -> None:
     project = four_class_project(home, owner)
     assert not show(owner, "annotate.py", project=str(project)).expander
     change_room(Seat(home, owner, project), RoomSettings("Look *twice*. <b>x</b>"))
@@ -89,7 +89,7 @@ def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show:
 
 @pytest.fixture
 def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told, in place of a browser."""
+    """Data sent to the card, without a browser."""
     told: list[dict[str, Any]] = []
     for kind in (one_label_card, label_vectors_card):
         monkeypatch.setattr(kind, "_CARD", lambda data, **_: told.append(data))
@@ -97,7 +97,7 @@ def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
-def test_the_card_is_told_nothing_that_marks_a_blind_question(
+def test_card_is_reported_nothing_that_marks_blind_question(
     home: Home,
     owner: int,
     annotate_sent: list[dict[str, Any]],
@@ -115,7 +115,7 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
     assert data["question"]["none"]
 
 
-def test_the_card_is_told_which_words_speak_for_which_candidate(
+def test_card_is_reported_which_words_speak_for_which_candidate(
     home: Home, owner: int, annotate_sent: list[dict[str, Any]]
 ) -> None:
     project = text_project(home, owner)
@@ -162,7 +162,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl", "vectors"])
-def test_the_share_on_the_card_is_that_of_progress(
+def test_share_on_card_is_that_of_progress(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     if model == "vectors":
@@ -188,7 +188,7 @@ def test_the_share_on_the_card_is_that_of_progress(
     of = metric.delta if model != "vectors" else "of the empty labels"
     ending = "known or sure" if model == "vectors" else "settled"
     assert told[0]["counts"]["share"] == f"{metric.value} {of} {ending}"
-    assert metric.value != "0\u00a0%"
+    assert metric.value != "0%"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_share_on_the_card_is_that_of_progress(
         ("not", ["ant"], "is not ant"),
         ("none", [], "none of its candidates"),
         ("unsure", [], "you cannot tell"),
-        ("bad", [], "set aside as a bad item"),
+        ("bad", [], "excluded as a bad item"),
     ],
 )
 def test_each_kind_is_said_to_be_saved(
@@ -243,7 +243,7 @@ def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[.
     return noting
 
 
-def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
+def test_what_press_has_brought_is_drawn_and_nothing_is_asked_again(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)
@@ -271,11 +271,11 @@ def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
     assert goals.day(seat, None).answers == 1
     shown = len(sent)
     test.run()
-    assert len(sent) > shown, "a page that is loaded asks anew"
+    assert len(sent) > shown, "a page that is loaded asks again"
     assert sent[-1]["token"] == loop.next_question(seat).token
 
 
-def test_where_nothing_came_with_a_press_the_page_asks(
+def test_if_nothing_came_with_press_page_asks(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)
@@ -359,7 +359,7 @@ def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[di
 
 
 @pytest.mark.parametrize("trigger", ["similar", "panel", "here"])
-def test_what_is_wanted_besides_is_not_shown(
+def test_further_content_is_not_shown(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], trigger: str
 ) -> None:
     project = four_class_project(home, owner)

@@ -41,10 +41,10 @@ def backup(home: Home) -> str:
     return path.name
 
 
-def test_a_press_asks_a_worker_and_the_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
+def test_press_asks_worker_and_page_says_how_far_it_is(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "backups.py")
     assert "There is no backup yet." in said(test)
-    assert "None is made by itself." in said(test)
+    assert "Backups are not automatic." in said(test)
     test.button(key="back-up").click().run()
     assert not test.exception
     work = keeping.work(home.backups_dir)
@@ -55,7 +55,7 @@ def test_a_press_asks_a_worker_and_the_page_says_how_far_it_is(home: Home, owner
     assert "The disk is full." in said(test.run())
 
 
-def test_home_says_to_owners_that_the_last_one_failed(home: Home, owner: int, show: Open) -> None:
+def test_home_says_to_owners_that_last_one_failed(home: Home, owner: int, show: Open) -> None:
     assert "Backups:" not in said(show(owner, "home.py"))
     failed = keeping.BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
@@ -77,7 +77,7 @@ def test_one_is_chosen_to_be_restored_and_given_up_again(
     assert not test.exception
 
 
-def test_a_damaged_one_is_said_to_be_and_cannot_be_restored(
+def test_damaged_one_is_said_to_be_and_cannot_be_restored(
     home: Home, owner: int, show: Open, backup: str
 ) -> None:
     keeping.note_checked(
@@ -88,7 +88,7 @@ def test_a_damaged_one_is_said_to_be_and_cannot_be_restored(
     assert [one.key for one in test.button if str(one.key).startswith("stage-")] == []
 
 
-def test_it_is_no_page_of_others(home: Home, owner: int, show: Open) -> None:
+def test_it_is_not_page_of_others(home: Home, owner: int, show: Open) -> None:
     ada = somebody(home, owner, "Ada")
     test = show(ada, "backups.py")
     assert [one.key for one in test.button if one.key == "back-up"] == []
@@ -124,17 +124,17 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
     return test
 
 
-def test_without_any_the_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
+def test_without_any_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
-    assert "There is none yet. Make one before you publish or cite the labels" in said(test)
-    assert "you can export the same file again" in said(test)
+    assert "No snapshot yet. Make one before you publish or cite the labels" in said(test)
+    assert "you can then export the same file at any time" in said(test)
 
 
-def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
+def test_one_is_made_with_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
     test = name_it(open_export(show, seat), "first *release*")
     (made,) = list_snapshots(seat)
     assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
-    assert "There is none yet." not in said(test)
+    assert "No snapshot yet." not in said(test)
     assert "**first \\*release\\***" in words(test), "as it was typed, not as Markdown"
     assert "1 entry" in said(test)
     assert "by owner" in said(test)
@@ -144,13 +144,13 @@ def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Op
     assert box.value == "", "for the next"
 
 
-def test_the_latest_is_the_first(seat: Seat, show: Open) -> None:
+def test_latest_is_first(seat: Seat, show: Open) -> None:
     for name in ("older", "newer"):
         make_snapshot(seat, name)
     assert re.findall("older|newer", said(open_export(show, seat))) == ["newer", "older"]
 
 
-def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> None:
+def test_listed_one_is_exported_by_box_as_of(seat: Seat, show: Open) -> None:
     then = file_of(seat)
     make_snapshot(seat, "first release")
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -166,7 +166,7 @@ def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> No
 @pytest.mark.parametrize(
     ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
 )
-def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
+def test_name_that_cannot_be_is_reported_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
     assert fault in said(test)
@@ -176,7 +176,7 @@ def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: st
     assert box.max_chars == NAME_LENGTH
 
 
-def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
+def test_if_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
@@ -184,12 +184,12 @@ def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat
     assert "as it was after entry 1 of 1, " in said(press(test, "Export this"))
 
 
-def test_a_snapshot_of_a_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
+def test_snapshot_of_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     assert "before the first entry" in said(name_it(open_export(show, seat), "as imported"))
 
 
-def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
+def test_who_does_not_own_project_sees_none(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     ada = annotator(seat.home, seat.person_id, "Ada")
     test = show(ada, "export.py", project=str(seat.project_id))
@@ -197,7 +197,7 @@ def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
     assert not [one for one in test.button if one.label == MAKE]
 
 
-# A project that was taken along is brought in on the Import page; what cannot be is said there, with its
+# A project that was taken along is imported on the Import page; what cannot be is said there, with its
 # place
 
 
@@ -224,7 +224,7 @@ def names(home: Home, owner: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, owner))]
 
 
-def test_it_is_here_with_a_press_and_its_people_are_named(
+def test_it_is_here_with_press_and_its_people_are_named(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
     test = show(owner, "import_table.py")
@@ -242,12 +242,12 @@ def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: 
     small_project(home, owner, "birds *of* 2026")
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", file))
     assert "A project named 'birds *of* 2026' exists already" in said(test)
-    next(one for one in test.text_input if one.label == "Its name here (optional)").set_value("birds 2")
+    next(one for one in test.text_input if one.label == "New name (optional)").set_value("birds 2")
     bring_in_part_press(test)
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
-def test_a_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
+def test_damaged_one_is_reported_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))
@@ -256,7 +256,7 @@ def test_a_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open
     assert BOX in boxes(test), "for another one"
 
 
-def test_what_is_no_project_is_said(home: Home, owner: int, show: Open) -> None:
+def test_non_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
     assert "birds.csv is no backup of Winnow's" in said(test)
 

@@ -26,7 +26,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Many rows at once on the pages: what the card is told, what a press does, and a choice from Map and Queue
+# Many rows at once on the pages: what the card is reported, what a press does, and a choice from Map and Queue
 
 
 def shown(seat: Seat) -> ShownBatch:
@@ -42,19 +42,19 @@ def batch(*shares: float, **more: Any) -> ShownBatch:
     return ShownBatch("batch.1.1", "bee", "it stings", tiles, 3, **values)
 
 
-def test_the_words_over_the_tiles() -> None:
+def test_words_over_tiles() -> None:
     told = other_cards.batch_question(batch(0.979, 0.931, right=18, checked=19))
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
-    assert "a share of 93 to 97 %" in told["why"], "never more than it is"
-    assert told["checked"] == "Where it is as sure and the label is known, it is right about 18 of 19 times."
+    assert "a share of 93 to 97%" in told["why"], "never more than it is"
+    assert told["checked"] == "When this confident on known labels, it is right about 18 of 19 times."
     alone = other_cards.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
-    assert alone["why"].endswith("a share of 50 %; you chose these rows.")
-    assert "tells yet" in alone["checked"]
+    assert alone["why"].endswith("a share of 50%; you selected these rows.")
+    assert "No known label shows yet" in alone["checked"]
 
 
-def test_every_tile_has_a_key_that_does_nothing_else() -> None:
+def test_every_tile_has_key_that_does_nothing_else() -> None:
     many = [0.9] * batches.MOST
     silent, heard = (
         [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]]
@@ -90,7 +90,7 @@ def test_presses_lead_there_confirm_and_lead_back(
     assert state.MANY not in page.session_state
 
 
-def test_undo_of_a_batch_leads_back_to_its_rows(
+def test_undo_of_batch_leads_back_to_its_rows(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = alike_project(home, owner)
@@ -104,7 +104,7 @@ def test_undo_of_a_batch_leads_back_to_its_rows(
     assert [tile["row"] for tile in sent[-1]["question"]["tiles"]] == rows
 
 
-def test_a_second_press_and_rows_that_were_missed_are_said(
+def test_a_second_press_and_rows_that_were_missed_are_reported(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -130,7 +130,7 @@ def drawn_round(monkeypatch: pytest.MonkeyPatch, rows: list[int]) -> None:
     monkeypatch.setattr(charts, "show", lambda *_, **__: [("", "", row) for row in rows])
 
 
-def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
+def test_rows_that_were_drawn_round_on_map_are_confirmed_together(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner, control_share=0.0)
@@ -148,7 +148,7 @@ def test_rows_that_were_drawn_round_on_the_map_are_confirmed_together(
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
 
 
-def test_the_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner: int, show: Open) -> None:
+def test_map_says_that_rows_can_be_chosen_to_people_with_right(home: Home, owner: int, show: Open) -> None:
     checked, free = alike_project(home, owner), alike_project(home, owner, "free", control_share=0.0)
     ada, vera = annotator(home, owner, "Ada"), annotator(home, owner, "Vera", "viewer")
     vectors = vector_project(home, owner)
@@ -161,10 +161,10 @@ def test_the_map_says_that_rows_can_be_chosen_to_those_who_can(home: Home, owner
     ):
         page = show(person, "map_page.py", project=str(project))
         assert "Click a point to see its row" in words(page)
-        assert ("draw round several" in words(page)) == can
+        assert ("select several" in words(page)) == can
 
 
-def test_where_rows_cannot_be_chosen_the_first_is_shown(
+def test_if_rows_cannot_be_chosen_first_is_shown(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = alike_project(home, owner)
@@ -188,24 +188,22 @@ def test_where_rows_cannot_be_chosen_the_first_is_shown(
 # them
 
 
-def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Open) -> None:
+def test_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:12], truth)
     test = show(owner, "project_page.py", project=str(project))
-    assert "All choices are shown at once." in words(test)
+    assert "All choices are shown." in words(test)
     box(test.text_area, "Guidelines").set_value("Look twice.")
     box(test.selectbox, "Choices shown first").set_value(0.95)
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert not test.exception
     now = room.room_of(seat)
     assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
     test = show(owner, "project_page.py", project=str(project))
-    assert "7 more blind checks must be answered for 95\u00a0%. Until then all choices are shown." in words(
-        test
-    )
+    assert "7 more blind checks must be answered for 95%. All choices are shown until then." in words(test)
     box(test.selectbox, "Choices shown first").set_value(0.0)
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert room.room_of(seat).shortlist is None
 
 
@@ -225,14 +223,12 @@ def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: in
     assert view is not None
     said = words(show(owner, "progress.py", project=str(project)))
     assert "Choices shown first" in said
-    assert f"Promised 90\u00a0%, held in {view.held} of {view.measured} checks" in said
-    assert (
-        "In 1 of 30 blind checks (3\u00a0%, 0 to 17\u00a0%) the truth was none of the row's choices." in said
-    )
+    assert f"Promised 90%, held in {view.held} of {view.measured} checks" in said
+    assert "In 1 of 30 blind checks (3%, 0 to 17%) the truth was none of the row's choices." in said
 
 
 @pytest.mark.parametrize("promise", [None, 0.9])
-def test_the_card_is_told_how_many_are_shown_first(
+def test_card_is_told_how_many_are_shown_first(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, promise: float | None
 ) -> None:
     told: list[dict[str, Any]] = []
@@ -251,20 +247,20 @@ def test_the_card_is_told_how_many_are_shown_first(
     assert [one["label"] for one in sent["rows"]] == [one.label for one in question.candidates]
 
 
-# How questions are put, on the settings page
+# Question types, on the settings page
 
 
 def forms_part_button(test: AppTest) -> Any:
-    return next(one for one in test.button if one.label == "Save how questions are put")
+    return next(one for one in test.button if one.label == "Save question types")
 
 
-def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home: Home, owner: int) -> None:
+def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = show(owner, "project_page.py", project=str(seat.project_id))
     assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
-    forms = next(one for one in test.radio if one.label == "Questions are put")
-    drawn = next(one for one in test.checkbox if one.label.startswith("Put one question in twenty"))
+    forms = next(one for one in test.radio if one.label == "Ask")
+    drawn = next(one for one in test.checkbox if one.label.startswith("Ask one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")
     drawn.uncheck()
@@ -276,16 +272,16 @@ def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home
 
 def test_of_label_vectors_there_is_nothing_to_choose(show: Open, home: Home, owner: int) -> None:
     test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
-    assert "How questions are put" not in words(test)
+    assert "Question types" not in words(test)
 
 
 def test_it_says_what_forms_cost() -> None:
     assert in_words(FormsNow(40, 200, 0, 4.8, 2.6)) == (
         "The second is recommended from 200 answers on; this project has 40: until then it asks “Which of these?” "
-        "either way. Until answers tell, Winnow assumes: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
+        "either way. Assumed until measured: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
     assert in_words(FormsNow(1200, 200, 1187, 4.8, 2.6)) == (
-        "The second is recommended from 200 answers on; this project has 1,200. By the seconds of 1,187 answers here: "
+        "The second is recommended from 200 answers on; this project has 1,200. Measured on 1,187 answers here: "
         "“Which of these four?” takes 4.8 s, yes or no 2.6 s."
     )
 

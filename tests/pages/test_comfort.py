@@ -1,4 +1,4 @@
-"""What makes answering comfortable, on its pages: goal, breaks, last answers, examples, qualification."""
+"""The function that makes answering comfortable, on its pages: goal, breaks, last answers, examples, qualification."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def seat(home: Home, owner: int) -> Seat:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the card is told by the page, in place of a browser."""
+    """Data that the page sends to the card, without a browser."""
     told: list[dict[str, Any]] = []
     monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
     return told
@@ -53,14 +53,14 @@ def opened(show: Open, seat: Seat, page: str = "annotate.py") -> AppTest:
     return show(seat.person_id, page, project=str(seat.project_id))
 
 
-def test_the_day_is_said_in_few_words() -> None:
+def test_the_day_is_reported_in_few_words() -> None:
     said = account_parts.day_words
     assert said(DAY)["goal"] == "23 of 40 today"
     assert said(DAY)["reached"] is said(DAY)["rest"] is None
     both = Day("2026-03-01", 23, 12, Goal(20, 10), True, False, 51, True, False)
     assert said(both) == {
         "goal": "23 of 20, 12 of 10 min today",
-        "about": "Your own goal, which nobody else sees",
+        "about": "Your own goal; only you see it",
         "reached": "That is your goal for today: 20 answers and 10 minutes.",
         "rest": "51 minutes without a break. Take one: Shift+P",
     }
@@ -70,9 +70,7 @@ def test_the_day_is_said_in_few_words() -> None:
     assert said(Day("2026-03-01", 23, 12, Goal(), False, False, 1, False, False))["goal"] is None
 
 
-def test_a_goal_is_set_beside_the_card_and_told_to_it(
-    seat: Seat, show: Open, sent: list[dict[str, Any]]
-) -> None:
+def test_goal_is_set_next_to_card_and_told_to_it(seat: Seat, show: Open, sent: list[dict[str, Any]]) -> None:
     page = opened(show, seat)
     assert sent[-1]["day"]["goal"] is None
     key = f"{state.GOAL}-{seat.project_id}"
@@ -91,7 +89,7 @@ def test_a_goal_is_set_beside_the_card_and_told_to_it(
     assert (sent[-1]["day"]["goal"], sent[-1]["day"]["reached"]) == ("2 of 2 today", None)
 
 
-def test_a_paused_question_is_not_sent(
+def test_paused_question_is_not_sent(
     seat: Seat, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from workflow.answering import loop
@@ -107,7 +105,7 @@ def test_a_paused_question_is_not_sent(
     assert (sent[-1]["token"], sent[-1]["offer"]) == (question.token, None)
 
 
-def test_panels_hold_what_the_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_panels_hold_what_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(panel_rows.st, "session_state", kept)
     assert panel_rows.panel_wanted() is None
@@ -130,7 +128,7 @@ def test_panels_hold_what_the_card_asked_for(seat: Seat, monkeypatch: pytest.Mon
     assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": [], "given": []}
 
 
-def test_the_last_ten_are_ten(seat: Seat) -> None:
+def test_last_ten_are_ten(seat: Seat) -> None:
     assert standing.last_ten(seat) == ()
     for _ in range(standing.LAST + 2):
         answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -141,7 +139,7 @@ def test_the_last_ten_are_ten(seat: Seat) -> None:
     ]
 
 
-def test_the_owner_marks_an_example_on_review(
+def test_owner_marks_example_on_review(
     seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     opened(show, seat)
@@ -175,7 +173,7 @@ def test_the_owner_marks_an_example_on_review(
     assert not [one for one in theirs.expander if one.label == "Example of its class"]
 
 
-def test_a_label_vector_row_is_an_example_of_one_of_its_labels(home: Home, owner: int, show: Open) -> None:
+def test_label_vector_row_is_example_of_one_of_its_labels(home: Home, owner: int, show: Open) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     for _ in range(6):
         answer_truly(home, owner, seat.project_id or 0)
@@ -202,7 +200,7 @@ def known(seat: Seat, n: int = 2) -> dict[int, str]:
     return rows
 
 
-def test_whoever_has_to_qualify_is_told_so_and_nothing_else(
+def test_person_without_qualification_sees_only_that(
     seat: Seat, home: Home, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     known(seat)
@@ -232,7 +230,7 @@ def card_data(
     return other_cards.known_row(now, {"ant": "six legs"}, notice)
 
 
-def test_the_card_says_what_came_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_says_what_came_of_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def said(number: int, right: int, needed: int, label: str = "ant") -> str:
         judged = Judged(VIEW, ("ant", "bee"), "ant", label, "look at the legs", number, 3, right, needed)
         return str(card_data(judged, monkeypatch)["question"]["judged"]["words"])
@@ -247,7 +245,7 @@ def test_the_card_says_what_came_of_an_answer(monkeypatch: pytest.MonkeyPatch) -
     assert told["question"]["rows"][0]["about"] == "six legs"
 
 
-def test_the_card_offers_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_offers_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
     told = card_data(Qualifying(3, 2, None, None, (), 0, 1, 1), monkeypatch, "Not saved: no.")
     assert told["offer"] == {"kind": "begin", "text": "Try again"}
     assert told["empty"]["title"] == "Not yet"
@@ -257,7 +255,7 @@ def test_the_card_offers_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
         card_data(Qualifying(3, 2, "token", None, (), 1, 0, 0), monkeypatch)
 
 
-def test_the_owner_turns_it_on_and_lets_people_in(seat: Seat, home: Home, show: Open) -> None:
+def test_owner_turns_it_on_and_lets_people_in(seat: Seat, home: Home, show: Open) -> None:
     rows = known(seat)
     qualification.change_rule(seat, None)
     ada = annotator(home, seat.person_id, "Ada")

@@ -56,7 +56,7 @@ def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more:
     return other_cards.dispute_data(found, opened, {"wren": "small and brown"}, **given)
 
 
-def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
+def test_card_has_who_said_what_and_labels_most_said_first() -> None:
     question = data_of()["question"]
     assert [(one["key"], one["label"], one["about"]) for one in question["rows"]] == [
         ("1", "wren", "1 of 3 people, 1 maybe · small and brown"),
@@ -77,8 +77,8 @@ def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
     assert (question["total"], question["nClasses"]) == (7, 4)
 
 
-def test_a_label_has_one_mark_wherever_it_stands() -> None:
-    """The most said first, ties by name; beyond the fourth, and for what nobody said, there is none."""
+def test_label_has_one_mark_wherever_it_stands() -> None:
+    """The most said first, ties by name; beyond the fourth, and for what no one said, there is none."""
     opinions = [("b", "c"), ("c",), ("a",), ("d",), ("e",)]
     opened = replace(
         OPENED,
@@ -107,18 +107,18 @@ def test_shares_that_must_not_be_seen_are_not_sent() -> None:
     assert {(one["probability"], one["shown"]) for one in question["rows"]} == {(0.0, False)}
 
 
-def test_an_unknown_time_zone_is_utc() -> None:
+def test_unknown_time_zone_is_utc() -> None:
     for zone in (None, "Nowhere/At all"):
         assert "12:30" in data_of(zone=zone)["question"]["said"][0]["when"]
 
 
-def test_the_line_says_what_was_refused_or_stored() -> None:
+def test_line_says_refusals_or_stored() -> None:
     assert data_of()["saved"]["tone"] == "quiet"
     assert data_of(saved="Saved")["saved"] == {"tone": "good", "message": "Saved", "seq": None, "row": None}
     assert data_of(saved="Saved", notice="Not saved: x")["saved"]["message"] == "Not saved: x"
 
 
-def test_where_there_is_nothing_to_settle_the_card_says_what_to_do() -> None:
+def test_if_there_is_nothing_to_settle_card_says_fix() -> None:
     nothing = DisputeList((), 0, 0, several=True, by_row=True)
     assert data_of(nothing, None)["empty"]["message"] == other_cards.NOBODY
     assert data_of(nothing, None)["offer"] is None
@@ -127,7 +127,7 @@ def test_where_there_is_nothing_to_settle_the_card_says_what_to_do() -> None:
     assert "Project settings" in data_of(alone, None)["empty"]["message"]
 
 
-def test_presses_look_settle_take_back_and_note(
+def test_dispute_keys_open_settle_undo_and_note(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat, ada, ben = shared(Seat(home, owner))
@@ -156,13 +156,13 @@ def test_presses_look_settle_take_back_and_note(
         pressing(test, "none", token=sent[-1]["token"], labels=[])
     assert sent[-1]["question"] is None
     pressing(test, "settle", token="any")
-    assert sent[-1]["saved"]["message"] == "Not saved: No dispute is open before you."
+    assert sent[-1]["saved"]["message"] == "Not saved: You have no open dispute on screen."
 
 
 def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open) -> None:
     seat, ada, _ = shared(Seat(home, owner))
     test = show(ada.person_id, "disputes.py", project=str(seat.project_id))
-    assert "This page is for reviewers and the owner." in words(test)
+    assert "Only reviewers and owners can open this page." in words(test)
     eve = member(seat, "Eve", "reviewer")
     assert "This page is for" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
 
@@ -173,7 +173,7 @@ def test_label_vectors_say_why_there_are_none(home: Home, owner: int, show: Open
     assert "a correction there settles its labels" in words(test)
 
 
-def test_home_tells_reviewers_alone_of_the_open_disputes(home: Home, owner: int, show: Open) -> None:
+def test_home_tells_reviewers_alone_of_open_disputes(home: Home, owner: int, show: Open) -> None:
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -204,7 +204,7 @@ def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int
     assert "not counted in the accuracy" not in words(show(owner, "progress.py", project=str(made)))
 
 
-def test_progress_names_the_open_disputes(home: Home, owner: int, show: Open) -> None:
+def test_progress_names_open_disputes(home: Home, owner: int, show: Open) -> None:
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -224,7 +224,7 @@ def score_review_opened(show: Open, person: int, project: int) -> AppTest:
     return test.toggle(f"{state.SCORES}-{project}-open").set_value(True).run()
 
 
-def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Open) -> None:
+def test_share_is_reported_with_how_sure_it_is(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
     for row in range(0, 20, 5):
         scores_say(Seat(home, owner, project), row, "wren")
@@ -233,20 +233,20 @@ def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Ope
     assert (
         "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
     )
-    assert "Too few to say more: it takes 10 looked at." in shown
+    assert "Too few to estimate: at least 10 looked at." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         scores_say(Seat(home, owner, project), row, "robin")
     test = score_review_opened(show, owner, project)
     shown = words(test)
-    assert "looked at 12 of them, and **8** are right (67\u00a0%, between 39\u00a0% and 86\u00a0%)" in shown
-    assert "Rows that Winnow chose because they are in doubt" in shown
+    assert "looked at 12 of them, and **8** are right (67%, between 39% and 86%)" in shown
+    assert "Uncertain rows are wrong more often than others" in shown
     table = next(one.value for one in test.dataframe if "Share right" in one.value.columns)
     assert table["Label"].tolist() == ["wren", "robin", "tit"]
     assert table["Share right"].tolist()[2] == "not looked at"
     assert test.get("plotly_chart")
 
 
-def test_a_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show: Open) -> None:
+def test_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show: Open) -> None:
     project = detections(home, owner)
     test = score_review_opened(show, owner, project)
     assert "No answers yet" in words(test)
@@ -272,7 +272,7 @@ def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, 
 # Queue: each line begins with what the row is, and the row that is clicked opens in the drawer
 
 
-def test_the_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: int, show: Open) -> None:
+def test_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: int, show: Open) -> None:
     for project, words_of_it in (
         (small_project(home, owner), "Ask this row next"),
         (vector_project(home, owner, question="cell"), "Ask this next"),
@@ -294,7 +294,7 @@ def test_the_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: i
         assert getattr(question, "label", None) == getattr(wanted, "label", None)
 
 
-def test_a_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) -> None:
+def test_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) -> None:
     for project in (small_project(home, owner), vector_project(home, owner)):
         test = show(owner, "queue_page.py", project=str(project))
         open_in_list(test, project, 10_000, state.QUEUE)
@@ -302,7 +302,7 @@ def test_a_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) ->
         assert sent_to(test, "winnow_row_drawer") == []
 
 
-def test_lines_of_texts_begin_with_the_text(home: Home, owner: int, show: Open) -> None:
+def test_lines_of_texts_begin_with_text(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     lines = listed(test)

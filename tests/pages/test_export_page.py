@@ -93,7 +93,7 @@ def test_one_format_is_chosen_over_all_cards(seat: Seat, show: Open) -> None:
         assert any(one.value.startswith(sentence) for one in test.caption)
 
 
-def test_the_sources_and_the_first_rows_are_shown(seat: Seat, show: Open) -> None:
+def test_sources_and_first_rows_are_shown(seat: Seat, show: Open) -> None:
     first, sources = (one.value for one in open_export(show, seat).dataframe)
     assert sources.Rows.sum() == 60
     assert set(sources.Source) >= {"oracle", "truth", "given"}
@@ -101,7 +101,7 @@ def test_the_sources_and_the_first_rows_are_shown(seat: Seat, show: Open) -> Non
     assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
 
 
-def test_a_short_file_is_there_with_the_press(seat: Seat, show: Open) -> None:
+def test_short_file_is_there_with_press(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
     (one,) = exporting.prepared(seat)
     (link,) = links(test)
@@ -121,7 +121,7 @@ def type_state(test: AppTest, typed: str) -> AppTest:
     return test
 
 
-def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None:
+def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     assert not test.info
     type_state(test, "1")
@@ -142,7 +142,7 @@ def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None
 @pytest.mark.parametrize(
     ("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")]
 )
-def test_a_state_that_there_is_not_is_said(seat: Seat, show: Open, typed: str, said: str) -> None:
+def test_state_that_there_is_not_is_reported(seat: Seat, show: Open, typed: str, said: str) -> None:
     test = type_state(open_export(show, seat), typed)
     assert said in test.error[0].value
     offered = [button.label for button in test.button]
@@ -150,7 +150,7 @@ def test_a_state_that_there_is_not_is_said(seat: Seat, show: Open, typed: str, s
     assert "Prepare file" in [button.label for button in open_export(show, seat).button]
 
 
-def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show: Open) -> None:
+def test_file_has_format_and_rows_that_were_chosen(seat: Seat, show: Open) -> None:
     test = choose(open_export(show, seat), "Rows", "sure")
     (slider,) = test.slider
     assert slider.value == 90
@@ -165,7 +165,7 @@ def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show:
     assert path.read_bytes().count(b"\n") == counts["sure"]
 
 
-def test_the_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
+def test_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
     test = choose(open_export(show, seat), "More formats", "log")
     assert "Rows" not in [one.label for one in test.button_group]
     assert "All 3 lines" in words(test)
@@ -174,19 +174,17 @@ def test_the_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
     assert one.file_name == "small-birds-log.csv"
 
 
-def test_where_there_is_nothing_the_page_says_so_and_offers_no_file(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_if_there_is_nothing_page_says_so_and_offers_no_file(home: Home, owner: int, show: Open) -> None:
     new = Seat(home, owner, small_project(home, owner))
     test = choose(open_export(show, new), "Rows", "answered")
-    assert "Nobody has answered a row yet. Answer some, or take every row." in words(test)
+    assert "No row is answered yet. Answer some, or export every row." in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
     test = choose(open_export(show, new), "More formats", "log")
-    assert "Nobody has answered anything yet" in words(test)
+    assert "There are no answers yet" in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
 
 
-def test_a_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: Open) -> None:
+def test_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: Open) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(file: BinaryIO, tell: Callable[[int], None]) -> None:
@@ -211,7 +209,7 @@ def test_a_long_file_shows_how_far_it_is_and_can_be_cancelled(seat: Seat, show: 
     assert not list(seat.home.exports_dir.iterdir())
 
 
-def test_a_file_that_failed_says_why(seat: Seat, show: Open) -> None:
+def test_file_that_failed_says_why(seat: Seat, show: Open) -> None:
     def write(_file: BinaryIO, _tell: Callable[[int], None]) -> None:
         raise OSError(28, "No space left on device")
 
@@ -221,24 +219,24 @@ def test_a_file_that_failed_says_why(seat: Seat, show: Open) -> None:
     assert "Fix: make room on the disk" in said
 
 
-def test_a_file_that_the_answers_have_overtaken_says_so(seat: Seat, show: Open) -> None:
+def test_file_that_answers_have_overtaken_says_so(seat: Seat, show: Open) -> None:
     test = press(open_export(show, seat), "Prepare file")
-    assert "Without the latest" not in words(test)
+    assert "Missing the latest" not in words(test)
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
-    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+    assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     test = open_export(show, seat)
-    assert "Without the latest 2 entries of the log" in words(test)
-    assert "Without the latest" not in words(press(test, "Prepare file"))
+    assert "Missing the latest 2 entries of the log" in words(test)
+    assert "Missing the latest" not in words(press(test, "Prepare file"))
 
 
-def test_a_folder_that_cannot_be_made_is_said_on_the_page(seat: Seat, show: Open) -> None:
+def test_folder_that_cannot_be_made_is_reported_on_page(seat: Seat, show: Open) -> None:
     Path(seat.home.exports_dir).write_bytes(b"in its place")
     said = words(press(open_export(show, seat), "Prepare file")).replace("\\", "")
     assert "could not be written to the data folder" in said
 
 
-def test_a_project_put_away_meanwhile_is_said(seat: Seat, show: Open) -> None:
+def test_project_unloaded_meanwhile_is_reported(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     managing.archive_project(seat)
     assert "is archived" in words(press(test, "Prepare file"))
@@ -270,7 +268,7 @@ def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Ope
         (2_500_000_000, "2.5 GB"),
     ],
 )
-def test_sizes_are_told_in_units_of_people(count: int, shown: str) -> None:
+def test_sizes_are_reported_in_units_of_people(count: int, shown: str) -> None:
     assert size(count) == shown
 
 
@@ -284,10 +282,10 @@ def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path
     with new_home(tmp_path / "there") as there:
         assert bring_in(there, path).name == "small *birds*"
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
-    assert "Without the latest 1 entry of the log" in words(open_export(show, seat))
+    assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
 
 
-def test_a_project_on_its_way_into_a_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
+def test_project_in_progress_into_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(file: BinaryIO, tell: Callable[[int], None]) -> int:
@@ -302,12 +300,12 @@ def test_a_project_on_its_way_into_a_file_says_how_far_it_is(seat: Seat, show: O
     key = seat.home.prepared.begin(seat.home.exports_dir, whose, "birds.zip", taken)
     begun.wait()
     (bar,) = open_export(show, seat).get("progress")
-    assert bar.proto.text == "birds\\.zip: 25\u00a0%"
+    assert bar.proto.text == "birds\\.zip: 25%"
     go_on.set()
     exporting.wait(seat, key)
 
 
-def test_a_project_that_lacks_its_table_says_so(seat: Seat, show: Open) -> None:
+def test_project_that_lacks_its_table_says_so(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     (table,) = seat.home.tables_dir.iterdir()
     table.unlink()

@@ -50,7 +50,7 @@ READINGS = {
         "It may list the 2 candidates 'wren' and 'robin'.",
     ),
 }
-"""What the page found in cells with two readings, how they are read, and how they may be meant."""
+"""Ambiguous cells on the page, with both readings."""
 SETTLED = {
     "null_among_candidates.jsonl": ("Rows without a candidate", "leave-out", 19),
     "votes_with_truth_semicolon.csv": ("True labels outside the candidates", "unknown", 120),
@@ -58,7 +58,7 @@ SETTLED = {
 
 
 def shown(test: AppTest) -> str:
-    """What the page says, without the marks that keep a text from being read as Markdown."""
+    """Text of the page, without Markdown escapes."""
     return words(test).replace("\\", "")
 
 
@@ -72,7 +72,7 @@ def create(test: AppTest) -> AppTest:
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_page_shows_the_right_reading_and_the_first_question(owner: int, show: Open, name: str) -> None:
+def test_page_shows_right_reading_and_first_question(owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     said, right = shown(test), RIGHT[name]
     assert "Winnow read this as **{}**: {}".format(*right.said.split(": ", 1)) in said
@@ -84,7 +84,7 @@ def test_page_shows_the_right_reading_and_the_first_question(owner: int, show: O
     assert not create(test).disabled
 
 
-def test_role_chosen_in_a_column_head_replaces_the_old_one(owner: int, show: Open) -> None:
+def test_role_chosen_in_column_head_replaces_old_one(owner: int, show: Open) -> None:
     test = upload(
         show(owner, "import_table.py"), b"id,note,labels,w\n1,a bird,wren|robin,2\n2,two birds,wren,3\n"
     )
@@ -130,7 +130,7 @@ def test_page_shows_two_readings_side_by_side_and_waits(
     assert right.markdown[0].value.replace("\\", "").startswith(f"**Or**  \n{other} ")
     assert found in shown(test)
     assert create(test).disabled
-    (accept,) = (box for box in test.checkbox if box.label == "It is right as it is read")
+    (accept,) = (box for box in test.checkbox if box.label == "Accept this reading")
     accept.check().run()
     create(test).click().run()
     assert not test.exception
@@ -138,7 +138,7 @@ def test_page_shows_two_readings_side_by_side_and_waits(
     assert made.n_rows == RIGHT[name].count
 
 
-def test_page_reads_a_file_as_it_is_chosen(owner: int, show: Open) -> None:
+def test_page_reads_file_as_it_is_chosen(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "md16.json")
     assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "detection")
@@ -147,7 +147,7 @@ def test_page_reads_a_file_as_it_is_chosen(owner: int, show: Open) -> None:
     assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
 
 
-def test_page_reads_a_camtrap_package_by_media_or_by_event(owner: int, show: Open) -> None:
+def test_page_reads_camtrap_package_by_media_or_by_event(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "camtrap_levels.csv")
     assert "Winnow read this as **Camtrap DP observations**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "event")
@@ -173,7 +173,7 @@ def test_page_asks_about_tables_that_are_not_read(owner: int, show: Open) -> Non
 
 
 @pytest.mark.parametrize("name", SETTLED)
-def test_page_settles_what_it_refuses_by_a_choice(owner: int, show: Open, name: str) -> None:
+def test_page_settles_what_it_refuses_by_choice(owner: int, show: Open, name: str) -> None:
     test = given(show(owner, "import_table.py"), name)
     box, choice, rows = SETTLED[name]
     assert f"Or choose for {box[0].lower()}{box[1:]} " in shown(test)

@@ -37,7 +37,7 @@ def choose(test: AppTest, label: str, value: object) -> AppTest:
     return test
 
 
-def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Open) -> None:
+def test_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), PAIRS)
     assert chosen(test, "Columns of labels, best first") == ["label1", "label2"]
     assert chosen(test, "Their scores, in the same order (optional)") == ["score1", "score2"]
@@ -50,13 +50,13 @@ def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: 
     assert (made.n_rows, made.n_classes) == (2, 3)
 
 
-def test_fewer_candidates_are_a_choice(owner: int, show: Open) -> None:
+def test_fewer_candidates_are_choice(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), PAIRS)
     figures = {one.label: one.value for one in test.metric}
     assert figures["Candidates per row"] == "2.00"
     choose(choose(test, "Candidates are", "top"), "How many", 1)
     assert {one.label: one.value for one in test.metric}["Candidates per row"] == "1.00"
-    assert "there will be nothing to ask" in words(test)
+    assert "there is nothing to ask" in words(test)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_fewer_candidates_are_a_choice(owner: int, show: Open) -> None:
         (b"w,birds\n1,wren|robin\n2,owl|robin\n3,owl\n4,wren\n", "list"),
     ],
 )
-def test_the_form_of_the_cells_is_guessed(owner: int, show: Open, data: bytes, wanted: str) -> None:
+def test_form_of_cells_is_guessed(owner: int, show: Open, data: bytes, wanted: str) -> None:
     test = upload(show(owner, "import_table.py"), data)
     assert (chosen(test, "Candidates column"), chosen(test, "How a cell is written")) == ("birds", wanted)
     assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
@@ -83,7 +83,7 @@ def test_probabilities_of_every_class(owner: int, show: Open) -> None:
     assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
 
-def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_oddity_is_reported_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
     data = b"task_id,labels,w\n1,Wren|robin,1\n1,wren|nan,2\n2,robin|wren,3\n"
     said = words(upload(show(owner, "import_table.py"), data)).replace("\\", "")
     assert "Is this right?" in said
@@ -93,14 +93,14 @@ def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, s
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_nan_can_be_made_a_class(owner: int, show: Open) -> None:
+def test_nan_can_be_made_class(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"labels,w\nwren|nan,1\nrobin|wren,2\n")
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
-    choose(test, "Read as empty among the labels", [])
+    choose(test, "Read as “no label”", [])
     assert next(one for one in test.metric if one.label == "Classes").value == "3"
 
 
-def test_a_guessed_column_is_free_for_what_a_person_chooses(owner: int, show: Open) -> None:
+def test_guessed_column_is_free_for_what_person_chooses(owner: int, show: Open) -> None:
     data = (
         b"id,labels,note,w\n1,wren|robin,so it was heard,1\n2,robin,and so it was,2\n3,wren,not so clear,3\n"
     )
@@ -125,7 +125,7 @@ def turn(test: AppTest, label: str, value: str) -> AppTest:
     return test
 
 
-def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
+def test_choice_is_there_again_when_the_way_is_switched_and_back(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     choose(test, "Candidates column", "more")
     choose(test, "Separator", "/")
@@ -137,12 +137,12 @@ def test_what_was_chosen_is_there_again_when_the_way_is_switched_and_back(owner:
     turn(test, WAY, "choices")
     assert chosen(test, "Columns of labels, best first") == ["labels"]
     assert chosen(test, "Number features") == ["w"]
-    turn(test, "What do the labels of a row say?", "vectors")
-    turn(test, "What do the labels of a row say?", "candidates")
+    turn(test, "What do the labels mean?", "vectors")
+    turn(test, "What do the labels mean?", "candidates")
     assert chosen(test, "Columns of labels, best first") == ["labels"]
 
 
-def test_a_column_that_was_taken_does_not_come_back_by_itself(owner: int, show: Open) -> None:
+def test_column_that_was_taken_does_not_come_back_automatically(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert chosen(test, "Candidates column") == "labels"
     turn(test, WAY, "choices")
@@ -154,13 +154,13 @@ def test_a_column_that_was_taken_does_not_come_back_by_itself(owner: int, show: 
 
 
 @pytest.mark.parametrize(("taken", "left"), [("label2", "1"), ("score2", "1"), ("label1", "2")])
-def test_a_label_and_its_score_are_freed_together(owner: int, show: Open, taken: str, left: str) -> None:
+def test_label_and_its_score_are_freed_together(owner: int, show: Open, taken: str, left: str) -> None:
     test = choose(upload(show(owner, "import_table.py"), PAIRS), "Row id (optional)", taken)
     assert chosen(test, "Columns of labels, best first") == [f"label{left}"]
     assert chosen(test, "Their scores, in the same order (optional)") == [f"score{left}"]
 
 
-def test_how_a_newly_named_column_is_written_is_guessed_anew(owner: int, show: Open) -> None:
+def test_how_newly_named_column_is_written_is_guessed_again(owner: int, show: Open) -> None:
     data = b"a,b,c,w\nx|y,x:0.6;y:0.4,\"['x', 'y']\",1\ny|z,y:0.7;z:0.2,\"['z', 'y']\",2\nx,x:0.5;z:0.5,\"['x']\",3\n"
     test = choose(upload(show(owner, "import_table.py"), data), "Candidates column", "b")
     assert (chosen(test, "How a cell is written"), chosen(test, "Separator")) == ("weighted", ";")
@@ -176,15 +176,15 @@ def test_columns_of_scores_that_are_named_have_their_prefix_and_cut(owner: int, 
     turn(test, WAY, "score_columns")
     choose(test, "Columns of scores", ["p_a"])
     choose(test, "Columns of scores", ["p_a", "p_b"])
-    assert next(one.value for one in test.text_input if "before the label" in one.label) == "p_"
+    assert next(one.value for one in test.text_input if "Prefix" in one.label) == "p_"
     assert (chosen(test, "Candidates are"), chosen(test, "Share of the weight")) == ("mass", 0.95)
     assert next(one for one in test.metric if one.label == "Classes").value == "2"
 
 
-def test_label_vectors_may_be_lists_in_json_and_the_first_question_is_theirs(owner: int, show: Open) -> None:
+def test_label_vectors_may_be_lists_in_json_and_first_question_is_theirs(owner: int, show: Open) -> None:
     data = b"yes,no,w\n\"['ant']\",\"['bee']\",1\n\"['bee']\",\"['ant', 'cat']\",2\n\"['cat']\",[],3\n"
     test = upload(show(owner, "import_table.py"), data)
-    turn(test, "What do the labels of a row say?", "vectors")
+    turn(test, "What do the labels mean?", "vectors")
     turn(test, "How are the labels given?", "lists")
     choose(test, "Labels that are right", "yes")
     choose(test, "Labels that are not (optional)", "no")
@@ -199,18 +199,18 @@ KNOWN = b"labels,label,w\n" + b"".join(
 )
 
 
-def test_known_labels_are_used_where_they_leave_something_to_ask(owner: int, show: Open) -> None:
+def test_known_labels_are_used_if_they_leave_something_to_ask(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN + b"wren|robin,,12\n")
     assert chosen(test, "The other true labels") == "given"
-    assert "there will be nothing to ask" not in words(test)
+    assert "there is nothing to ask" not in words(test)
 
 
-def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
+def test_labels_that_are_all_known_make_dry_run_unless_they_are_to_be_used(
     home: Home, owner: int, show: Open
 ) -> None:
     test = upload(show(owner, "import_table.py"), KNOWN)
     assert chosen(test, "The other true labels") == "hidden"
-    said = "The true label of every row with a choice is known and given: there will be nothing to ask"
+    said = "The true label of every row with a choice is known and given: there is nothing to ask"
     assert said not in words(test).replace("\\", "")
     choose(test, "The other true labels", "given")
     assert said in words(test).replace("\\", "")
@@ -221,7 +221,9 @@ def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
     assert managing.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
 
 
-def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
+def test_the_same_file_again_is_reported_before_anything_is_stored(
+    home: Home, owner: int, show: Open
+) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert "same file" not in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -230,36 +232,36 @@ def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
+def test_if_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
     data = b"id,birds,w\n1,wren|robin|owl,1\n2,owl|robin|wren,2\n3,wren|owl|robin,7\n"
     test = upload(show(owner, "import_table.py"), data)
     assert chosen(test, "Asked first") == "cover"
-    assert "The candidates say next to nothing yet" in words(test)
+    assert "Nearly every row may be nearly every class" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
     (made,) = managing.list_projects(Seat(home, owner))
     assert managing.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
     told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
     assert chosen(told, "Asked first") == "automatic"
-    assert "The candidates say next to nothing" not in words(told)
+    assert "Nearly every row may be nearly every class" not in words(told)
 
 
 def create(test: AppTest) -> Any:
     return next(button for button in test.button if button.label == "Create project")
 
 
-def test_cells_with_two_readings_wait_for_a_person(home: Home, owner: int, show: Open) -> None:
+def test_cells_with_two_readings_wait_for_person(home: Home, owner: int, show: Open) -> None:
     data = b"id,candidates,w\n1,wren|robin,1\n2,wren/robin,2\n3,robin,5\n"
     test = upload(show(owner, "import_table.py"), data)
     assert "**It asks:** which candidate is right in 1 row" in words(test)
     assert create(test).disabled
-    next(one for one in test.checkbox if one.label == "It is right as it is read").check().run()
+    next(one for one in test.checkbox if one.label == "Accept this reading").check().run()
     assert not create(test).disabled
     create(test).click().run()
     assert managing.list_projects(Seat(home, owner))[0].n_classes == 3
 
 
-def test_rows_without_a_candidate_are_one_choice(owner: int, show: Open) -> None:
+def test_rows_without_candidate_are_one_choice(owner: int, show: Open) -> None:
     data = b"id,candidates,w\n1,wren|robin,1\n2,,2\n3,robin,5\n4,,4\n"
     test = upload(show(owner, "import_table.py"), data)
     assert "The same holds for 1 other row" in words(test)
@@ -285,7 +287,7 @@ def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time
     assert view.source == (("shot", f"{row[1]} (3 rows)"),)
     page = show(owner, "project_page.py", project=str(made.id))
     next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()
-    next(one for one in page.button if one.label == "Save how it learns").click().run()
+    next(one for one in page.button if one.label == "Save model settings").click().run()
     assert not page.exception
     assert managing.learner_settings(seat)["by_source"] is True
     plain = upload(show(owner, "import_table.py"), TWO, "two.csv")

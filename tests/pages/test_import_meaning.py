@@ -61,18 +61,18 @@ def test_licence_that_forbids_commercial_use_has_to_be_accepted(home: Home, owne
     box = next(one for one in test.selectbox if one.label == "Encoder")
     box.select_index(1).run()
     assert button(test, "Create project").disabled
-    next(one for one in test.checkbox if one.label.startswith("I use this for no commercial")).check().run()
+    next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
     button(test, "Create project").click().run()
     assert latest(made(home, owner)).encoder == "limited"
 
 
-def test_texts_in_another_language_are_said(owner: int, show: Open) -> None:
+def test_texts_in_another_language_are_reported(owner: int, show: Open) -> None:
     text = "die Karte ist noch nicht da und ich weiß nicht, wie ich das Geld auf mein Konto bekomme"
     test = upload(show(owner, "import_table.py"), text_frame().assign(text=text).to_csv(index=False).encode())
     assert "The texts seem to be in German, and Words knows English only: it may not help." in words(test)
 
 
-def test_nothing_is_offered_without_a_column_or_when_switched_off(
+def test_nothing_is_offered_without_column_or_when_switched_off(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = upload(show(owner, "import_table.py"), NUMBERS)

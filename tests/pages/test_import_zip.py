@@ -51,14 +51,14 @@ def chosen(test: AppTest, label: str) -> object:
     return next(box.value for box in (*test.selectbox, *test.checkbox) if box.label == label)
 
 
-def test_the_page_says_what_a_zip_may_be(page: AppTest) -> None:
+def test_page_says_what_zip_may_be(page: AppTest) -> None:
     said = " ".join(one.value for one in page.caption)
     assert "The table and the files in one zip" in said
     for limit in ("200 MB", "50,000 files", "1,000 MB", "20 MB", "50 million points", "PNG, JPEG, WebP, GIF"):
         assert limit in said
 
 
-def test_a_zip_becomes_a_project_that_shows_its_pictures(home: Home, owner: int, page: AppTest) -> None:
+def test_zip_becomes_project_that_shows_its_pictures(home: Home, owner: int, page: AppTest) -> None:
     test = upload(page, ZIP)
     assert chosen(test, "Image (optional)") == "image"
     assert chosen(test, "Audio (optional)") == "song"
@@ -96,7 +96,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page: AppTest, case: str) -> None:
+def test_bad_zip_is_explained_and_leaves_no_trace(home: Home, owner: int, page: AppTest, case: str) -> None:
     data, said = BAD[case]
     test = upload(page, data)
     assert said in " ".join(listed_problems(test))
@@ -106,7 +106,7 @@ def test_a_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page:
     assert not home.media_dir.exists()
 
 
-# Embeddings beside a table on the Import page, and beside more rows of a project
+# Embeddings next to a table on the Import page, and next to more rows of a project
 
 
 CSV = "id,candidates,note\n" + "".join(
@@ -116,7 +116,7 @@ VECTORS = np.random.default_rng(0).random((24, 3)).astype(np.float32)
 IDS = [f"r{k}" for k in range(24)]
 
 
-def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: AppTest) -> None:
+def test_vectors_next_to_table_are_learned_from(home: Home, owner: int, page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     assert "embedding" not in str(chosen(test, "Embedding (optional)"))
     give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
@@ -132,7 +132,7 @@ def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: 
     assert np.isnan(found.embeddings[0]).all()
 
 
-def test_vectors_that_fit_no_row_are_told_and_can_be_taken_away(page: AppTest) -> None:
+def test_vectors_that_fit_no_row_are_reported_and_can_be_removed(page: AppTest) -> None:
     test = give(page, "A table", "birds.csv", CSV.encode())
     give(test, "Embeddings of the rows", "v.npz", npz(ids=["x"], embeddings=VECTORS[:1]))
     (problem,) = listed_problems(test)

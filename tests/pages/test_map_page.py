@@ -30,7 +30,7 @@ from workflow.rows.reviewing import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Map: what it is coloured by, who sees whose answers, and the row beside it
+# Map: what it is coloured by, who sees whose answers, and the row next to it
 
 
 @pytest.fixture
@@ -68,23 +68,23 @@ def test_it_is_coloured_by_label_doubt_person_and_state(
         "bee",
         "cat",
     }
-    assert "a ring what the model says" in words(test)
+    assert "Rings: model predictions" in words(test)
     assert drawn[-1]["alt"].startswith("Map of 60 rows, by label: ")
     assert "person" not in drawn[-1]["data"]
     colour(test).set_value("Doubt").run()
-    assert "how likely the model is to be wrong" in words(test)
+    assert "the model's own estimate that it is wrong" in words(test)
     assert drawn[-1]["figure"].data[-1].marker.colorbar.title.text == "Doubt"
     colour(test).set_value("Person").run()
     people = dict(zip(drawn[-1]["data"]["row"].tolist(), drawn[-1]["data"]["person"], strict=True))
     assert people.pop(saved.row + 1) == "Ada"
     assert set(people.values()) == {""}
-    assert [trace.name for trace in drawn[-1]["figure"].data] == ["Ada (1)", "nobody yet (59)"]
+    assert [trace.name for trace in drawn[-1]["figure"].data] == ["Ada (1)", "no one yet (59)"]
     colour(test).set_value("State").run()
-    assert "Open rows can still be asked about" in words(test)
+    assert "Open rows" in words(test)
     assert not test.exception
 
 
-def test_an_annotator_is_not_offered_people(home: Home, owner: int, show: Open) -> None:
+def test_annotator_is_not_offered_people(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     test = show(ada, "map_page.py", project=str(project), colour="Person")
@@ -115,7 +115,7 @@ def test_six_classes_are_in_colour_those_that_are_chosen(
     }
 
 
-def test_an_open_row_that_is_clicked_can_be_asked(
+def test_open_row_that_is_clicked_can_be_asked(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
 ) -> None:
     for project in (small_project(home, owner), vector_project(home, owner, question="cell")):
@@ -138,7 +138,7 @@ def test_an_open_row_that_is_clicked_can_be_asked(
         PICKED.clear()
 
 
-def test_who_may_not_choose_sees_the_row_alone(
+def test_who_may_not_choose_sees_row_alone(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
@@ -153,10 +153,10 @@ def test_who_may_not_choose_sees_the_row_alone(
 def test_it_says_how_rows_are_placed(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "map_page.py", project=str(project))
-    assert "is being made" in words(test)
+    assert "is being computed" in words(test)
     (wished,) = map_layouts.wishes(home)
     map_layouts.note_fault(home, wished, "no memory")
-    assert "could not be laid out better: no memory" in words(test.run())
+    assert "better layout failed: no memory" in words(test.run())
     map_layouts.drop(home, wished)
     test.run()
     MapWorker(home, "one").lay_out(wished)
@@ -205,13 +205,11 @@ def birds(home: Home, owner: int) -> Seat:
 
 
 def shown(row: int) -> str:
-    """What the column of pictures shows."""
+    """Content of the image column."""
     return f"files/{kept(picture(row))}/small" if row % 2 else "sound" if row == 2 else ""
 
 
-def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
-    birds: Seat, show: Open
-) -> None:
+def test_queue_shows_small_picture_of_each_row_and_mark_for_recording(birds: Seat, show: Open) -> None:
     test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
     frame = listed(test)
     assert list(frame.columns)[:3] == ["#", "Picture", "Row"]
@@ -220,7 +218,7 @@ def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
     }
 
 
-def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: Seat, show: Open) -> None:
+def test_review_shows_it_next_to_answers_and_caption_with_row(birds: Seat, show: Open) -> None:
     for row in (1, 2):
         question = loop.ask_next(birds, row)
         loop.submit_answer(birds, question.token, "is", ["wren"])
@@ -231,7 +229,7 @@ def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: 
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
 
 
-def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
+def test_without_pictures_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
     test = show(owner, "queue_page.py", project=str(number))
@@ -239,11 +237,11 @@ def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, sho
     assert not listed(test)["Text"].any()
 
 
-def test_a_point_of_the_map_that_is_clicked_shows_its_row(
+def test_point_of_map_that_is_clicked_shows_its_row(
     birds: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = show(birds.person_id, "map_page.py", project=str(birds.project_id))
-    assert "Click a point to see its row, or draw round several to answer them at once." in words(test)
+    assert "Click a point to see its row, or select several to answer them together." in words(test)
     drawn: list[Any] = []
     real = charts.show
 
@@ -261,7 +259,7 @@ def test_a_point_of_the_map_that_is_clicked_shows_its_row(
 
 
 @pytest.mark.parametrize(("count", "boxed"), [(MANY, False), (MANY + 1, True)])
-def test_many_features_stand_in_a_box_that_is_shut(
+def test_many_features_are_in_box_that_is_shut(
     home: Home, owner: int, show: Open, count: int, boxed: bool
 ) -> None:
     names = [f"f{k}" for k in range(count)]
@@ -278,7 +276,7 @@ def test_many_features_stand_in_a_box_that_is_shut(
     assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
 
 
-def test_import_offers_caption_and_further_images_where_few_need_them(
+def test_import_offers_caption_and_further_images_if_few_need_them(
     home: Home, owner: int, show: Open
 ) -> None:
     test = upload(show(owner, "import_table.py"), ZIP)

@@ -24,12 +24,12 @@ def labels(test: AppTest) -> list[str]:
     return [one.label for one in test.button]
 
 
-def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: Open) -> None:
+def test_words_by_meaning_list_nearest_first(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     assert "Similarity" not in listed(test)
     test.text_input[0].set_value("animals").run()
-    assert "No open row holds these words." in words(test)
+    assert "No open row matches." in words(test)
     button(test, "Search by meaning").click().run()
     assert test.toggle[0].value is True
     lines = listed(test)
@@ -40,11 +40,11 @@ def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: O
         test
     )
     test.toggle[0].set_value(False).run()
-    assert "No open row holds these words." in words(test)
+    assert "No open row matches." in words(test)
     assert not test.exception
 
 
-def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) -> None:
+def test_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     test.toggle[0].set_value(True).run()
@@ -62,7 +62,7 @@ def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Op
     assert {one.view.row for one in shown.tiles} <= nearest
 
 
-def test_more_like_a_row_and_back(home: Home, owner: int, show: Open) -> None:
+def test_more_like_row_and_back(home: Home, owner: int, show: Open) -> None:
     for project in (text_project(home, owner), vector_project(home, owner, question="cell")):
         seat = Seat(home, owner, project)
         with seat.reading() as reading:
@@ -86,7 +86,9 @@ def test_more_like_a_row_and_back(home: Home, owner: int, show: Open) -> None:
         assert not test.exception
 
 
-def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner: int, show: Open) -> None:
+def test_input_that_cannot_be_searched_by_meaning_is_said_to_owners(
+    home: Home, owner: int, show: Open
+) -> None:
     projects = ((small_project(home, owner), []), (text_project(home, owner), [owner]))
     ada = annotator(home, owner, "Ada")
     for project, said_to in projects:
@@ -94,12 +96,12 @@ def test_what_cannot_be_searched_by_meaning_is_said_to_owners(home: Home, owner:
             test = show(person, "queue_page.py", project=str(project))
             assert not test.toggle
             test.text_input[0].set_value("no such thing").run()
-            assert "No open row holds these words." in words(test)
+            assert "No open row matches." in words(test)
             assert ("by meaning" in words(test)) == (person in said_to)
             assert "Search by meaning" not in labels(test)
 
 
-def test_a_search_that_cannot_be_is_said_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
+def test_search_that_cannot_be_is_reported_and_words_are_searched(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     give_vectors(seat, np.random.default_rng(1).normal(size=(60, 4)))
     test = show(owner, "queue_page.py", project=str(seat.project_id))

@@ -56,7 +56,7 @@ def press(test: AppTest, label: str) -> AppTest:
 
 
 def table(test: AppTest) -> dict[str, Any]:
-    """What the table of models is sent."""
+    """Data sent to the table of models."""
     (data,) = sent_to(test, "winnow_models")
     return data
 
@@ -67,7 +67,7 @@ def project(home: Home, owner: int) -> int:
 
 
 @pytest.mark.parametrize("rows", [2, 4])
-def test_table_too_small_to_compare_is_said_in_words(
+def test_table_too_small_to_compare_is_reported(
     home: Home, owner: int, show: Open, caplog: pytest.LogCaptureFixture, rows: int
 ) -> None:
     lines = "".join(f"r{k},{k * k},{('a|b', 'b')[k % 2]}\n" for k in range(rows))
@@ -87,14 +87,14 @@ def test_table_too_small_to_compare_is_said_in_words(
     assert "too few" not in caplog.text, "it is not tried at every look"
 
 
-def test_before_the_first_comparison_the_page_says_what_one_is(
+def test_before_first_comparison_page_says_what_one_is(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
     assert "Automatic is on" in shown
     assert "Now **PL\\-KNN** answers." in shown
-    assert "Nothing is compared yet. The first comparison starts by itself" in shown
+    assert "No comparison yet. The first comparison starts by itself" in shown
     assert "Compare now" in labels(test)
     listed = [*table(test)["models"], *table(test)["more"]]
     assert {one["name"]: (one["plain"], one["method"]) for one in listed} == {
@@ -104,19 +104,19 @@ def test_before_the_first_comparison_the_page_says_what_one_is(
     assert all(one["measured"]["value"] is None and not one["best"] for one in listed)
 
 
-def test_a_comparison_is_asked_for_watched_and_cancelled(
+def test_comparison_is_asked_for_watched_and_cancelled(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = press(show(owner, PAGE, project=str(project)), "Compare now")
-    assert "The comparison waits for a worker" in words(test)
+    assert "The comparison is queued" in words(test)
     assert "Compare now" not in labels(test)
     press(test, "Cancel")
     assert "The latest comparison was cancelled." in words(test)
     assert "Compare now" in labels(test)
-    assert "waits for a worker" not in words(test)
+    assert "is queued" not in words(test)
 
 
-def test_a_running_comparison_shows_how_far_it_is(
+def test_running_comparison_shows_how_far_it_is(
     home: Home, owner: int, project: int, show: Open, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workflow.models.comparing.TOLD_EVERY", 0.0)
@@ -130,17 +130,17 @@ def test_a_running_comparison_shows_how_far_it_is(
     findings.before = look
     ComparingWorker(home, "one").look()
     assert texts[:2] == ["Comparing the models: reading the rows …"] * 2
-    assert texts[2:] == ["Comparing the models: CLPL, 0\u00a0% done"] * 2
+    assert texts[2:] == ["Comparing the models: CLPL, 0% done"] * 2
 
 
-def test_the_table_has_every_model_and_one_press_takes_another(
+def test_table_has_every_model_and_one_press_takes_another(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     ComparingWorker(home, "one").look()
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
     assert (
-        "From the start: **CLPL**, 80 % consistency with the candidates, beyond chance \\(PL\\-KNN 50 %\\)."
+        "From the start: **CLPL**, 80% consistency with the candidates, beyond chance \\(PL\\-KNN 50%\\)."
         in shown
     )
     assert "ago, after 0 answers" in shown
@@ -169,7 +169,7 @@ def test_the_table_has_every_model_and_one_press_takes_another(
     assert "Automatic is off" in words(test)
 
 
-def test_axis_has_a_length_if_all_models_are_perfect(
+def test_axis_has_length_if_all_models_are_perfect(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     findings.kappas = {"clpl": 1.0, "plknn": 1.0}
@@ -178,7 +178,7 @@ def test_axis_has_a_length_if_all_models_are_perfect(
     assert (data["axis"], data["ticks"]) == ([0.9, 1.0], [0.9, 1.0])
 
 
-def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
+def test_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
@@ -188,7 +188,7 @@ def test_a_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
     choosing.compare_now(seat)
     worker.look()
     shown = words(show(owner, PAGE, project=str(project)))
-    assert "PL\\-SVM came out best, but by no more than chance: CLPL stays." in shown
+    assert "PL\\-SVM is best, but within chance: CLPL stays." in shown
     choosing.adopt(seat, "plknn")
     choosing.back_to_automatic(seat)
     assert "by no more than chance" not in words(show(owner, PAGE, project=str(project))), (
@@ -205,7 +205,7 @@ def test_accuracy_by_blind_checks_has_its_interval_and_its_warning(
     ComparingWorker(home, "one").look()
     for page in (PAGE, "progress.py"):
         shown = words(show(owner, page, project=str(project)))
-        assert "From answer 45 on: **CLPL**, 75 % by" in shown
+        assert "From answer 45 on: **CLPL**, 75% by" in shown
         assert "The blind checks that chose a model also measure it" in shown
     view = showing.models_view(Seat(home, owner, project))
     assert view.lines[0].interval is not None
@@ -231,7 +231,7 @@ def test_progress_says_nothing_of_models_before_one_has_changed(
     assert not [label for label in links if "Models" in label], "the page is the owner's"
 
 
-def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
+def test_why_comparison_failed_or_its_best_was_not_taken_is_reported(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     seat = Seat(home, owner, project)
@@ -246,7 +246,7 @@ def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
 
 
-def test_a_comparison_that_waits_for_its_cluster_says_so(
+def test_comparison_that_waits_for_its_cluster_says_so(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nobody(*_: object) -> None:
@@ -261,19 +261,19 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
     assert "It is tried again in 10 seconds" in said
 
 
-def test_the_page_is_the_owners(home: Home, owner: int, project: int, show: Open) -> None:
+def test_page_is_owners(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"), PAGE, project=str(project))
-    assert "This page is the owner's." in words(test)
+    assert "Only owners can open this page." in words(test)
     assert not sent_to(test, "winnow_models")
 
 
 def test_label_vectors_have_nothing_to_choose(home: Home, owner: int, show: Open) -> None:
     test = show(owner, PAGE, project=str(vector_project(home, owner)))
-    assert "There is nothing to compare in projects of this kind" in words(test)
+    assert "Projects of this kind have no models to compare" in words(test)
     assert "Compare now" not in labels(test)
 
 
-def test_the_settings_page_offers_automatic_and_what_belongs_to_it(
+def test_settings_page_offers_automatic_and_what_belongs_to_it(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     test = show(owner, "project_page.py", project=str(project))
@@ -281,7 +281,7 @@ def test_the_settings_page_offers_automatic_and_what_belongs_to_it(
     assert model.value == "automatic"
     assert model.options[0].startswith("Automatic")
     numbers = {one.label for one in test.number_input}
-    assert "Train after answers" in numbers
+    assert "Retrain after (answers)" in numbers
     assert "C" not in numbers, "a comparison finds it"
 
 
@@ -305,7 +305,7 @@ def bars(test: AppTest) -> list[str]:
     return [str(one.proto.text) for one in test.get("progress")]
 
 
-def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
+def test_without_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
     assert "To use an ONNX model of your own for texts, images or sounds" in shown
@@ -334,12 +334,12 @@ def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     next(one for one in test.selectbox if one.label == "Encoder").select("words").run()
     press(test, "Learn from words")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     assert not [label for label in labels(test) if label.startswith("Learn from")]
     press(test, "Cancel")
     assert latest(seat).state == trained.CANCELLED
     assert "The latest encoding was cancelled." in words(test)
-    assert "waits for a worker" not in words(test)
+    assert "is queued" not in words(test)
     assert "Cancel" not in labels(test)
     assert [label for label in labels(test) if label.startswith("Learn from")]
 
@@ -359,23 +359,23 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     assert bars(test) == []
     shown = words(test)
     assert "**words** encoded the rows" in shown
-    assert "Its vectors take the place of those that the rows have." in shown
+    assert "Its vectors replace the current ones." in shown
     assert "Rows that are added later are encoded, too." in shown
     assert "Cancel" not in labels(test)
     assert len(stored(seat)) == 1
 
 
-def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
+def test_page_that_watches_shows_end(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     test = opened(show, seat)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     EncodingWorker(seat.home, "one").look()
     test.run()
     assert not test.exception
     assert "**words** encoded the rows" in words(test)
 
 
-def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_it_failed_is_reported_with_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
@@ -405,7 +405,7 @@ def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open)
     assert "tries them again in an hour" in shown
 
 
-def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
+def test_press_for_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     test = opened(show, seat)
     for file in (seat.home.encoders_dir / "words").iterdir():
@@ -437,14 +437,12 @@ def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show
     assert "Your rows stay on this server; nothing about them is sent. About 1 minute for 60 rows." in shown
     press(test, "Learn from meaning")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
-    assert "words waits for a worker" in words(test)
+    assert "words is queued" in words(test)
     assert "Learn from meaning" not in labels(test)
 
 
 @pytest.mark.usefixtures("known")
-def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_a_dialog(
-    seat: Seat, show: Open
-) -> None:
+def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_dialog(seat: Seat, show: Open) -> None:
     test = show(seat.person_id, PAGE, project=str(seat.project_id))
     meaning = table(test)["meaning"]
     assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
@@ -464,20 +462,20 @@ def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) ->
     chosen = next(one for one in test.selectbox if one.label == "Other encoders")
     chosen.select_index(1).run()
     assert next(one for one in test.button if one.label == "Learn from meaning").disabled
-    next(one for one in test.checkbox if one.label.startswith("I use this for no commercial")).check().run()
+    next(one for one in test.checkbox if one.label.startswith("My use is non-commercial")).check().run()
     press(test, "Learn from meaning")
     assert latest(seat).encoder == "limited"
 
 
 @pytest.mark.usefixtures("known")
-def test_not_now_puts_the_offer_away(seat: Seat, show: Open) -> None:
+def test_not_now_puts_offer_away(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     press(test, "Not now")
     assert "Learn from meaning" not in labels(test)
     assert encoding_requests.encoders(seat).running is None
 
 
-def test_package_that_the_operator_can_add_is_named(
+def test_package_that_operator_can_add_is_named(
     seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packaged = words_entry(revision=None, wheel="wordllama==1.0")
@@ -537,7 +535,7 @@ def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -
 
 
 @pytest.mark.usefixtures("known")
-def test_encoder_of_the_server_is_removed_by_a_press(seat: Seat, show: Open) -> None:
+def test_encoder_of_server_is_removed_by_press(seat: Seat, show: Open) -> None:
     folder = seat.home.encoders_dir / words_encoder(seat.home)
     assert "Remove it" not in labels(opened(show, seat)), "it is the owner's own, which the operator removes"
     (folder / encoding.SOURCE).write_text("{}")
@@ -566,7 +564,7 @@ def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open
     test = opened(show, seat)
     progress = [one.proto.text for one in test.get("progress")]  # type: ignore[union-attr]
     assert progress == ["words: 32 of 60, about 4 minutes left"]
-    assert "It takes about 4,000 times as long as estimated; answering goes on meanwhile." in words(test)
+    assert "It takes about 4,000 times as long as estimated. You can answer meanwhile." in words(test)
 
 
 @pytest.mark.usefixtures("known")
@@ -576,7 +574,7 @@ def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
     assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
 
 
-def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
+def test_back_to_words_removes_vectors(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     EncodingWorker(seat.home, "one").look()
     test = opened(show, seat)

@@ -35,7 +35,7 @@ def pressed(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def test_what_a_file_would_add_is_said_and_one_press_adds_it(
+def test_what_file_would_add_is_reported_and_one_press_adds_it(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     frame = later(start=58, n=5).drop(columns="truth").assign(truth="", weather="rain")
@@ -53,7 +53,7 @@ def test_what_a_file_would_add_is_said_and_one_press_adds_it(
     assert not [button for button in test.button if button.label.startswith("Add 3")]
 
 
-def test_what_the_new_rows_make_odd_is_said(owner: int, project: int, show: Open) -> None:
+def test_what_new_rows_make_odd_is_reported(owner: int, project: int, show: Open) -> None:
     frame = later(n=3).assign(candidates=["Ant|bee", "bee|cat", "ant|cat"], truth="")
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
     assert "equal but for capitals, accents or spaces" in words(test)
@@ -62,7 +62,7 @@ def test_what_the_new_rows_make_odd_is_said(owner: int, project: int, show: Open
     assert "Is this right?" not in words(test)
 
 
-def test_a_file_is_read_once_and_anew_where_the_project_has_changed(
+def test_file_is_read_once_and_again_if_project_has_changed(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
@@ -91,7 +91,7 @@ def test_a_file_is_read_once_and_anew_where_the_project_has_changed(
     assert not any(f"{state.MORE_ROWS}-{name}" in test.session_state for name in ("upload", "addition"))
 
 
-def test_a_file_that_looks_like_votes_is_taken_row_for_row_where_one_says_so(
+def test_file_that_looks_like_votes_is_taken_row_for_row_if_one_says_so(
     home: Home, owner: int, show: Open
 ) -> None:
     def votes(start: int) -> bytes:
@@ -110,7 +110,7 @@ def test_a_file_that_looks_like_votes_is_taken_row_for_row_where_one_says_so(
     assert managing.get_project(Seat(home, owner, project)).n_rows == 40
 
 
-def test_a_bad_file_is_refused_with_its_place(owner: int, project: int, show: Open) -> None:
+def test_bad_file_is_refused_with_its_place(owner: int, project: int, show: Open) -> None:
     frame = later(n=2).astype(str)
     frame.loc[1, "x"] = "wide"
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())

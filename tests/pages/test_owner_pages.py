@@ -43,7 +43,7 @@ def box(boxes, label: str):
     return next(one for one in boxes if one.label == label)
 
 
-def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
+def test_every_learner_setting_is_in_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LearnerSettings)}
     assert {
         one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
@@ -57,7 +57,7 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
     assert set(TRAINED) == {"automatic"} | trained
 
 
-def test_every_setting_of_label_vectors_is_in_the_form_or_fixed_for_good() -> None:
+def test_every_setting_of_label_vectors_is_in_form_or_fixed_for_good() -> None:
     fields = {field.name for field in dataclasses.fields(LabelVectorSettings)}
     compared = {"mode", "missing", "max_iter"}  # for benchmarks
     drawn = {one.name for one in (*label_vectors.LEARNING, *label_vectors.ANSWERING)}
@@ -70,13 +70,13 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "People a label").set_value(3).run()
-    box(test.selectbox, "What several answers make of a label").set_value("majority").run()
-    button(test, "Save who answers").click().run()
+    box(test.selectbox, "Combine answers by").set_value("majority").run()
+    button(test, "Save team settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
     shown = show(owner, "project_page.py", project=str(project))
-    assert "What they said stays theirs" in words(shown)
+    assert "In this project annotators answer independently" in words(shown)
 
 
 def drawer_title(test: AppTest) -> str:
@@ -84,7 +84,7 @@ def drawer_title(test: AppTest) -> str:
     return str(head["title"])
 
 
-def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
+def test_review_without_answers_points_to_first_question(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     shown = words(show(owner, "review_page.py", project=str(project)))
     assert "No answers yet" in shown
@@ -106,7 +106,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
         other
     )
     box(test.text_input, "Note (optional)").set_value("heard again")
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert not test.exception
     opened = reviewing.open_row(Seat(home, owner, project), saved[0].row)
     assert opened.candidates == (other,)
@@ -114,7 +114,7 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert "heard again" in [one.get("Note") for one in history(test)]
 
 
-def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_click_opens_row_that_was_on_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     lines = [
@@ -144,7 +144,7 @@ def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.Mon
     assert row_table.opened_row("q") is None
 
 
-def test_list_ticks_belong_to_the_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_ticks_belong_to_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     name, ticked = row_table._ticked("q", [7, 8])
@@ -159,7 +159,7 @@ def test_list_ticks_belong_to_the_rows_that_were_listed(monkeypatch: pytest.Monk
     assert again != name, "the browser forgets them, too"
 
 
-def test_moments_are_in_the_browsers_time_zone_and_say_so(
+def test_moments_are_in_browsers_time_zone_and_say_so(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -175,14 +175,14 @@ def test_moments_are_in_the_browsers_time_zone_and_say_so(
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> None:
+def test_looking_on_after_correction(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     saved = [answer_next(home, owner, project) for _ in range(3)]
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, saved[0].row)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box(test.selectbox[1:], "Label").set_value(other)
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert not test.exception
     box(test.text_input, "Search").set_value(saved[0].row_id).run()
     assert not test.exception
@@ -191,24 +191,24 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     assert list(listed(test).Answer) == [other]
 
 
-def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
+def test_correction_of_row_answered_again_in_another_tab_is_refused_in_words(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner)
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "The right answer").set_value("bad").run()
+    box(test.radio, "Correct answer").set_value("bad").run()
     opened = reviewing.open_row(Seat(home, owner, project), row)
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
     before = reviewing.open_row(Seat(home, owner, project), row)
-    button(test, "Save the correction").click().run()
+    button(test, "Save correction").click().run()
     assert f"row {opened.view.row_id} had been corrected already" in words(test)
     assert not test.toast
     assert reviewing.open_row(Seat(home, owner, project), row) == before
 
 
-def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
+def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     answer_next(home, owner, project)
@@ -218,7 +218,7 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     assert not [one for one in test.selectbox if one.label == "Annotator"]
 
 
-def test_the_settings_page_is_the_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_page_is_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     monkeypatch.setattr(frame, "person_id", lambda: ada)
@@ -238,10 +238,10 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     button(test, "Save name and description").click().run()
     assert "needs a name" in words(test)
 
-    assert not [one for one in test.number_input if one.label == "Train after answers"]
+    assert not [one for one in test.number_input if one.label == "Retrain after (answers)"]
     box(test.selectbox, "Model").set_value("plsvc").run()
-    box(test.number_input, "Train after answers").set_value(9).run()
-    button(test, "Save how it learns").click().run()
+    box(test.number_input, "Retrain after (answers)").set_value(9).run()
+    button(test, "Save model settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
@@ -258,12 +258,12 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
     test.run()
     box(test.selectbox, "Models learn from").set_value("words").run()
-    button(test, "Save how it learns").click().run()
+    button(test, "Save model settings").click().run()
     assert not test.exception
     assert managing.learner_settings(seat)["features"] == "words"
 
 
-def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
+def test_typed_text_about_people_stays_when_another_model_is_adopted(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner)
@@ -271,14 +271,14 @@ def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "Annotators per row").set_value(2).run()
     managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
-    button(test, "Save who answers").click().run()
+    button(test, "Save team settings").click().run()
     assert not test.exception
     now = managing.learner_settings(here)
     assert (now["overlap"], now["model"]) == (2, "plsvc")
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
-def test_a_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
+def test_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     small_project(home, owner, "other")
     test = show(owner, "project_page.py", project=str(project))
@@ -294,13 +294,13 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
     box(test.radio, "Order of the candidates").set_value("fixed")
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert not test.exception
     now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
 
 
-def test_a_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
+def test_merge_says_what_it_touches_before_it_is_done(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     for _ in range(3):
         answer_next(home, owner, project)
@@ -346,7 +346,7 @@ def test_of_many_classes_some_are_listed_and_the_others_found(
     assert "0 of 3 classes are listed" in words(test)
 
 
-def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open) -> None:
+def test_refused_change_of_classes_is_reported(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("bee").run()
@@ -358,7 +358,7 @@ def test_a_refused_change_of_classes_is_said(home: Home, owner: int, show: Open)
     assert "eel" in list(test.dataframe[1].value["Class"])
 
 
-def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
+def test_classes_of_project_unloaded_meanwhile_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
@@ -374,7 +374,7 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     assert "eel" not in [one.name for one in classes.classes_view(Seat(home, owner, project)).classes]
 
 
-def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) -> None:
+def test_name_is_not_markdown_in_toast(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds* [x](http://y)")
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -388,7 +388,7 @@ def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) ->
     assert toast.value == frame.escape("Saved: add: _eel_")
 
 
-def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> None:
+def test_restoring_ends_with_access(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     test = show(owner)
@@ -399,7 +399,7 @@ def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> N
     assert "access has ended" in words(test)
 
 
-def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
+def test_unloaded_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     button(test, "Move it to the bin").click().run()
@@ -414,7 +414,7 @@ def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     assert not test.expander
 
 
-def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
+def test_home_says_why_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     managing.archive_project(Seat(home, owner, project))
     small_project(home, owner)
@@ -423,11 +423,11 @@ def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: 
     assert "exists already" in words(test)
 
 
-def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
+def test_home_names_next_step(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     assert "The first question is ready" in words(show(owner))
     while (question := loop.next_question(Seat(home, owner, project))) is not None:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
-    assert [one.label for one in test.button] == ["Bring a table", "Take home"]
+    assert [one.label for one in test.button] == ["Import data", "Take home"]

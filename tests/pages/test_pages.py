@@ -21,21 +21,21 @@ def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
     return give(test, "A table", name, data)
 
 
-def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Open) -> None:
+def test_stranger_is_reported_so_and_sees_nothing(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "secret")
     test = show(0)
     assert "secret" not in words(test)
     assert "access has ended" in words(test)
 
 
-def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
+def test_home_of_owner_without_projects_says_fix(owner: int, show: Open) -> None:
     test = show(owner)
     assert "Bring rows whose label is uncertain" in words(test)
-    assert [button.label for button in test.button] == ["Bring a table", *(one.title for one in demos.ALL)]
-    assert [button.label for button in test.button if button.proto.type == "primary"] == ["Bring a table"]
+    assert [button.label for button in test.button] == ["Import data", *(one.title for one in demos.ALL)]
+    assert [button.label for button in test.button if button.proto.type == "primary"] == ["Import data"]
 
 
-def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
+def test_home_of_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, "secret")
     said = words(show(somebody(home, owner, "Ada")))
     assert "The owner has not shared a project with you yet" in said
@@ -47,23 +47,21 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     answer_next(home, owner, project)
     test = show(owner)
     assert "birds \\*of\\* prey" in words(test), "a name is shown as it is, not as Markdown"
-    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue"]
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])
-def test_the_owners_pages_refuse_an_annotator_by_themselves(
-    home: Home, owner: int, show: Open, page: str
-) -> None:
+def test_owners_pages_refuse_annotator_automatically(home: Home, owner: int, show: Open, page: str) -> None:
     small_project(home, owner)
     refused = show(annotator(home, owner, "Ada"), page)
-    assert words(refused).strip() == "This page is the owner's."
+    assert words(refused).strip() == "Only owners can open this page."
     assert [link.proto.label for link in refused.get("page_link")] == ["Home"]
     assert not boxes(refused)
     assert not refused.get("download_button")
     assert not refused.button
 
 
-def test_progress_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
+def test_progress_without_answers_points_to_first_question(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     shown = words(show(owner, "progress.py", project=str(project)))
     assert "begin with the first answer" in shown
@@ -78,7 +76,7 @@ def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show:
     assert len(test.get("plotly_chart")) >= 3
 
 
-def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
+def test_missing_project_is_reported(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner)
     for asked in ("99", "abc", "-1", "²", "9" * 30):
         test = show(owner, "annotate.py", project=asked)
@@ -87,7 +85,7 @@ def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
         assert words(test).count("Home page") == 1, "the way on is said once"
 
 
-def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) -> None:
+def test_project_unloaded_is_said_to_be(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
     for put_away, where in ((managing.archive_project, "archived"), (managing.bin_project, "in the bin")):
@@ -98,7 +96,7 @@ def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) ->
         assert "birds" not in words(show(0, "progress.py", project=str(project)))
 
 
-def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show: Open) -> None:
+def test_import_makes_project_from_its_own_guess(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     assert next(one for one in test.metric if one.label == "Rows").value == "60"
     test.text_input[0].set_value("my birds")
@@ -106,7 +104,7 @@ def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show:
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
     assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", (
-        "nobody has to choose"
+        "no one has to choose"
     )
 
 
@@ -118,7 +116,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
         assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
 
 
-def test_neighbours_are_asked_for_where_they_mean_something(home: Home, owner: int, show: Open) -> None:
+def test_neighbours_are_asked_for_if_they_mean_something(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
 
     def chosen(model: str, strategy: str) -> bool:
@@ -146,7 +144,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show: Open, case: str) -> None:
+def test_bad_file_is_explained_and_leaves_no_trace(home: Home, owner: int, show: Open, case: str) -> None:
     data, said = BAD[case]
     test = upload(show(owner, "import_table.py"), data)
     assert said in "\n".join(listed_problems(test))
@@ -160,7 +158,7 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
     assert not list(home.tables_dir.iterdir())
 
 
-def test_a_column_still_to_be_chosen_is_no_problem_of_the_file(home: Home, owner: int, show: Open) -> None:
+def test_column_still_to_be_chosen_is_not_problem_of_file(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), b"x,y,heard\n1.5,2,a\n2.5,3,b\n")
     assert "Choose the column that holds the candidates" in words(test)
     assert "to fix" not in words(test)
@@ -179,7 +177,7 @@ def test_a_column_still_to_be_chosen_is_no_problem_of_the_file(home: Home, owner
         ("table.json", b'[{"candidates": "a|b", "x": 1}, {"candidates": ', "JSON"),
     ],
 )
-def test_a_file_of_another_kind_is_told_what_to_do(
+def test_file_of_another_kind_is_told_fix(
     home: Home, owner: int, show: Open, name: str, data: bytes, said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), data, name)
@@ -187,7 +185,7 @@ def test_a_file_of_another_kind_is_told_what_to_do(
     assert said in listed
 
 
-def test_a_link_for_an_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
+def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "people.py")
     test.text_input[0].set_value("Ada")
     next(button for button in test.button if button.label == "Make a sign-in link").click().run()
@@ -203,7 +201,7 @@ def test_a_link_for_an_annotator_stays_until_it_is_dismissed(home: Home, owner: 
     assert not test.code
 
 
-def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: Open) -> None:
+def test_queue_shows_order_and_its_reason(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     table = listed(test)
@@ -214,13 +212,13 @@ def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: 
         assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
         assert {label for label, _ in shares} <= set(one.candidates)
     test.text_input[0].set_value("no such thing").run()
-    assert "No open row holds these words" in words(test)
+    assert "No open row matches" in words(test)
     test.selectbox[0].set_value("random").run()
     assert not test.exception
     assert managing.get_project(Seat(home, owner, project)).answered == 0
 
 
-def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show: Open) -> None:
+def test_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show: Open) -> None:
     for name, share in (("plain", 0.0), ("blind", 0.2)):
         project = small_project(home, owner, name, control_share=share)
         left = managing.get_project(Seat(home, owner, project)).left
@@ -230,18 +228,18 @@ def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, s
         assert f"Showing 1 to {view.listed} of {left} open rows.{hidden}" in said
 
 
-def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: int, show: Open) -> None:
+def test_if_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.2)
     while queue.list_queue(Seat(home, owner, project)).listed:
         row = queue.list_queue(Seat(home, owner, project)).rows[0]
         asked = loop.ask_next(Seat(home, owner, project), row.row)
         loop.submit_answer(Seat(home, owner, project), asked.token, "is", asked.choices[:1])
     said = words(show(owner, "queue_page.py", project=str(project)))
-    assert "Every row that is open is asked as a blind check; none is listed." in said
+    assert "Every open row is a blind check, so none is listed." in said
     assert f"{managing.get_project(Seat(home, owner, project)).left} rows are open" in said
 
 
-def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:
+def test_annotator_sees_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert len(listed(test))

@@ -49,7 +49,7 @@ def press(test: AppTest, key: str) -> AppTest:
     return test
 
 
-def test_an_owner_acts_in_a_person_s_line(home: Home, owner: int, ada: Seat, show: Open) -> None:
+def test_owner_acts_in_person_s_line(home: Home, owner: int, ada: Seat, show: Open) -> None:
     passwords.set_password(ada, GOOD)
     test = show(owner, "people.py")
     assert "1 browser signed in · has a password" in words(test)
@@ -70,7 +70,7 @@ def test_an_owner_acts_in_a_person_s_line(home: Home, owner: int, ada: Seat, sho
     assert [one.label for one in test.button if "elsewhere" in one.label.lower()] == []
 
 
-def test_an_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat, show: Open) -> None:
+def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat, show: Open) -> None:
     secrets = [tokens.make_token(ada, purpose) for purpose in ("survey", "note*book")]
     test = show(owner, "people.py")
     assert "1 browser signed in · 2 tokens\n" in words(test)
@@ -87,7 +87,7 @@ def test_an_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Se
     assert [tokens.user_of(home, secret) is None for secret in secrets] == [True, False]
 
 
-def test_a_link_that_others_cannot_reach_says_so(
+def test_link_that_others_cannot_reach_says_so(
     owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for host, said in (("127.0.0.1", True), ("winnow.example.org", True), ("", True)):
@@ -97,7 +97,7 @@ def test_a_link_that_others_cannot_reach_says_so(
     assert "WINNOW\\_ALLOWED\\_HOSTS" in test.warning[0].value
 
 
-def test_names_elsewhere_are_asked_for_where_they_count(
+def test_names_elsewhere_are_asked_for_if_they_count(
     home: Home, owner: int, ada: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     object.__setattr__(home.settings.sign_in, "proxy_user_header", "remote-user")
@@ -113,7 +113,7 @@ def test_names_elsewhere_are_asked_for_where_they_count(
         object.__setattr__(home.settings.sign_in, "proxy_user_header", "")
 
 
-def test_a_password_is_set_and_changed_on_my_account(home: Home, ada: Seat, show: Open) -> None:
+def test_password_is_set_and_changed_on_my_account(home: Home, ada: Seat, show: Open) -> None:
     test = show(ada.person_id, "account.py")
     new, again = test.text_input
     new.set_value(GOOD)
@@ -149,17 +149,17 @@ def test_browsers_are_ended_on_my_account(ada: Seat, show: Open, monkeypatch: py
     assert [one.id for one in browsers.my_browsers(ada)] == [phone.id]
 
 
-def test_the_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
+def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
     test = show(owner, "audit.py")
     assert list(test.dataframe[0].value.What) == ["signed in", "link made", "person added"]
     test.selectbox[1].set_value("link-made").run()
     assert list(test.dataframe[0].value.Whom) == ["Ada"]
     test.selectbox[1].set_value("project-binned").run()
-    assert "Nothing of this kind was noted." in words(test)
+    assert "No entry matches this filter." in words(test)
     assert not test.exception
 
 
-def test_a_browser_of_before_it_was_noted_has_words_too() -> None:
+def test_browser_of_before_it_was_noted_has_words_too() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert (
         browser_in_words(SignIn(1, 1, at, None, "", "", ""))
@@ -189,7 +189,7 @@ def answered(home: Home, person: int, project: int, *, right: bool, times: int) 
 
 
 def table(test: AppTest) -> dict[str, Any]:
-    """What the Team page's table is sent."""
+    """Data sent to the Team page's table."""
     (data,) = sent_to(test, "winnow_team")
     return data
 
@@ -200,8 +200,8 @@ def act(test: AppTest, what: str, person: int) -> AppTest:
     return test.run()
 
 
-def test_nobody_has_answered_yet(owner: int, project: int, show: Open) -> None:
-    assert "Nobody has answered yet" in words(show(owner, "team_page.py", project=str(project)))
+def test_no_one_has_answered_yet(owner: int, project: int, show: Open) -> None:
+    assert "No one has answered yet" in words(show(owner, "team_page.py", project=str(project)))
 
 
 def test_team_lists_each_annotator_and_excludes_and_includes_answers(
@@ -243,7 +243,7 @@ def test_team_lists_each_annotator_and_excludes_and_includes_answers(
     assert test.session_state[f"{state.REVIEW}-{project}-person"] == ben
 
 
-def test_team_leads_with_a_suspected_guesser(
+def test_team_leads_with_suspected_guesser(
     home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(home, owner, "Ada")
@@ -264,10 +264,10 @@ def test_team_lets_reviewers_look_only(home: Home, owner: int, project: int, sho
     data = table(show(reviewer, "team_page.py", project=str(project)))
     assert [one["name"] for one in data["people"]] == ["Ada"]
     assert (data["excludes"], data["links"], data["invites"]) == (False, False, None)
-    assert "for reviewers and the owner" in words(show(ada, "team_page.py", project=str(project)))
+    assert "Only reviewers and owners" in words(show(ada, "team_page.py", project=str(project)))
 
 
-def test_people_see_their_own_figures_and_nobody_else_s_name(
+def test_people_see_their_own_figures_and_no_one_else_s_name(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Benedict")
@@ -284,7 +284,7 @@ def test_people_see_their_own_figures_and_nobody_else_s_name(
     assert figures.mine(Seat(home, ada, project)).answers == 3
 
 
-# Tokens for programs on My account, as its script draws them
+# API tokens on My account, as its script draws them
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def make(test: AppTest, purpose: str, life: str = "90 days") -> AppTest:
     return press(test, "make-token")
 
 
-def test_a_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
+def test_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
     test = make(show(seat.person_id, "account.py"), "bird survey")
     (secret,) = [one.value for one in test.code]
     found = tokens.user_of(seat.home, secret)
@@ -319,8 +319,8 @@ def test_a_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
     assert tokens.user_of(seat.home, secret) is None
 
 
-def test_what_is_refused_is_said_and_stays_in_its_box(seat: Seat, show: Open) -> None:
-    test = make(show(seat.person_id, "account.py"), "survey", "Until I end it")
+def test_refused_input_is_reported_and_stays_in_its_box(seat: Seat, show: Open) -> None:
+    test = make(show(seat.person_id, "account.py"), "survey", "Until I revoke it")
     assert tokens.my_tokens(seat)[0].expires_at is None
     make(test, "survey")
     assert "already" in words(test)
@@ -329,7 +329,7 @@ def test_what_is_refused_is_said_and_stays_in_its_box(seat: Seat, show: Open) ->
     assert len(tokens.my_tokens(seat)) == 1
 
 
-def test_a_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
+def test_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
     tokens.make_token(seat, "the owner's own")
     team_seat = Seat(seat.home, seat.person_id + 1)
     from workflow.people import team
@@ -341,7 +341,7 @@ def test_a_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
 def test_tokens_in_words() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
-        "**a\\*b**  \nmade 2026-03-01 · ends when you end it · not used yet"
+        "**a\\*b**  \nmade 2026-03-01 · ends when you revoke it · not used yet"
     )
     assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith(
         "ends 2026-03-01 · last used 2026-03-01 12:30 UTC"
@@ -369,7 +369,7 @@ def button(test: AppTest, label: str) -> Any:
     return next(one for one in test.button if one.label == label)
 
 
-def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> None:
+def test_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> None:
     room.change_room(groups_seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     test = settings(show, groups_seat)
     assert "Remove all groups" not in [one.label for one in test.button]
@@ -386,14 +386,14 @@ def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> N
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
     # Saving the rest of the room leaves them as they are.
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert room.groups_of(groups_seat) == FUR
     button(test, "Remove all groups").click().run()
     assert not test.exception
     assert room.groups_of(groups_seat) == {}
 
 
-def test_what_is_wrong_with_the_file_is_listed(show: Open, groups_seat: Seat) -> None:
+def test_error_with_file_is_listed(show: Open, groups_seat: Seat) -> None:
     test = settings(show, groups_seat)
     give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
@@ -415,7 +415,7 @@ def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> Non
     assert "Groups of classes" not in words(test)
 
 
-def test_the_card_and_its_search_are_told(
+def test_card_and_its_search_are_reported(
     home: Home, owner: int, groups_seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert groups_seat.project_id is not None
@@ -436,9 +436,7 @@ def test_the_card_and_its_search_are_told(
     assert told.pop()["groups"] == [["furry", ("cat", "dog")], ["insect", ("ant", "bee")]]
 
 
-def test_the_annotate_page_of_everybody_has_them(
-    home: Home, owner: int, show: Open, groups_seat: Seat
-) -> None:
+def test_annotate_page_of_everyone_has_them(home: Home, owner: int, show: Open, groups_seat: Seat) -> None:
     room.set_groups(groups_seat, FUR)
     ada = annotator(home, owner, "Ada")
     for person in (owner, ada):

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from db import trained
+from db import projects, trained
 from pages.parts import charts, frame, map_chart, progress_parts
 from pages.parts.one_label import progress as progress_part
+from plcore import LearnerSettings
 from plcore.kernel.file_scores import ScorePool, ScoreRule
 from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
@@ -24,8 +25,11 @@ from tests.pages.conftest import PATIENCE
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow.answering import loop, oracle
+from workflow.kinds import FindingNeighbors
+from workflow.kinds.one_label import build
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import leases, training
+from workflow.models import leases, neighbors, training
+from workflow.models.neighbors import NeighborWorker
 from workflow.models.random_order import RandomOrderWorker
 from workflow.projects import managing, progress, standing
 from workflow.rows import reviewing
@@ -54,6 +58,12 @@ def words(test: AppTest) -> str:
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
 
 
+def open_more_figures(test: AppTest, project: int) -> None:
+    test.session_state[f"more-figures-{project}"] = True
+    test.run()
+    assert not test.exception
+
+
 def metrics(test: AppTest) -> dict[str, str]:
     return {one.label: one.value for one in test.metric}
 
@@ -65,11 +75,13 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     assert metrics(test)["Accuracy"].endswith("%")
     assert metrics(test)["By controls"].endswith("%")
     assert "answered blind checks" in words(test)
+    assert len(test.get("plotly_chart")) == 1, "the curve waits for no other chart"
+    open_more_figures(test, project)
     assert len(test.get("plotly_chart")) == 5
     assert len(test.get("download_button")) == 5
 
 
-def test_controls_alone_are_the_accuracy(home: Home, owner: int, show: Open) -> None:
+def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 60)
     shown = metrics(show(owner, "progress.py", project))
@@ -77,7 +89,7 @@ def test_controls_alone_are_the_accuracy(home: Home, owner: int, show: Open) -> 
     assert "By controls" not in shown
 
 
-def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.9, test_share=0.05)
     for answers in (0, 1):
         answer_truly(home, owner, project, answers)
@@ -104,9 +116,7 @@ def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project))
 
 
-def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_owner_sets_goal_next_to_figure_and_the_other_rules_stay(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
     answer_truly(home, owner, project, 6)
@@ -115,7 +125,7 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     next(button for button in test.button if button.label == "Set the goal").click().run()
     assert not test.exception
     assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
-    assert "**Goal 99 %.** It is too early to say how far it is." in words(test)
+    assert "**Goal 99%.** It is too early for an estimate." in words(test)
     next(button for button in test.button if button.label == "Save").click().run()
     assert progress.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
     next(button for button in test.button if button.label == "No goal").click().run()
@@ -126,7 +136,7 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     }
 
 
-def test_random_order_is_shown_once_a_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
+def test_random_order_is_shown_once_worker_has_estimated_it(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 12)
     test = show(owner, "progress.py", project)
@@ -146,6 +156,33 @@ def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, 
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"] == "unknown"
     assert "No accuracy curve yet" in words(test)
+
+
+def test_a_project_that_waits_for_neighbours_says_how_far_they_are(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
+    project = small_project(home, owner, control_share=0.3)
+
+    def said() -> list[str]:
+        return [bar.proto.text for bar in show(owner, "progress.py", project).get("progress")]
+
+    assert said() == ["Finding neighbours. Until then, questions come at random."]
+    assert "Neighbours are still being found." in words(show(owner, "progress.py", project))
+    with home.database.read() as session:
+        stored = projects.get(session, project)
+    settings = LearnerSettings.from_json(stored.settings)
+    build.note_finding(home, stored.table_hash, settings, FindingNeighbors(0.4, 90.0))
+    assert said() == [
+        "Finding neighbours: 40\u00a0%, about 2 minutes left. Until then, questions come at random."
+    ]
+    with leases.hold(home, project, "one", stored.table_hash, neighbors.TASK) as lease:
+        assert lease is not None
+        lease.fault = "No space left"
+    test = show(owner, "progress.py", project)
+    assert "The neighbours could not be found: No space left Until then" in words(test)
+    NeighborWorker(home, "test").find_neighbors()
+    assert said() == []
 
 
 def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
@@ -171,7 +208,7 @@ def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     assert "Measured since the model was changed or first trained, after 6 answers." in said
 
 
-def test_why_training_failed_is_said(
+def test_why_training_failed_is_reported(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
@@ -183,7 +220,7 @@ def test_why_training_failed_is_said(
     )
 
 
-def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an_answer(
+def test_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_answer(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin")
@@ -198,7 +235,7 @@ def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an
     assert "with the next answers" not in said
 
 
-def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
+def test_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
     answer_truly(home, owner, project, 3)
@@ -209,7 +246,7 @@ def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, 
     assert "Time to stop: " in words(show(owner, "progress.py", project))
 
 
-def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -> None:
+def test_owner_changes_rules_there(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "progress.py", project)
     at = f"stop-{project}"
@@ -224,7 +261,7 @@ def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -
     )
 
 
-def test_an_annotator_sees_the_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
+def test_annotator_sees_panel_but_not_its_rules(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(annotator(home, owner, "Ada"), "progress.py", project)
     assert "When to stop" in words(test)
@@ -232,7 +269,7 @@ def test_an_annotator_sees_the_panel_but_not_its_rules(home: Home, owner: int, s
     assert not test.number_input
 
 
-def test_the_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
+def test_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 3)
     test = show(annotator(home, owner, "Ada"), "map_page.py", project)
@@ -248,7 +285,7 @@ def test_data_is_what_was_drawn_and_unknown_is_empty() -> None:
     assert lines == [["answers", "share", "name"], ["0", "", "a,b"], ["1", "0.5", 'c"']]
 
 
-def test_a_long_curve_is_thinned_but_for_its_ends() -> None:
+def test_long_curve_is_thinned_but_for_its_ends() -> None:
     n = 50_000
     figure = charts.share_curve(np.arange(n), np.linspace(0, 1, n))
     x = np.asarray(figure.data[0].x)
@@ -272,7 +309,7 @@ def test_versions_are_marked_and_named() -> None:
     assert len(figure.data[-1].x) == 100
 
 
-def test_labels_in_charts_are_no_html() -> None:
+def test_labels_in_charts_are_not_html() -> None:
     figure = charts.label_bars(["<a href='x'>b</a>"], [1], [0])
     assert figure.data[0].y == ("&lt;a href='x'&gt;b&lt;/a&gt;",)
     figure = map_chart.instance_map(
@@ -284,7 +321,7 @@ def test_labels_in_charts_are_no_html() -> None:
     assert figure.data[0].text.tolist() == [["3", ""], ["", "1"]]
 
 
-def test_many_labels_are_cut_to_a_readable_chart() -> None:
+def test_many_labels_are_cut_to_readable_chart() -> None:
     names = [f"c{k}" for k in range(1000)]
     assert len(charts.label_bars(names, [1] * 1000, [0] * 1000).data[0].y) == charts.MOST_LABELS
     assert charts.confusion_map(names, np.eye(1000, dtype=int)).data[0].z.shape == (30, 30)
@@ -310,7 +347,7 @@ def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
     assert (figure.layout.yaxis.dtick, figure.layout.yaxis.maxallowed) == (1, None)
 
 
-def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
+def test_legends_are_below_plot_if_no_toolbar_lies() -> None:
     one = charts.Honest("a", np.array([0.5]), np.array([0.4]), np.array([0.6]))
     for figure in (
         charts.accuracy_curve(np.array([0]), [one, one], np.array([0]), mark_versions=False),
@@ -322,7 +359,7 @@ def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
         assert figure.layout.legend.yanchor == "top"
 
 
-def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) -> None:
+def test_winnow_answers_for_owner_alone(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
@@ -341,7 +378,7 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     assert not page.exception
     left = progress.read_progress(Seat(home, owner, project)).left
     answered = managing.get_project(Seat(home, owner, project)).answered
-    assert drawn == [*range(0, answered, 5), answered], "the page is drawn anew every few answers"
+    assert drawn == [*range(0, answered, 5), answered], "the page is redrawn every few answers"
     assert left == 0
     assert not page.get("progress")
     assert words(page).count("A dry run") == 1
@@ -349,7 +386,7 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     assert not [one for one in show(ann, "progress.py", project=str(project)).button if "answer" in one.label]
 
 
-def test_it_plays_on_only_while_somebody_looks(
+def test_it_plays_on_only_while_someone_looks(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(home, owner)
@@ -380,7 +417,7 @@ def test_it_plays_on_only_while_somebody_looks(
     assert asked == [5] * 13, "all fifty, from the start"
 
 
-def test_it_stops_where_it_is_told_to(
+def test_it_stops_if_it_is_told_to(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = show(owner, "progress.py", project=str(small_project(home, owner)))
@@ -397,10 +434,11 @@ def test_it_stops_where_it_is_told_to(
     assert not [one for one in page.button if one.label == "Stop"]
 
 
-def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
+def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, model="perceptron-max", strategy="margin")
     answer_truly(home, owner, project, 6)
-    page = show(owner, "progress.py", project=str(project))
+    page = show(owner, "progress.py", project=project)
+    open_more_figures(page, project)
     assert "###### Errors while learning" in [one.value for one in page.markdown]
 
 
@@ -409,7 +447,7 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
     [
         (
             FileScores(ScoreRule.POOL, ScorePool(1.0, 1.0, 9.0, 50, 0.97, True), 4, {}),
-            "Estimated accuracy of the scores: 97\N{NO-BREAK SPACE}%. Labels come from the model and the scores, "
+            "Estimated accuracy of the scores: 97%. Labels come from the model and the scores, "
             "weighted by how well they agree. After 6 more blind checks, the checks decide.",
         ),
         (
@@ -424,7 +462,7 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
         ),
     ],
 )
-def test_progress_compares_scores_of_the_file_with_the_model(
+def test_progress_compares_scores_of_file_with_model(
     monkeypatch: pytest.MonkeyPatch, found: FileScores, expected: str
 ) -> None:
     said: list[str] = []

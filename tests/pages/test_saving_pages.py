@@ -31,7 +31,7 @@ def press(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show: Open) -> None:
+def test_settings_keep_typed_text_in_every_part(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "Name").set_value("wrens")
@@ -39,18 +39,18 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     assert SAID in words(test)
     assert box(test.text_input, "Name").value == "wrens"
     assert managing.get_project(Seat(home, owner, project)).name == "small"
-    # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
+    # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it is.
     box(test.text_area, "Guidelines").set_value("Look at the wing.")
-    press(test, "Save the answering room")
+    press(test, "Save question page")
     assert SAID in words(test)
     assert box(test.text_area, "Guidelines").value == "Look at the wing."
-    button(test, "Save the answering room").click().run()
+    button(test, "Save question page").click().run()
     assert SAID not in words(test)
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
 
 @pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
-def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
+def test_project_that_cannot_be_unloaded_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
@@ -62,7 +62,7 @@ def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.selectbox, "Model").set_value("plsvc").run()
-    press(test, "Save how it learns")
+    press(test, "Save model settings")
     assert SAID in words(test)
     assert box(test.selectbox, "Model").value == "plsvc"
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
@@ -85,7 +85,7 @@ def test_home(home: Home, owner: int, show: Open) -> None:
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show: Open) -> None:
+def test_queues_strategy_is_shown_as_it_is(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
     before = test.selectbox[0].value
@@ -110,7 +110,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
-def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
+def test_invitation_keeps_name_and_the_way_out_is_reported(home: Home, owner: int, show: Open) -> None:
     annotator(home, owner, "Ada")
     test = show(owner, "people.py")
     test.text_input[0].set_value("Bob")
@@ -118,7 +118,7 @@ def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner:
     assert SAID in words(test)
     assert not test.code
     assert test.text_input[0].value == "Bob"
-    press(test, "End it now")
+    press(test, "End access now")
     assert SAID in words(test)
     assert all(one.disabled_at is None for one in team.list_people(Seat(home, owner)))
     button(test, "Make a sign-in link").click().run()
@@ -126,7 +126,7 @@ def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner:
     assert test.text_input[0].value == ""
 
 
-def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: int, show: Open) -> None:
+def test_table_that_does_not_fit_stays_on_import_page(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     test.text_input[0].set_value("my birds")
     press(test, "Create project")
@@ -137,7 +137,7 @@ def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: i
     assert [one.name for one in managing.list_projects(Seat(home, owner))] == ["my birds"]
 
 
-def test_what_a_page_does_not_say_itself_is_said_around_it(
+def test_what_page_does_not_say_itself_is_said_around_it(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -169,7 +169,7 @@ def test_every_page_says_that_nothing_is_saved_any_more(
     assert said not in words(show(owner, page, project=str(project)))
 
 
-def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
+def test_card_stands_while_store_fails_and_continues_automatically(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner)
@@ -197,7 +197,7 @@ def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
 @pytest.mark.parametrize(
     "table", ["entries", "people", "projects", "questions", "events", "sign_ins", "members"]
 )
-def test_no_page_ends_in_streamlits_own_words_where_a_table_is_missing(
+def test_no_page_ends_in_streamlits_own_words_if_table_is_missing(
     home: Home, owner: int, show: Open, table: str
 ) -> None:
     project = small_project(home, owner)

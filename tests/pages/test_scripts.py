@@ -1,4 +1,4 @@
-"""The JavaScript beside the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
+"""The JavaScript next to the pages: its pure parts in Node, who imports whom, the words it shares with the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from pages.parts.components import scripts_in
 from tests.conftest import ROOT
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.kinds.label_vectors.turn import LabelVectorTurn
 from workflow.kinds.one_label.turn import OneLabelTurn
 
@@ -21,7 +21,7 @@ IMPORT = r'^(?:import|export) (?:[^;"]+ from )?"([^"]+)";$'
 KIND_FOLDERS = {path.parent.name for path in FOLDER.glob("*/card.js")} - {"card"}
 
 
-def test_the_pure_parts_pass_their_own_tests() -> None:
+def test_pure_parts_pass_their_own_tests() -> None:
     npm = shutil.which("npm")
     assert npm, "The tests of the JavaScript need Node.js 20 or newer with npm: https://nodejs.org"
     run = subprocess.run([npm, "test", "--silent"], cwd=ROOT, capture_output=True, text=True)
@@ -41,7 +41,7 @@ def imported(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS.contents))
-def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
+def test_what_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
     modules = imported(name)
     assert modules <= SCRIPTS.contents.keys()
     folder = PurePosixPath(name).parent.name
@@ -52,7 +52,7 @@ def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
     assert SCRIPTS.contents[name].startswith("// @ts-check\n")
 
 
-def test_the_walk_sees_imports_over_several_lines() -> None:
+def test_walk_sees_imports_over_several_lines() -> None:
     assert imported("one_label/card.js") == {
         "card/card.js",
         "card/qualifying.js",
@@ -64,7 +64,7 @@ def test_the_walk_sees_imports_over_several_lines() -> None:
     assert {"one_label", "label_vectors"} <= KIND_FOLDERS
 
 
-def test_the_card_sends_the_kinds_of_entries_that_the_server_takes() -> None:
+def test_card_sends_kinds_of_entries_that_server_takes() -> None:
     types = (FOLDER / "card" / "types.d.ts").read_text()
     union = re.search(r"export type EntryKind =(.*?);", types, re.S)
     assert union is not None

@@ -1,4 +1,5 @@
-"""Who may see a project, as the pages draw it: the part in the settings, groups, invitations, the navigation."""
+"""The people who may see a project, as the pages draw it: the part in the settings, groups, invitations, the
+navigation."""
 
 from __future__ import annotations
 
@@ -40,14 +41,14 @@ def settings(seat: Seat, show: Open) -> Callable[[], AppTest]:
 def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable[[], AppTest]) -> None:
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada *", "Bob"))
     test = settings()
-    assert "Nobody else sees this project yet" in words(test)
+    assert "Only you see this project" in words(test)
     box(test.multiselect, "Add people").set_value([ada, bob])
     box(test.selectbox, "Role").set_value(Role.REVIEWER)
     box(test.button, "Add them").click().run()
     assert roles(seat) == {"owner": "owner", "Ada *": "reviewer", "Bob": "reviewer"}
     assert [one.value for one in test.toast] == ["2 people added"]
     assert "Ada \\*" in words(test), "a name is shown as it is"
-    assert not [one for one in test.multiselect if one.label == "Add people"], "nobody is left to add"
+    assert not [one for one in test.multiselect if one.label == "Add people"], "no one is left to add"
     box(test.selectbox, "Role of Bob").set_value(Role.VIEWER).run()
     assert roles(seat)["Bob"] == "viewer"
     box(test.button, "Remove Bob").click().run()
@@ -55,7 +56,7 @@ def test_people_are_added_by_name_and_given_roles(seat: Seat, settings: Callable
     assert not test.exception
 
 
-def test_a_change_that_is_refused_is_said(
+def test_change_that_is_refused_is_reported(
     seat: Seat, settings: Callable[[], AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(seat.home, seat.person_id, "Ada")
@@ -70,19 +71,19 @@ def test_a_change_that_is_refused_is_said(
     assert members.rights_of(Seat(seat.home, ada, seat.project_id))
 
 
-def test_a_group_is_made_changed_invited_and_removed(
+def test_group_is_made_changed_invited_and_removed(
     seat: Seat, show: Open, settings: Callable[[], AppTest]
 ) -> None:
     nowhere = Seat(seat.home, seat.person_id)
     assert "Groups" not in [one.value for one in show(seat.person_id, "people.py").subheader]
     ada, bob = (somebody(seat.home, seat.person_id, name) for name in ("Ada", "Bob"))
     test = show(seat.person_id, "people.py")
-    box(test.text_input, "Name of a new group").set_value("Experts")
+    box(test.text_input, "New group").set_value("Experts")
     box(test.multiselect, "People in it").set_value([ada])
-    box(test.button, "Make the group").click().run()
+    box(test.button, "Create group").click().run()
     assert [one.people for one in members.list_groups(nowhere)] == [(ada,)]
-    box(test.text_input, "Name of a new group").set_value("experts")
-    box(test.button, "Make the group").click().run()
+    box(test.text_input, "New group").set_value("experts")
+    box(test.button, "Create group").click().run()
     assert "A group named 'Experts' exists already" in words(test).replace("\\", "")
     box(test.multiselect, "People in it").set_value([ada, bob])
     box(test.button, "Save").click().run()
@@ -96,13 +97,13 @@ def test_a_group_is_made_changed_invited_and_removed(
     assert roles(seat) == {"owner": "owner", "Ada": "viewer", "Bob": "viewer"}
 
     test = show(seat.person_id, "people.py")
-    box(test.button, "Remove the group").click().run()
+    box(test.button, "Delete group").click().run()
     assert members.list_groups(nowhere) == []
     assert roles(seat)["Ada"] == "viewer"
     assert not test.exception
 
 
-def test_projects_are_shared_with_whoever_is_invited(seat: Seat, show: Open) -> None:
+def test_projects_are_shared_with_invited_person(seat: Seat, show: Open) -> None:
     second = small_project(seat.home, seat.person_id, "second")
     test = show(seat.person_id, "people.py")
     box(test.text_input, "Name of the annotator").set_value("Ada")
@@ -131,7 +132,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_the_navigation_shows_what_the_role_may_see(
+def test_navigation_shows_what_role_may_see(
     seat: Seat, show: Open, role: Role, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", role)
@@ -158,7 +159,7 @@ def test_the_navigation_shows_what_the_role_may_see(
     assert seen == ["Home", "My account"]
 
 
-def test_the_navigation_follows_the_project_in_the_address(
+def test_navigation_follows_project_in_address(
     seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
@@ -181,18 +182,18 @@ def test_the_navigation_follows_the_project_in_the_address(
 
 
 @pytest.mark.parametrize("page", ["annotate.py", "queue_page.py", "review_page.py"])
-def test_a_viewer_is_told_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
+def test_viewer_is_reported_whose_page_it_is(seat: Seat, show: Open, page: str) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve, page, project=str(seat.project_id))
-    assert words(test).strip().startswith("This page is for those who answer.")
+    assert words(test).strip().startswith("This page is for annotators.")
     assert not test.button
 
 
-def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None:
+def test_home_of_viewer_and_of_project_owner(seat: Seat, show: Open) -> None:
     eve = annotator(seat.home, seat.person_id, "Eve", "viewer")
     test = show(eve)
     assert "You are a viewer here." in words(test)
-    assert [one.label for one in test.button if one.label in ("Look", "Start", "Continue")] == ["Look"]
+    assert [one.label for one in test.button if one.label in ("View", "Start", "Continue")] == ["View"]
     assert not [one for one in test.get("page_link") if one.proto.label in ("Answer", "Review", "Export")]
     members.give_role(seat, [eve], "owner")
     managing.archive_project(seat)
@@ -202,7 +203,7 @@ def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None
     assert managing.get_project(seat).name == "small"
 
 
-def test_a_reviewer_finds_the_answers_of_all(seat: Seat, show: Open) -> None:
+def test_reviewer_finds_answers_of_all(seat: Seat, show: Open) -> None:
     home, project = seat.home, seat.project_id or 0
     ada = annotator(home, seat.person_id, "Ada")
     eve = annotator(home, seat.person_id, "Eve", "reviewer")

@@ -32,7 +32,7 @@ def project(monkeypatch: pytest.MonkeyPatch, home: Home, owner: int) -> int:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_of_a_project_without_capabilities_is_drawn(
+def test_page_of_project_without_capabilities_is_drawn(
     show: Open, owner: int, project: int, page: str
 ) -> None:
     test = show(owner, f"{page}.py", project=str(project))
@@ -41,7 +41,7 @@ def test_page_of_a_project_without_capabilities_is_drawn(
 
 
 @pytest.mark.parametrize(("page", "name"), [("queue_page", "queue"), ("map_page", "map")])
-def test_page_of_a_missing_capability_says_so(
+def test_page_of_missing_capability_says_so(
     show: Open, owner: int, project: int, page: str, name: str
 ) -> None:
     assert f"Projects of triage have no {name}" in words(show(owner, f"{page}.py", project=str(project)))

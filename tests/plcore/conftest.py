@@ -7,7 +7,7 @@ import re
 import pytest
 
 MORE_OF_THE_SAME = re.compile(r"-check_(estimator_sparse_matrix|\w+\(readonly_memmap=True.*\))\]$")
-"""Checks of another container than an earlier one, or of memory that nobody may write; each estimator has both."""
+"""Checks of another container than an earlier one, or of memory that no one may write; each estimator has both."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

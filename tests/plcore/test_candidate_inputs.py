@@ -45,7 +45,7 @@ def birds():
 def made(name):
     """The learner as it comes, in few steps, and with a seed where it draws."""
     learner = LEARNERS[name]()
-    few = {"max_iter": 3, "random_state": 0, "learners": ["plknn", "clpl"]}
+    few = {"max_iter": 3, "n_estimators": 5, "random_state": 0, "learners": ["plknn", "clpl"]}
     return learner.set_params(**{key: few[key] for key in few.keys() & learner.get_params().keys()})
 
 
@@ -71,7 +71,7 @@ def test_who_is_asked():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_sets_of_names_are_the_matrix_with_names(birds, name):
+def test_sets_of_names_are_matrix_with_names(birds, name):
     X, candidates = birds
     frame = pd.DataFrame(candidates, columns=NAMES)
     sets = [set(NAMES[row]) for row in candidates]
@@ -84,7 +84,7 @@ def test_sets_of_names_are_the_matrix_with_names(birds, name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_sets_of_numbers_and_sparse_candidates_are_the_matrix(birds, name):
+def test_sets_of_numbers_and_sparse_candidates_are_matrix(birds, name):
     X, candidates = birds
     expected = made(name).fit(X, candidates)
     sets = [set(np.flatnonzero(row).tolist()) for row in candidates]
@@ -101,14 +101,14 @@ def test_sets_of_numbers_and_sparse_candidates_are_the_matrix(birds, name):
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_new_rows_may_be_dense_or_sparse_whatever_the_training_rows_were(birds, name, form):
+def test_new_rows_may_be_dense_or_sparse_whatever_training_rows_were(birds, name, form):
     X, candidates = birds
     model = made(name).fit(form(X), candidates)
     np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_missing_feature_is_named_with_what_to_do(birds, name):
+def test_missing_feature_is_named_with_fix(birds, name):
     X, candidates = birds
     hole = X.copy()
     hole[4, 1] = np.nan
@@ -120,7 +120,7 @@ def test_a_missing_feature_is_named_with_what_to_do(birds, name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_row_without_a_name_is_refused(birds, name):
+def test_row_without_name_is_refused(birds, name):
     X, candidates = birds
     sets = [set(NAMES[row]) for row in candidates]
     sets[4] = set()
@@ -133,7 +133,7 @@ def test_a_row_without_a_name_is_refused(birds, name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_every_learner_has_a_grid_or_a_reason(birds, name):
+def test_every_learner_has_grid_or_reason(birds, name):
     """A grid is what GridSearchCV takes: parameters of the learner, each with values that it can be fitted with."""
     if name in NO_GRID:
         assert name not in PARAMETER_GRIDS
@@ -155,7 +155,7 @@ def test_every_learner_has_a_grid_or_a_reason(birds, name):
     "name",
     [name for name in LEARNERS if "candidate_weights" in inspect.signature(LEARNERS[name].fit).parameters],
 )
-def test_weights_of_candidates_go_by_the_names_of_their_columns(birds, name):
+def test_weights_of_candidates_use_names_of_their_columns(birds, name):
     """By position another order would be other classes' weights, without a word."""
     X, candidates = birds
     frame = pd.DataFrame(candidates, columns=NAMES)
@@ -172,7 +172,7 @@ def test_no_reason_is_left_over():
     assert all(NO_GRID.values())
 
 
-def test_imported_candidates_go_by_their_names(birds):
+def test_imported_candidates_use_their_names(birds):
     """As many classes, but others: sets name theirs, and are not taken for columns."""
     X, candidates = birds
     frame, sets = pd.DataFrame(candidates, columns=NAMES), [set(NAMES[row]) for row in candidates]

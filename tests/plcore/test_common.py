@@ -47,7 +47,7 @@ EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {
     },
 }
 
-# What rounding decides, which is another on each processor: these may fail and may pass.
+# Rounding differs by processor: these may fail and may pass.
 ROUNDED = {
     (
         "M3PLClassifier",
@@ -56,11 +56,11 @@ ROUNDED = {
     "leaves, of which the check allows 4e-8; weights are copies elsewhere (margin/test_estimators)"
 }
 
-# Made otherwise than as they come: all learners, or ten components of a class, in every check would take minutes.
+# Made otherwise than as they come: all learners, or many trees or components, would take minutes.
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
     "LSBCMMClassifier": {"n_components": 3},
-    "PLForest": {"n_estimators": 20, "max_iter": 3},
+    "PLForest": {"n_estimators": 8, "max_iter": 2},
 }
 
 ESTIMATORS = [
@@ -68,7 +68,7 @@ ESTIMATORS = [
     for name in plcore.__all__
     if inspect.isclass(value := getattr(plcore, name)) and issubclass(value, BaseEstimator)
 ]
-# Those that learn from candidates; the contract of label vectors is in sensing/test_estimators.py.
+# Models that learn from candidates; the contract of label vectors is in sensing/test_estimators.py.
 CLASSIFIERS = [
     estimator
     for estimator in ESTIMATORS
@@ -80,7 +80,7 @@ def expected_failures(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
 
-def test_the_walk_finds_the_classifiers():
+def test_walk_finds_classifiers():
     assert "PLKNeighborsClassifier" in {type(estimator).__name__ for estimator in CLASSIFIERS}
     assert len(plcore.__all__) == len(set(plcore.__all__))
     for failures in EXPECTED_FAILED_CHECKS.values():
@@ -118,13 +118,13 @@ def problem():
     X = rng.normal(size=(60, 4))
     candidates = rng.random((60, 5)) < 0.3
     candidates[np.arange(60), rng.integers(4, size=60)] = True
-    candidates[:, 4] = False  # a class nobody may have
+    candidates[:, 4] = False  # a class no one may have
     return X, candidates
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda estimator: type(estimator).__name__)
 class TestCandidates:
-    def test_results_have_the_promised_shapes(self, estimator, problem):
+    def test_results_have_promised_shapes(self, estimator, problem):
         X, candidates = problem
         model = clone(estimator).fit(X, candidates)
         assert model.classes_.tolist() == [0, 1, 2, 3, 4]
@@ -200,7 +200,7 @@ class TestCandidates:
             with pytest.raises(plcore.CandidateError, match="columns of y must be classes: 'a', 'b'"):
                 model.score(X, foreign)
 
-    def test_scoring_a_missing_label_names_its_row(self, estimator, problem):
+    def test_scoring_missing_label_names_its_row(self, estimator, problem):
         X, _ = problem
         for labels, missing in (
             (np.array(["a", "b"] * 30, dtype=object), None),

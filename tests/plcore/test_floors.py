@@ -23,7 +23,7 @@ FLOORS = (
 
 MAY_TOO = {
     "evaluation": {"query"},  # a labelling run is replayed by a strategy
-    "kernel": {"neighbors"},  # graph learners go by the same neighbours and scalings as PL-KNN
+    "kernel": {"neighbors"},  # graph learners use the same neighbours and scalings as PL-KNN
     "trees": {"kernel"},  # a forest ends in the same soft labels and scores as the kernel ridge
     "sensing": {"margin"},  # the linear features of a kernel are the same for both
 }
@@ -44,7 +44,7 @@ MAY_NOT = {
     "loop": {"tables"},
 }
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}
-"""What lies beside the packages: the face of the whole, and what knows all of it."""
+"""Modules next to the packages: the face of the whole, and what knows all of it."""
 
 
 def module_of(path: Path) -> str:
@@ -105,7 +105,7 @@ def test_every_package_has_its_floor() -> None:
 
 
 @pytest.mark.parametrize("package", sorted(set().union(*FLOORS)))
-def test_a_package_imports_only_from_the_floors_below(package: str) -> None:
+def test_package_imports_only_from_floors_below(package: str) -> None:
     below = set().union(*FLOORS[: floor_of(package)])
     allowed = (below | MAY_TOO.get(package, set()) | {package}) - MAY_NOT.get(package, set())
     wrong = {
@@ -118,7 +118,7 @@ def test_a_package_imports_only_from_the_floors_below(package: str) -> None:
     assert not wrong
 
 
-def test_the_kinds_of_project_do_not_know_each_other() -> None:
+def test_kinds_of_project_do_not_know_each_other() -> None:
     kinds = ("plcore.loop.one_label", "plcore.loop.label_vectors")
     shared = [name for name in graph() if package_of(name) == "loop" and not name.startswith(kinds)]
     assert "plcore.loop" in shared
@@ -141,7 +141,7 @@ def test_no_two_modules_need_each_other() -> None:
     assert not circles(graph())
 
 
-def test_a_circle_is_found() -> None:
+def test_circle_is_found() -> None:
     modules = frozenset({"plcore.a", "plcore.b", "plcore.c", "plcore.c.d"})
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from plcore.b import B"
     assert imports_of(typed, modules) == {"plcore.b"}
@@ -152,7 +152,7 @@ def test_a_circle_is_found() -> None:
     assert circles({"plcore.a": {"plcore.b"}, "plcore.b": set()}) == []
 
 
-def test_nobody_inside_a_package_goes_through_its_face() -> None:
+def test_no_one_inside_package_goes_through_its_face() -> None:
     """Modules import from the module that defines a thing; the face is for others."""
     wrong = {
         f"{name} imports {other}"

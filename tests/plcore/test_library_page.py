@@ -1,4 +1,4 @@
-"""docs/library.md: its code runs as it stands, and does what the page says."""
+"""docs/library.md: its code runs as it is, and does what the page says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """What the code of the page has defined when all of it has run, and the first model before it is fitted anew."""
+    """Names that the code of the page defines, and the first model before its refit."""
     found: dict[str, object] = {}
     folder = tmp_path_factory.mktemp("page")
     (folder / "birds.zip").write_bytes(make_zip(birds()))
@@ -45,7 +45,7 @@ def test_there_is_code_for_every_heading():
         assert "```python" in section, section.splitlines()[0]
 
 
-def test_the_first_model_is_as_the_page_says(names):
+def test_first_model_is_as_page_says(names):
     labels, predicted, sets = names["inside"]
     assert all(label in row for label, row in zip(labels, sets, strict=True))
     assert predicted == ["emu"]
@@ -53,7 +53,7 @@ def test_the_first_model_is_as_the_page_says(names):
     assert score == candidate_accuracy(sets, said)
 
 
-def test_shortlists_are_as_the_page_says(names):
+def test_shortlists_are_as_page_says(names):
     lists, candidates, truth = (
         names["lists"],
         *(names[one][names["others"]] for one in ("candidates", "truth")),
@@ -63,18 +63,18 @@ def test_shortlists_are_as_the_page_says(names):
     assert lists[np.arange(len(truth)), truth].mean() > 0.85
 
 
-def test_the_cheapest_question_is_as_the_page_says(names):
+def test_cheapest_question_is_as_page_says(names):
     best = names["cheapest_question"](names["questions"])
     assert (best.form, best.about) == ("is", (0,))
 
 
-def test_an_answer_is_taken_in(names):
+def test_answer_is_applied(names):
     model = names["model"]
     assert model.transduction_[4] == "wren"
     assert 4 in names["changed"]
 
 
-def test_the_search_and_the_ensembles_learn(names):
+def test_search_and_ensembles_learn(names):
     X, truth, candidates = names["X"], names["truth"], names["candidates"]
     assert names["search"].best_score_ > 0.9
     for name in ("search", "both", "bags", "calibrated"):
@@ -87,7 +87,7 @@ def test_the_search_and_the_ensembles_learn(names):
     assert np.log(names["calibrated"].predict_proba(X)[right]).mean() > np.log(plain[right]).mean()
 
 
-def test_several_annotators_are_as_the_page_says(names):
+def test_several_annotators_are_as_page_says(names):
     votes, crowd = names["votes"], names["crowd"]
     assert names["majority"](votes).tolist() == ["wren", "emu", "robin"]
     assert crowd.classes_.tolist() == ["emu", "robin", "wren"]
@@ -112,12 +112,12 @@ def test_every_strategy_asks_its_own_rows(names):
     assert len(names["changed_most"].rows) == 2
 
 
-def test_coverage_is_as_the_page_says(names):
+def test_coverage_is_as_page_says(names):
     cover = names["cover"]
     assert cover.lasts(answered=0)
     assert len(set(cover.next(3).tolist())) == 3
 
 
-def test_an_encoder_makes_a_vector_of_every_image(names):
+def test_encoder_makes_vector_of_every_image(names):
     assert names["vectors"].shape == (names["table"].n_rows, 3)
     assert np.isfinite(names["vectors"][0]).all()

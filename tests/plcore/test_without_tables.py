@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
 """
 
 
-def test_only_what_reads_tables_needs_the_extra() -> None:
+def test_only_what_reads_tables_needs_extra() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -50,7 +50,7 @@ def test_only_what_reads_tables_needs_the_extra() -> None:
     )
 
 
-def test_a_part_of_the_extra_is_as_good_as_none_of_it() -> None:
+def test_part_of_extra_is_as_good_as_none_of_it() -> None:
     program = (
         "import sys\nsys.modules['arff'] = None\nimport plcore\n"
         "exec('from plcore import *', found := {})\nassert 'PLSVC' in found\nassert 'LabelTable' not in found"

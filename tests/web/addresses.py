@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from workflow.access import Right
 
 OPEN = ("/healthz", "/signin")
-"""For everybody, signed in or not."""
+"""For everyone, signed in or not."""
 
 OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
-"""For everybody where an OpenID provider is set up; elsewhere they are not there."""
+"""For everyone where an OpenID provider is set up; elsewhere they are not there."""
 
 SIGNED_IN = (
     "/",
@@ -20,7 +20,7 @@ SIGNED_IN = (
     "/app/icon-{size}.png",
     "/_stcore/stream",
 )
-"""For whoever is signed in. Pages, which come by /_stcore/stream, ask use cases."""
+"""For anyone who is signed in. Pages, which come by /_stcore/stream, ask use cases."""
 
 AT_A_PROJECT: Mapping[str, Right] = {
     "/files/{name}": Right.SEE,
@@ -43,7 +43,9 @@ API: Mapping[str, Right | None] = {
     "GET /projects/{project}/predictions": Right.OWN,
     "GET /projects/{project}/export": Right.OWN,
     "GET /files/{name}": None,
+    "POST /uploads": Right.OWN,
     "POST /readings": Right.OWN,
+    "POST /projects": Right.OWN,
     "POST /projects/{project}/question": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
@@ -56,10 +58,10 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/encoders/resume": Right.OWN,
     "POST /projects/{project}/back-to-words": Right.OWN,
 }
-"""Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""
+"""Below /api/v1, for anyone who sends a token. None: what the person may see, of whatever project."""
 
 OF_WINNOW = ("/backup-files/{name}",)
-"""For owners of this Winnow alone, whatever role anybody has in a project."""
+"""For owners of this Winnow alone, whatever role anyone has in a project."""
 
 OF_ANY_PROJECT: Mapping[str, Right] = {"/uploads": Right.OWN}
 """For who has this right anywhere."""

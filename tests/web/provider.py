@@ -19,9 +19,9 @@ CLIENT, SECRET = "winnow", "a client's secret of some length"
 
 
 class Provider:
-    """``user`` : claims of whoever signs in      ``lies`` : claims that take the place of true ones; None leaves out
+    """``user`` : claims of anyone who signs in      ``lies`` : claims that take the place of true ones; None leaves out
 
-    ``stated`` : what discovery says otherwise      ``signing`` : the key of ID tokens, where it is not the stated one
+    ``stated`` : what discovery says otherwise      ``signing`` : the key of ID tokens, if it is not the stated one
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Provider:
         self.server.server_close()
 
     def agree(self, address: str) -> str:
-        """What a browser is sent back to once its person has agreed at this address."""
+        """Address that a browser returns to after its user agreed."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         self.asked.append(asked)
         code = secrets.token_urlsafe(16)
@@ -64,7 +64,7 @@ class Provider:
         }
 
     def token(self, form: dict[str, str], basic: str) -> dict[str, Any] | None:
-        """The tokens for a code; None where code, client, address or PKCE do not fit."""
+        """The tokens for a code; None if code, client, address or PKCE do not fit."""
         asked = self.codes.pop(form.get("code", ""), None)
         expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
         if asked is None or basic != f"Basic {expected}" or form["redirect_uri"] != asked["redirect_uri"]:

@@ -28,7 +28,7 @@ NOBODY = "no member"
 
 @pytest.fixture
 def seat(home: Home) -> Seat:
-    """The owner at a project with pictures, beside one with recordings."""
+    """The owner at a project with pictures, next to one with recordings."""
     owner = Seat(home, team.ensure_owner(home).id)
     upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
     checked = importing.check(upload, upload.suggest_roles())
@@ -38,7 +38,7 @@ def seat(home: Home) -> Seat:
 
 
 def sign_in(client: TestClient, seat: Seat, role: str) -> int:
-    """Somebody with this role in both projects; their number."""
+    """Someone with this role in both projects; their number."""
     nowhere = Seat(seat.home, seat.person_id)
     secret = team.redeem_link(seat.home, team.make_link(nowhere, "Eve"))
     client.cookies.set(COOKIE, secret)
@@ -84,7 +84,7 @@ def test_every_route_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("role", [*Role, NOBODY])
-def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat, role: str) -> None:
+def test_every_role_is_answered_as_paper_says(client: TestClient, seat: Seat, role: str) -> None:
     person = sign_in(client, seat, Role.OWNER)
     address = prepared(seat, person)
     if role == NOBODY:
@@ -117,7 +117,7 @@ def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat
     assert upload.status_code == (201 if Right.OWN in rights else 403)
 
 
-def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
+def test_who_is_not_member_is_answered_as_if_nothing_were_there(client: TestClient, seat: Seat) -> None:
     """Status, words and headers are those of a file, and of a project, that does not exist."""
     address = prepared(seat, sign_in(client, seat, Role.OWNER))
     client.cookies.clear()
@@ -139,7 +139,7 @@ def test_who_is_no_member_is_answered_as_if_nothing_were_there(client: TestClien
         assert headers[0] == headers[1]
 
 
-def test_without_a_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
+def test_without_sign_in_only_what_is_open_answers(client: TestClient, seat: Seat) -> None:
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
     closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]

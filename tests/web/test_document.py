@@ -25,8 +25,7 @@ from tests.workflow.alike_world import alike_project
 from web.closed import HOST_CONFIG
 from web.document import ALWAYS, CHOOSING, MANIFEST_TYPE, NEEDED, PAGES, PATH, START, document, needed
 from web.headers import HEADERS, hashes_of
-from web.packed import MOST, NO_PRESS, Readable, files, packed, readable
-from web.scripts import FOLDER
+from web.packed import FOLDER, MOST, NO_PRESS, Readable, files, packed, readable
 from workflow.access import Role
 from workflow.answering.press import Press
 from workflow.people import members, team
@@ -78,14 +77,14 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_streamlit_is_told_what_it_would_ask_for_and_of_nobody_who_may_frame_it(ada: TestClient) -> None:
+def test_streamlit_is_told_what_it_would_ask_for_and_of_no_one_who_may_frame_it(ada: TestClient) -> None:
     told = re.findall(r"HOST_CONFIG: (.*?) };</script>", ada.get("/annotate").text)
     named = [json.loads(one) for one in told]
     assert named == [ada.get(HOST_CONFIG).json() | {"allowedOrigins": ["https://nobody.invalid"]}]
 
 
 @pytest.mark.slow
-def test_what_a_script_imports_is_named_with_it() -> None:
+def test_what_script_imports_is_named_with_it() -> None:
     names = [re.sub(r"\.[\w-]{8}\.js$", "", one.rpartition("/")[2]) for one in needed("annotate")]
     assert {"BidiComponent", "serialization", "purify.es"} <= set(names)
     assert "PlotlyChart" in " ".join(needed("progress"))
@@ -105,7 +104,7 @@ def test_what_any_page_needs_is_there(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home: Home) -> None:
+def test_boxes_to_choose_by_are_named_if_there_are_some(ada: TestClient, home: Home) -> None:
     """A person's own projects count, not those of others."""
     seat, named = Seat(home, team.ensure_owner(home).id), {}
     for number in range(5):
@@ -144,14 +143,14 @@ def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: Test
 
 
 @pytest.mark.slow
-def test_nobody_has_one_who_is_not_signed_in(ada: TestClient) -> None:
+def test_no_one_has_one_who_is_not_signed_in(ada: TestClient) -> None:
     ada.cookies.clear()
     for page in (START, *PAGES):
         answer = ada.get(f"/{page}", headers={"accept": "text/html"})
         assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
 
 
-# What a page sends that Streamlit could not read is a press that is none
+# Malformed page messages are counted as unusable
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -183,7 +182,7 @@ def value_of(sent: bytes, part: str) -> str:
 
 
 @pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_what_cannot_be_read_becomes_a_press_that_is_refused_in_words(value: str) -> None:
+def test_input_that_cannot_be_read_becomes_press_that_is_refused_in_words(value: str) -> None:
     trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
     assert trigger == NO_PRESS
     (sent,) = deserialize_trigger_list(trigger) or []
@@ -206,7 +205,7 @@ def test_all_else_is_left_as_it_came(part: str, value: str) -> None:
         assert readable(other) is other
 
 
-def test_messages_of_a_websocket_are_read_and_nothing_else() -> None:
+def test_messages_of_websocket_are_read_and_nothing_else() -> None:
     bad = message("json_trigger_value", DEEP)
     coming = [
         {"type": "websocket.connect"},
@@ -239,7 +238,7 @@ def test_messages_of_a_websocket_are_read_and_nothing_else() -> None:
     assert [got[0], got[2], got[3]] == [coming[0], coming[2], coming[3]]
 
 
-def test_a_message_too_large_to_be_a_press_ends_the_websocket_unread() -> None:
+def test_message_too_large_to_be_press_ends_websocket_unread() -> None:
     got: list[str] = []
     told: list[Any] = []
 
@@ -271,7 +270,7 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
     return client
 
 
-def test_without_a_sign_in_there_is_nothing(client: TestClient) -> None:
+def test_without_sign_in_there_is_nothing(client: TestClient) -> None:
     answer = client.get(ADDRESS)
     assert answer.status_code == 401
     assert b"function" not in answer.content
@@ -340,7 +339,7 @@ def packed_ada(client: TestClient, home: Home) -> TestClient:
 
 
 @pytest.mark.parametrize(("name", "kind"), [(SCRIPT, "text/javascript"), (STYLE, "text/css")])
-def test_a_file_comes_packed_and_whole(packed_ada: TestClient, name: str, kind: str) -> None:
+def test_file_comes_packed_and_whole(packed_ada: TestClient, name: str, kind: str) -> None:
     answer = packed_ada.get(name, headers={"accept-encoding": "br, GZIP"})
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "gzip"
@@ -367,7 +366,7 @@ def test_packing_is_worth_it_and_done_once() -> None:
         {"accept-encoding": "gzip", "range": "bytes=0-9"},
     ],
 )
-def test_who_does_not_take_it_or_wants_a_part_is_left_to_streamlit(
+def test_who_does_not_take_it_or_wants_part_is_left_to_streamlit(
     packed_ada: TestClient, headers: dict[str, str]
 ) -> None:
     assert "content-encoding" not in packed_ada.get(SCRIPT, headers=headers).headers
@@ -382,19 +381,19 @@ def test_no_other_name_opens_anything(packed_ada: TestClient, name: str) -> None
     assert all(path.is_relative_to(get_static_dir()) for path in files().values())
 
 
-def test_nobody_gets_it_who_is_not_signed_in(client: TestClient) -> None:
+def test_no_one_gets_it_who_is_not_signed_in(client: TestClient) -> None:
     answer = client.get(SCRIPT, headers={"accept-encoding": "gzip"})
     assert answer.status_code in (303, 401, 403)
     assert "content-encoding" not in answer.headers
 
 
-# The manifest and its icons: for whoever is signed in, and what they say of themselves is so
+# The manifest and its icons: for anyone who is signed in, and what they say of themselves is so
 
 
 INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"
 
 
-def test_the_icons_are_as_large_as_the_manifest_says(client: TestClient, home: Home) -> None:
+def test_icons_are_as_large_as_manifest_says(client: TestClient, home: Home) -> None:
     assert client.get(INSTALLING_ADDRESS, headers={"accept": "*/*"}).status_code == 401
     seat = Seat(home, team.ensure_owner(home).id)
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))

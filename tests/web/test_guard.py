@@ -46,7 +46,7 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
 
 
 def sent_away(websocket: WebSocketTestSession) -> bool:
-    """Whether the page is told to go where it is said that its sign-in has ended, and is then cut off."""
+    """Whether the page is told to go if it is said that its sign-in has ended, and is then cut off."""
     told = ForwardMsg()
     told.ParseFromString(websocket.receive_bytes())
     with pytest.raises(WebSocketDisconnect) as cut:
@@ -62,7 +62,7 @@ def refused(client: TestClient, **options: object) -> bool:
         return refusal.code == 4401
 
 
-def test_without_a_sign_in_pages_redirect_and_the_rest_is_401(client: TestClient) -> None:
+def test_without_sign_in_pages_redirect_and_rest_is_401(client: TestClient) -> None:
     page = client.get("/", headers=HTML)
     assert (page.status_code, page.headers["location"]) == (303, "/signin")
     for path in (
@@ -81,20 +81,20 @@ def test_without_a_sign_in_pages_redirect_and_the_rest_is_401(client: TestClient
 
 
 @pytest.mark.parametrize("cookie", [None, "", "forged", "a" * 43, '"', "\u00e9", "x; y=\x01"])
-def test_a_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: str | None) -> None:
+def test_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: str | None) -> None:
     headers = {} if cookie is None else {"cookie": f"{COOKIE}={cookie}".encode()}
     assert client.get("/", headers=headers).status_code == 401
     assert refused(client, headers=headers)
 
 
-def test_cookies_of_other_programs_do_not_hide_the_sign_in(signed_in: TestClient) -> None:
+def test_cookies_of_other_programs_do_not_hide_sign_in(signed_in: TestClient) -> None:
     mine = f"{COOKIE}={signed_in.cookies[COOKIE]}"
     signed_in.cookies.clear()
     for other in ('a={"b": [1, 2]}', "_xsrf=2|f00|x", "broken", 'a="', "=;;"):
         assert signed_in.get("/", headers={"cookie": f"{other}; {mine}"}).status_code == 200, other
 
 
-def test_a_link_s_secret_is_not_a_sign_in(client: TestClient, home: Home) -> None:
+def test_link_s_secret_is_not_sign_in(client: TestClient, home: Home) -> None:
     client.cookies.set(COOKIE, team.make_start_link(home))
     assert client.get("/").status_code == 401
 
@@ -108,7 +108,7 @@ def test_signed_in_people_are_let_through_and_named(signed_in: TestClient, home:
 
 
 @pytest.mark.parametrize("header", ["x-winnow-person", "X-Winnow-Person", "X-WINNOW-PERSON"])
-def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home, header: str) -> None:
+def test_person_named_by_client_is_dropped(client: TestClient, home: Home, header: str) -> None:
     assert client.get("/", headers={header: "1"}).status_code == 401
     assert refused(client, headers={header: "1"})
     owner = team.ensure_owner(home).id
@@ -120,7 +120,7 @@ def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home,
         assert websocket.receive_json() == ["key", bob]
 
 
-def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
+def test_signing_out_ends_open_websocket(signed_in: TestClient) -> None:
     with signed_in.websocket_connect(GUARD_STREAM) as websocket:
         websocket.send_text("one")
         websocket.receive_json()
@@ -130,7 +130,7 @@ def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
     assert refused(signed_in)
 
 
-def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Home) -> None:
+def test_disabling_person_ends_open_websocket(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
     with client.websocket_connect(GUARD_STREAM) as websocket:
@@ -140,7 +140,7 @@ def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Hom
     assert client.get("/").status_code == 401
 
 
-def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert signed_in.get("/").status_code == 200
     monkeypatch.setattr(browsers, "datetime", ahead(browsers.SIGN_IN_LIFE + timedelta(seconds=1)))
     assert signed_in.get("/").status_code == 401
@@ -162,7 +162,7 @@ def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pyte
         "://127.0.0.1:8501",
     ],
 )
-def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestClient, origin: str) -> None:
+def test_other_sites_cannot_open_websocket_or_change_anything(signed_in: TestClient, origin: str) -> None:
     assert refused(signed_in, headers={"origin": origin})
     for path in ("/", "/signout"):
         assert signed_in.post(path, headers={"origin": origin}).status_code == 403
@@ -172,14 +172,14 @@ def test_other_sites_cannot_open_a_websocket_or_change_anything(signed_in: TestC
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_a_browser_says_comes_from_another_site_is_refused(signed_in: TestClient, site: str) -> None:
+def test_what_browser_says_comes_from_another_site_is_refused(signed_in: TestClient, site: str) -> None:
     assert signed_in.post("/signout", headers={"sec-fetch-site": site}).status_code == 403
     assert refused(signed_in, headers={"sec-fetch-site": site, "origin": BASE})
     assert signed_in.get("/", headers={"sec-fetch-site": site}).status_code == 200, "a link may lead here"
     assert signed_in.post("/signout", headers={"sec-fetch-site": "same-origin"}).status_code == 303
 
 
-def test_over_tls_a_page_that_came_without_it_is_another_site(home: Home) -> None:
+def test_over_tls_page_that_came_without_it_is_another_site(home: Home) -> None:
     with TestClient(app_of(), base_url="https://127.0.0.1:8501", follow_redirects=False) as client:
         secret = team.redeem_link(home, team.make_start_link(home))
         cookie = {"cookie": f"{COOKIE}={secret}"}
@@ -198,7 +198,7 @@ def test_over_tls_a_page_that_came_without_it_is_another_site(home: Home) -> Non
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"]
 )
-def test_a_wrong_host_is_refused_before_anything_else(signed_in: TestClient, host: str) -> None:
+def test_wrong_host_is_refused_before_anything_else(signed_in: TestClient, host: str) -> None:
     for path in ("/", "/signin", "/healthz"):
         answer = signed_in.get(path, headers={"host": host})
         assert answer.status_code == 400
@@ -216,7 +216,7 @@ def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
     assert signed_in.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_where_the_database_file_is_gone_it_is_said_and_open_pages_say_it_themselves(
+def test_if_database_file_is_gone_it_is_reported_and_open_pages_say_it_themselves(
     signed_in: TestClient, home: Home
 ) -> None:
     with signed_in.websocket_connect(GUARD_STREAM) as page:
@@ -233,7 +233,7 @@ def test_where_the_database_file_is_gone_it_is_said_and_open_pages_say_it_themse
 
 
 @pytest.mark.parametrize("header", ["x-winnow-sign-in", "X-Winnow-Sign-In"])
-def test_pages_learn_the_number_of_the_sign_in_from_the_guard_alone(
+def test_pages_learn_number_of_sign_in_from_guard_alone(
     signed_in: TestClient, home: Home, header: str
 ) -> None:
     (mine,) = browsers.my_browsers(Seat(home, team.ensure_owner(home).id))
@@ -241,9 +241,7 @@ def test_pages_learn_the_number_of_the_sign_in_from_the_guard_alone(
     assert answer.json() == [str(mine.id)]
 
 
-def test_an_ended_browser_is_sent_away_at_its_next_press_and_others_stay(
-    client: TestClient, home: Home
-) -> None:
+def test_ended_browser_is_sent_away_at_its_next_press_and_others_stay(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner)
     first = team.redeem_link(home, team.make_start_link(home))
@@ -260,7 +258,7 @@ def test_an_ended_browser_is_sent_away_at_its_next_press_and_others_stay(
             assert other.receive_json()[0] == "a press"
 
 
-def test_when_a_browser_was_seen_is_noted_now_and_then(
+def test_when_browser_was_seen_is_noted_now_and_then(
     signed_in: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -273,12 +271,12 @@ def test_when_a_browser_was_seen_is_noted_now_and_then(
     assert len(seen) == 2
 
 
-def test_where_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestClient) -> None:
+def test_if_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestClient) -> None:
     with full_disk():
         assert signed_in.get("/").status_code == 200
 
 
-# Streamlit's addresses: which are open to whoever is signed in, and that all others are not there
+# Streamlit's addresses: which are open to anyone who is signed in, and that all others are not there
 
 
 STATIC = next(
@@ -295,7 +293,7 @@ def ada(client: TestClient, home: Home) -> TestClient:
 
 
 def page_addresses() -> set[str]:
-    """What pages/main.py calls its pages."""
+    """Page names in pages/main.py."""
     found: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / "pages" / "main.py").read_text())):
         if isinstance(node, ast.Call):
@@ -367,7 +365,7 @@ def test_all_others_are_not(ada: TestClient, path: str, method: str) -> None:
     assert "There is no such address here." in answer.text
 
 
-def test_no_host_may_speak_to_a_page_that_it_frames(ada: TestClient) -> None:
+def test_no_host_may_speak_to_page_that_it_frames(ada: TestClient) -> None:
     answer = ada.get(HOST_CONFIG)
     assert answer.json()["allowedOrigins"] == []
     assert "streamlit" not in answer.text
@@ -430,12 +428,12 @@ def test_any_small_form_is_read_in_whatever_pieces_it_comes(fields: dict[str, st
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
+def test_any_bytes_are_form_or_are_refused(body: bytes) -> None:
     with suppress(FormError):
         assert len(read(body)[0]) <= 20
 
 
-def test_no_more_is_read_than_a_form_can_have() -> None:
+def test_no_more_is_read_than_form_can_have() -> None:
     asked = 0
 
     async def endless() -> Message:
@@ -457,7 +455,7 @@ def test_other_types_are_refused_unread(kind: bytes) -> None:
     assert refused.value.status == 415
 
 
-def test_too_many_fields_are_refused_and_of_two_the_first_counts() -> None:
+def test_too_many_fields_are_refused_and_of_two_first_counts() -> None:
     with pytest.raises(FormError):
         read(b"a=1&" * 21)
     assert read(b"link=one&link=two")[0] == {"link": "one"}

@@ -60,7 +60,7 @@ def invite_bob(client: TestClient, home: Home, owner: int) -> None:
     members.share(seat, "bob", [one.id for one in managing.list_projects(seat)], "viewer")
 
 
-def test_without_a_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:
+def test_without_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:
     answer = client.get(ADDRESS)
     assert answer.status_code == 401
     assert picture(2) not in answer.content
@@ -68,7 +68,7 @@ def test_without_a_sign_in_there_is_nothing(client: TestClient, owner: int) -> N
     assert client.get(ADDRESS, headers={"x-winnow-person": str(owner)}).status_code == 401
 
 
-def test_a_picture_comes_with_its_type_and_may_be_kept_by_this_browser_alone(signed_in: TestClient) -> None:
+def test_picture_comes_with_its_type_and_may_be_kept_by_this_browser_alone(signed_in: TestClient) -> None:
     answer = signed_in.get(ADDRESS)
     assert (answer.status_code, answer.content) == (200, picture(2))
     assert answer.headers["content-type"] == "image/png"
@@ -87,7 +87,7 @@ def test_pages_may_show_and_play_what_this_server_gives() -> None:
     assert "'self'" in policy.get("media-src", policy["default-src"])
 
 
-def test_a_recording_comes_in_parts_where_a_player_asks_for_them(signed_in: TestClient) -> None:
+def test_recording_comes_in_parts_if_player_asks_for_them(signed_in: TestClient) -> None:
     answer = signed_in.get(f"/files/{kept(WAV, 'wav')}", headers={"range": "bytes=0-3"})
     assert (answer.status_code, answer.content) == (206, b"RIFF")
     assert answer.headers["content-type"] == "audio/wav"
@@ -113,14 +113,14 @@ def test_other_names_are_not_found(signed_in: TestClient, path: str) -> None:
     assert signed_in.get(path).status_code in (404, 307)
 
 
-def test_a_disabled_person_is_refused(client: TestClient, home: Home, owner: int) -> None:
+def test_disabled_person_is_refused(client: TestClient, home: Home, owner: int) -> None:
     invite_bob(client, home, owner)
     assert client.get(ADDRESS).status_code == 200
     team.disable_person(Seat(home, owner), owner + 1)
     assert client.get(ADDRESS).status_code == 401
 
 
-def test_a_small_picture_comes_as_the_large_one_does(client: TestClient, signed_in: TestClient) -> None:
+def test_small_picture_comes_as_large_one_does(client: TestClient, signed_in: TestClient) -> None:
     answer = signed_in.get(f"{ADDRESS}/small")
     assert (answer.status_code, answer.content) == (200, thumbnail(picture(2)))
     assert answer.headers["content-type"] == "image/webp"
@@ -142,7 +142,7 @@ def test_nothing_can_be_put_there(signed_in: TestClient) -> None:
     assert signed_in.post(ADDRESS).status_code == 405
 
 
-def test_a_recording_has_a_picture_for_those_who_get_the_recording(
+def test_recording_has_picture_for_those_who_get_recording(
     client: TestClient, home: Home, owner: int
 ) -> None:
     segments_project(home, owner)
@@ -164,7 +164,7 @@ def test_a_recording_has_a_picture_for_those_who_get_the_recording(
     assert client.post(DRAWN).status_code == 405
 
 
-def test_a_picture_is_refused_to_the_disabled(client: TestClient, home: Home, owner: int) -> None:
+def test_picture_is_refused_to_disabled(client: TestClient, home: Home, owner: int) -> None:
     segments_project(home, owner)
     invite_bob(client, home, owner)
     assert client.get(DRAWN).status_code == 200
@@ -192,7 +192,9 @@ def test_parameters_that_mean_nothing_are_refused_in_words(
     assert "cache-control" not in answer.headers
 
 
-def test_what_cannot_be_drawn_is_said_and_can_still_be_fetched(signed_in: TestClient, home: Home) -> None:
+def test_input_that_cannot_be_drawn_is_reported_and_can_still_be_fetched(
+    signed_in: TestClient, home: Home
+) -> None:
     path = home.media_dir / kept(WAV, "wav")[:2] / kept(WAV, "wav")
     path.write_bytes(b"RIFF, but nothing more")
     answer = signed_in.get(f"/files/{path.name}/spectrogram")
@@ -247,7 +249,7 @@ def seat(home: Home) -> Seat:
 
 @pytest.fixture
 def key(seat: Seat) -> str:
-    """Of a file that is ready."""
+    """For a file that is ready."""
     made = files.prepare(seat, ExportChoice("jsonl"), "small")
     files.wait(seat, made)
     return made
@@ -263,7 +265,7 @@ def address(seat: Seat, key: str) -> str:
     return f"/exports/{seat.project_id}/{key}"
 
 
-def test_the_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
+def test_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
     answer = exports_signed_in.get(address(seat, key))
     assert (answer.status_code, answer.content) == (200, file_of(seat, "jsonl"))
     assert answer.headers["content-disposition"] == 'attachment; filename="small-winnowed.jsonl"'
@@ -276,14 +278,14 @@ def test_the_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat:
     assert exports_signed_in.head(address(seat, key)).status_code == 200
 
 
-def test_exports_without_a_sign_in_there_is_nothing(client: TestClient, seat: Seat, key: str) -> None:
+def test_exports_without_sign_in_there_is_nothing(client: TestClient, seat: Seat, key: str) -> None:
     assert client.get(address(seat, key)).status_code == 401
     client.cookies.set(COOKIE, "forged")
     forged = client.get(address(seat, key), headers={"x-winnow-person": str(seat.person_id)})
     assert forged.status_code == 401
 
 
-def test_an_annotator_is_refused_though_they_know_the_address(
+def test_annotator_is_refused_though_they_know_address(
     client: TestClient, home: Home, seat: Seat, key: str
 ) -> None:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Bob")))
@@ -310,7 +312,7 @@ def test_exports_other_names_are_not_found(
         "/exports/",
     ):
         assert exports_signed_in.get(path).status_code in (404, 307), path
-    assert "prepare it anew" in exports_signed_in.get(address(seat, "x")).text
+    assert "prepare it again" in exports_signed_in.get(address(seat, "x")).text
 
 
 def test_it_goes_with_its_project_and_when_it_is_removed(
@@ -330,7 +332,7 @@ def test_exports_nothing_can_be_put_there(exports_signed_in: TestClient, seat: S
     assert exports_signed_in.delete(address(seat, key)).status_code == 405
 
 
-def test_a_project_that_no_number_can_be_is_not_found(exports_signed_in: TestClient, key: str) -> None:
+def test_project_that_no_number_can_be_is_not_found(exports_signed_in: TestClient, key: str) -> None:
     assert exports_signed_in.get(f"/exports/{10**30}/{key}").status_code == 404
 
 
@@ -349,7 +351,7 @@ def backups_address(home: Home) -> str:
     return f"/backup-files/{path.name}"
 
 
-def test_an_owner_gets_the_file(client: TestClient, home: Home, backups_address: str) -> None:
+def test_owner_gets_file(client: TestClient, home: Home, backups_address: str) -> None:
     assert client.get(backups_address).status_code == 401
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     answer = client.get(backups_address)
@@ -368,7 +370,7 @@ def test_an_owner_gets_the_file(client: TestClient, home: Home, backups_address:
         assert client.get(backups_address).status_code == 503, "it could not be noted who took it"
 
 
-def test_nobody_else_does(client: TestClient, home: Home, backups_address: str) -> None:
+def test_no_one_else_does(client: TestClient, home: Home, backups_address: str) -> None:
     owner = team.ensure_owner(home).id
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "Ada")))
     assert client.get(backups_address).status_code == 403

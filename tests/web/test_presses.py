@@ -74,7 +74,7 @@ def entries(seat: Seat) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.kind, tuple(one.labels)) for one in log(seat.home, seat.project_id or 0)]
 
 
-def test_an_answer_is_stored_and_brings_what_the_page_would_draw(signed_in: TestClient, seat: Seat) -> None:
+def test_answer_is_stored_and_brings_what_page_would_draw(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     answer = send(
         signed_in, seat, token=question.token, labels=["ant"], note="seen", flagged=True, zone="Europe/Berlin"
@@ -115,10 +115,10 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw", "is"]
     twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
     assert twice.status_code == 409
-    assert "taken back already" in twice.json()["card"]["saved"]["message"]
+    assert "withdrawn already" in twice.json()["card"]["saved"]["message"]
 
 
-def test_undo_of_rows_together_leads_to_the_page(signed_in: TestClient, seat: Seat) -> None:
+def test_undo_of_rows_together_leads_to_page(signed_in: TestClient, seat: Seat) -> None:
     there = alike_project(seat.home, seat.person_id)
     batch = batches.next_batch(there)
     assert isinstance(batch, batches.ShownBatch)
@@ -127,7 +127,7 @@ def test_undo_of_rows_together_leads_to_the_page(signed_in: TestClient, seat: Se
     assert send(signed_in, there, kind="undo", seq=seq).json() == {"card": None, "together": True}
 
 
-def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, seat: Seat) -> None:
+def test_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     with ThreadPoolExecutor(2) as both:
         answers = list(
@@ -144,7 +144,7 @@ def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient
 
 
 @pytest.mark.parametrize(("kind", "labels"), [("is", ["bee"]), ("skip", []), ("not", ["ant"])])
-def test_a_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
+def test_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
     signed_in: TestClient, seat: Seat, kind: str, labels: list[str]
 ) -> None:
     question = loop.next_question(seat)
@@ -154,7 +154,7 @@ def test_a_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
     assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
 
 
-def test_undo_that_is_sent_again_is_no_failure(signed_in: TestClient, seat: Seat) -> None:
+def test_undo_that_is_sent_again_is_not_failure(signed_in: TestClient, seat: Seat) -> None:
     card = send(signed_in, seat, token=loop.next_question(seat).token, labels=["ant"]).json()["card"]
     undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
     first = send(signed_in, seat, **undo)
@@ -169,7 +169,7 @@ def test_undo_that_is_sent_again_is_no_failure(signed_in: TestClient, seat: Seat
         assert send(signed_in, there, **undo, **more).json() == {"card": None, "together": True}
 
 
-def test_a_project_that_is_being_read_keeps_nobody_waiting_at_another(
+def test_project_that_is_being_read_keeps_no_one_waiting_at_another(
     signed_in: TestClient, seat: Seat
 ) -> None:
     other = seat.at(four_class_project(seat.home, seat.person_id, "five"))
@@ -186,7 +186,7 @@ def test_a_project_that_is_being_read_keeps_nobody_waiting_at_another(
         assert {one.result().status_code for one in held} == {409}
 
 
-def test_what_does_not_fit_is_refused_with_the_card_as_it_stands(
+def test_input_that_does_not_fit_is_refused_with_card_as_it_is(
     signed_in: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = loop.next_question(seat).token
@@ -213,7 +213,7 @@ def test_what_does_not_fit_is_refused_with_the_card_as_it_stands(
     assert entries(seat) == []
 
 
-def test_what_is_said_beside_a_press_may_be_anything(signed_in: TestClient, seat: Seat) -> None:
+def test_what_is_said_next_to_press_may_be_anything(signed_in: TestClient, seat: Seat) -> None:
     for beside in ({"zone": "../etc/passwd"}, {"zone": [1]}, {"person": "1"}, {"person": True}, {"again": 1}):
         question = loop.next_question(seat)
         answer = send(signed_in, seat, token=question.token, kind="skip", **beside)
@@ -234,14 +234,14 @@ def test_what_is_said_beside_a_press_may_be_anything(signed_in: TestClient, seat
         (json.dumps(PRESS).encode(), "application/json-seq", 415),
     ],
 )
-def test_a_body_that_no_card_sends_is_refused(
+def test_body_that_no_card_sends_is_refused(
     signed_in: TestClient, seat: Seat, body: bytes, kind: str, status: int
 ) -> None:
     answer = signed_in.post(f"/presses/{seat.project_id}", content=body, headers={"content-type": kind})
     assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (status, "text/plain")
 
 
-def test_who_is_signed_out_or_somebody_else_presses_nothing(signed_in: TestClient, seat: Seat) -> None:
+def test_who_is_signed_out_or_someone_else_presses_nothing(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     said = {"token": question.token, "labels": ["ant"]}
     nobody = Seat(seat.home, seat.person_id)
@@ -271,7 +271,7 @@ def test_who_is_signed_out_or_somebody_else_presses_nothing(signed_in: TestClien
     assert own.status_code == 200
 
 
-def test_a_press_that_does_not_come_whole_is_refused_in_words(
+def test_press_that_does_not_come_whole_is_refused_in_words(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
@@ -284,7 +284,7 @@ def test_a_press_that_does_not_come_whole_is_refused_in_words(
     assert (answer.status_code, answer.headers["connection"]) == (408, "close")
 
 
-def test_bodies_that_are_no_presses_count_as_such(
+def test_bodies_that_are_not_presses_count_as_such(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
@@ -309,7 +309,7 @@ def test_presses_sooner_than_hands_could(
 @pytest.mark.parametrize(
     "fault", [NotSaved("The disk is full."), OperationalError("", {}, Exception("locked"))]
 )
-def test_a_store_that_fails_is_said_in_words(
+def test_store_that_fails_is_reported(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -324,7 +324,7 @@ def test_a_store_that_fails_is_said_in_words(
     assert entries(seat) == []
 
 
-def test_an_answer_is_stored_where_what_comes_next_cannot_be_had(
+def test_answer_is_stored_if_what_comes_next_cannot_be_had(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)
@@ -340,7 +340,7 @@ def test_an_answer_is_stored_where_what_comes_next_cannot_be_had(
     "fault",
     [NotSaved("The disk is full."), StaleQuestion("In another tab."), NotAllowed("No."), NotFound("No.")],
 )
-def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
+def test_what_was_done_is_not_denied_if_what_comes_next_cannot_be_had(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_: Any) -> None:
@@ -352,18 +352,18 @@ def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
     answer = send(signed_in, seat, **undo)
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     twice = send(signed_in, seat, **undo)
-    assert (twice.status_code, "taken back already" in twice.text) == (409, True)
+    assert (twice.status_code, "withdrawn already" in twice.text) == (409, True)
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
 
 
-def test_a_press_in_a_break_that_another_tab_began(signed_in: TestClient, seat: Seat) -> None:
+def test_press_in_break_that_another_tab_began(signed_in: TestClient, seat: Seat) -> None:
     question = loop.next_question(seat)
     loop.pause(seat, question.token)
     card = send(signed_in, seat, token="x", labels=["ant"]).json()["card"]
     assert (card["token"], card["question"], card["offer"]["kind"]) == (None, None, "resume")
 
 
-def test_what_is_due_after_a_press_is_done_behind_it(
+def test_due_work_after_press_is_done_behind_it(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     goals.set_goal(seat, goals.Goal(1))
@@ -377,7 +377,7 @@ def test_what_is_due_after_a_press_is_done_behind_it(
     assert card["day"]["reached"] is None, "it is said once"
 
 
-def test_settings_that_changed_are_seen_by_the_stamp(signed_in: TestClient, seat: Seat) -> None:
+def test_settings_that_changed_are_seen_by_stamp(signed_in: TestClient, seat: Seat) -> None:
     token = loop.next_question(seat).token
     first = send(signed_in, seat, token=token, kind="skip").json()["card"]
     same = send(signed_in, seat, token=first["token"], kind="skip").json()["card"]
@@ -413,12 +413,12 @@ async def sends_at_once(listener: socket.socket) -> bool:
     return told != 0
 
 
-def test_by_itself_a_connection_waits() -> None:
-    """What this is for: where it fails, asyncio or Streamlit does it, and the module can go."""
+def test_by_itself_connection_waits() -> None:
+    """Purpose: where it fails, asyncio or Streamlit does it, and the module can go."""
     assert not asyncio.run(sends_at_once(listening()))
 
 
-def test_a_connection_sends_what_there_is() -> None:
+def test_connection_sends_what_there_is() -> None:
     listener = listening()
     answer_at_once()
     assert asyncio.run(sends_at_once(listener))
@@ -428,13 +428,13 @@ def test_other_descriptors_stay_as_they_are() -> None:
     reading, writing = os.pipe()
     apart, pair = socket.socket(), socket.socketpair()
     answer_at_once()
-    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to nobody
+    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to no one
     pair[0].send(b"and this")
     assert pair[1].recv(10) == b"and this"
     os.write(writing, b"still open")
     assert os.read(reading, 10) == b"still open"
     os.close(writing)
-    assert os.read(reading, 10) == b"", "somebody else has it open"
+    assert os.read(reading, 10) == b"", "someone else has it open"
     os.close(reading)
     for one in (apart, *pair):
         one.close()
@@ -442,7 +442,7 @@ def test_other_descriptors_stay_as_they_are() -> None:
 
 def test_no_descriptor_is_left_open() -> None:
     def numbers() -> set[int]:
-        """Of all that is open."""
+        """For all that is open."""
         found = set()
         for one in range(2 * MOST):
             with suppress(OSError):
@@ -471,7 +471,7 @@ def test_locks_of_files_are_kept_and_given_back(tmp_path: Path) -> None:
         assert b"BlockingIOError" in tried.stderr
 
 
-def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     class ReachedError(Exception):
         pass
 
@@ -495,7 +495,7 @@ def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asyncio.run(start())
 
 
-# What pages were told of Streamlit's files: by sign-in, by the names in what they were sent, and not for
+# Files of Streamlit that pages announce: by sign-in, by the names in what they were sent, and not for
 # ever
 
 
@@ -507,7 +507,7 @@ NAME = name_of(b"file")
 
 
 @pytest.mark.parametrize("after", [b"", b"\x22more", b"B\x00H\x01", b"2(&"])
-def test_a_file_is_known_to_whose_page_has_named_it(after: bytes) -> None:
+def test_file_is_known_to_whose_page_has_named_it(after: bytes) -> None:
     told = NamedFiles()
     told.note(7, f"\n\x12 a message \x1a{PATH}{NAME}.csv".encode() + after)
     assert told.knows(7, f"{PATH}{NAME}.csv")

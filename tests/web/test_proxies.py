@@ -24,7 +24,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SignInSettings
 
-# Signing in by the word of a trusted proxy, and of nobody else
+# Signing in by the word of a trusted proxy, and of no one else
 
 
 PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
@@ -64,7 +64,7 @@ def name_of(here: Home, client: TestClient) -> str:
     return found.person.name
 
 
-def test_the_proxy_s_word_signs_in_and_goes_on_counting(come_from: From, there: Home) -> None:
+def test_proxy_s_word_signs_in_and_continues_counting(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     page = client.get("/", headers={**HTML, **ADA})
     assert (page.status_code, page.headers["location"]) == (303, "/signin")
@@ -77,7 +77,7 @@ def test_the_proxy_s_word_signs_in_and_goes_on_counting(come_from: From, there: 
     assert refused(client)
 
 
-def test_an_open_page_asks_the_proxy_again_now_and_then(
+def test_open_page_asks_proxy_again_now_and_then(
     come_from: From, there: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = come_from(PROXY)
@@ -100,12 +100,12 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     link.get("/signin", params={"link": team.make_start_link(there)})
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.0)
-    with link.websocket_connect(GUARD_STREAM) as websocket:  # nobody's word but Winnow's own
+    with link.websocket_connect(GUARD_STREAM) as websocket:  # no one's word but Winnow's own
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
 
 
-def test_who_comes_again_by_the_proxy_has_one_sign_in(come_from: From, there: Home) -> None:
+def test_who_comes_again_by_proxy_has_one_sign_in(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     mine = client.cookies[COOKIE]
@@ -124,7 +124,7 @@ def test_who_comes_again_by_the_proxy_has_one_sign_in(come_from: From, there: Ho
 
 
 @pytest.mark.parametrize("peer", [("::ffff:10.0.0.5", 1), ("::ffff:0a00:0005", 1)])
-def test_a_proxy_that_comes_by_ipv4_to_a_server_of_both_is_trusted(
+def test_proxy_that_comes_by_ipv4_to_server_of_both_is_trusted(
     come_from: From, there: Home, peer: tuple[str, int]
 ) -> None:
     client = come_from(peer)
@@ -134,7 +134,7 @@ def test_a_proxy_that_comes_by_ipv4_to_a_server_of_both_is_trusted(
 
 
 @pytest.mark.parametrize("peer", [STRANGER, ("127.0.0.1", 1), ("10.0.1.5", 1), ("::1", 1), ("testclient", 1)])
-def test_the_header_from_anywhere_else_is_worth_nothing(come_from: From, peer: tuple[str, int]) -> None:
+def test_header_from_anywhere_else_is_worth_nothing(come_from: From, peer: tuple[str, int]) -> None:
     client = come_from(peer)
     for headers in (
         ADA,
@@ -149,14 +149,14 @@ def test_the_header_from_anywhere_else_is_worth_nothing(come_from: From, peer: t
         assert refused(client, headers=headers)
 
 
-def test_a_stranger_with_a_cookie_of_the_proxy_s_gets_nowhere(come_from: From) -> None:
+def test_stranger_with_cookie_of_proxy_s_gets_nowhere(come_from: From) -> None:
     inside, outside = come_from(PROXY), come_from(STRANGER)
     inside.get("/signin", headers=ADA)
     outside.cookies.set(COOKIE, inside.cookies[COOKIE])
     assert outside.get("/", headers=ADA).status_code == 401
 
 
-def test_nobody_acts_as_somebody_else_than_the_proxy_says(come_from: From, there: Home) -> None:
+def test_no_one_acts_as_someone_else_than_proxy_says(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", headers=ADA)
     bob = {"x-forwarded-user": "bob"}
@@ -175,13 +175,13 @@ def test_said_twice_it_is_not_said(come_from: From) -> None:
     assert COOKIE not in client.cookies
 
 
-def test_links_work_behind_a_proxy_that_says_nothing(come_from: From, there: Home) -> None:
+def test_links_work_behind_proxy_that_says_nothing(come_from: From, there: Home) -> None:
     client = come_from(PROXY)
     client.get("/signin", params={"link": team.make_start_link(there)})
     assert client.get("/").status_code == 200
 
 
-def test_strangers_are_told_what_to_do_and_noted(come_from: From, there: Home) -> None:
+def test_strangers_are_told_fix_and_noted(come_from: From, there: Home) -> None:
     answer = come_from(PROXY).get("/signin", headers={"x-forwarded-user": "<i>eve"})
     assert answer.status_code == 403
     assert "&lt;i&gt;eve" in answer.text
@@ -202,7 +202,7 @@ def test_who_signs_out_stays_out_until_they_come_back(come_from: From) -> None:
     assert client.get("/signin", headers=ADA).status_code == 303
 
 
-def test_address_and_scheme_are_taken_from_the_proxy_alone(come_from: From, there: Home) -> None:
+def test_address_and_scheme_are_taken_from_proxy_alone(come_from: From, there: Home) -> None:
     said = {**ADA, "x-forwarded-for": "198.51.100.1, 203.0.113.50", "x-forwarded-proto": "https"}
     answer = come_from(PROXY).get("/signin", headers=said)
     assert "Secure" in answer.headers["set-cookie"]
@@ -213,13 +213,13 @@ def test_address_and_scheme_are_taken_from_the_proxy_alone(come_from: From, ther
     assert audited.audit_lines(owner, audited.EventFilter())[0].address == "203.0.113.9"
 
 
-def test_without_the_setting_the_header_is_a_header_like_others(client: TestClient, home: Home) -> None:
+def test_without_setting_header_is_header_like_others(client: TestClient, home: Home) -> None:
     team.make_link(Seat(home, team.ensure_owner(home).id), "ada")
     assert client.get("/signin", headers=ADA).status_code == 200
     assert COOKIE not in client.cookies
 
 
-def test_uvicorn_believes_nobody_where_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uvicorn_believes_no_one_if_winnow_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(proxies.UVICORNS, raising=False)
     assert proxies.keep_uvicorn_out(SignInSettings()) == {}
     assert proxies.UVICORNS not in os.environ, "as it always was"
@@ -238,7 +238,7 @@ PUBLIC_ADDRESS_HTML = {"accept": "text/html"}
 
 @pytest.fixture
 def public_address_client(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """What a proxy sends that ends TLS and leaves the path."""
+    """Headers of a proxy that ends TLS and keeps the path."""
     import workflow.server.home
 
     monkeypatch.setenv("WINNOW_PUBLIC_URL", PUBLIC)
@@ -254,7 +254,7 @@ def cookie_of(home: Home) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("before", ["/winnow", ""])
-def test_redirects_stay_below_the_path_whether_a_proxy_takes_it_away_or_not(
+def test_redirects_stay_below_path_whether_proxy_takes_it_away_or_not(
     public_address_client: TestClient, home: Home, before: str
 ) -> None:
     assert (
@@ -268,7 +268,7 @@ def test_redirects_stay_below_the_path_whether_a_proxy_takes_it_away_or_not(
     (cookie,) = answer.headers.get_list("set-cookie")
     assert cookie.startswith("winnow_signin_443_winnow="), "whichever server behind the address made it"
     assert "Path=/winnow/" in cookie
-    assert "Secure" in cookie, "nobody reaches it but by https"
+    assert "Secure" in cookie, "no one reaches it but by https"
     secret = {"cookie": cookie.partition(";")[0]}
     assert public_address_client.get(f"{before}/account", headers=secret).json() == ["1"]
     left = public_address_client.post(f"{before}/signout", headers=secret | {"origin": "https://example.org"})
@@ -276,14 +276,14 @@ def test_redirects_stay_below_the_path_whether_a_proxy_takes_it_away_or_not(
     assert "Path=/winnow/" in left.headers["set-cookie"]
 
 
-def test_without_its_slash_the_start_page_would_look_beside_the_path(
+def test_without_its_slash_start_page_would_look_next_to_path(
     public_address_client: TestClient,
 ) -> None:
     assert public_address_client.get("/winnow?a=b").headers["location"] == "/winnow/?a=b"
     assert public_address_client.get("/winnowing").status_code == 401, "another name"
 
 
-def test_pages_of_the_sign_in_have_their_links_below_the_path(public_address_client: TestClient) -> None:
+def test_pages_of_sign_in_have_their_links_below_path(public_address_client: TestClient) -> None:
     text = public_address_client.get("/winnow/signin").text
     assert '<base href="/winnow/">' in text
     assert 'action="signin"' in text
@@ -291,7 +291,7 @@ def test_pages_of_the_sign_in_have_their_links_below_the_path(public_address_cli
         assert quoted not in text
 
 
-def test_requests_are_of_the_public_origin_alone(public_address_client: TestClient, home: Home) -> None:
+def test_requests_are_of_public_origin_alone(public_address_client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     cookie = cookie_of(home)
     for origin, status in (
@@ -304,9 +304,7 @@ def test_requests_are_of_the_public_origin_alone(public_address_client: TestClie
         assert answer.status_code == status, origin
 
 
-def test_the_websocket_is_below_the_path_and_of_the_public_origin(
-    public_address_client: TestClient, home: Home
-) -> None:
+def test_websocket_is_below_path_and_of_public_origin(public_address_client: TestClient, home: Home) -> None:
     team.ensure_owner(home)
     cookie = cookie_of(home)
     address = "ws://example.org/winnow/_stcore/stream"
@@ -333,7 +331,7 @@ def test_its_host_is_allowed_and_no_other(public_address_client: TestClient) -> 
     assert public_address_client.get("/healthz", headers={"host": "elsewhere.example"}).status_code == 400
 
 
-def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_the_path() -> None:
+def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_path() -> None:
     async def answer(_request: Request) -> PlainTextResponse:
         made = PlainTextResponse("")
         made.headers["location"] = _request.query_params["to"]
@@ -358,7 +356,7 @@ def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_the_path() -> No
             ]
 
 
-def test_without_the_setting_nothing_is_changed(home: Home) -> None:
+def test_without_setting_nothing_is_changed(home: Home) -> None:
     with TestClient(app_of(), base_url=BASE, follow_redirects=False) as plain:
         assert plain.get("/", headers=PUBLIC_ADDRESS_HTML).headers["location"] == "/signin"
         assert '<base href="/">' in plain.get("/signin").text

@@ -34,7 +34,7 @@ from workflow.server.home import Home
 # signin
 
 
-def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
+def test_link_signs_in_once(client: TestClient, home: Home) -> None:
     secret = team.make_start_link(home)
     answer = client.get("/signin", params={"link": secret})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -52,7 +52,7 @@ def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
     assert "set-cookie" not in again.headers
 
 
-def test_whoever_is_not_in_yet_sees_whose_door_it_is(client: TestClient) -> None:
+def test_sign_in_page_names_the_winnow(client: TestClient) -> None:
     """The mark, and the colours of the pages behind it, in light and in dark."""
     text = client.get("/signin").text
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in text
@@ -69,13 +69,13 @@ def test_whoever_is_not_in_yet_sees_whose_door_it_is(client: TestClient) -> None
             assert f"--{name}: {theme[scheme][f'{key}Color']};" in said
 
 
-def test_the_cookie_is_secure_over_https(client: TestClient, home: Home) -> None:
+def test_cookie_is_secure_over_https(client: TestClient, home: Home) -> None:
     client.base_url = client.base_url.copy_with(scheme="https")
     answer = client.get("/signin", params={"link": team.make_start_link(home)})
     assert SimpleCookie(answer.headers["set-cookie"])[COOKIE]["secure"]
 
 
-def test_an_expired_link_is_refused(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_link_is_refused(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = team.make_start_link(home)
 
     monkeypatch.setattr(team, "datetime", ahead(team.START_LINK_LIFE + timedelta(seconds=1)))
@@ -85,7 +85,7 @@ def test_an_expired_link_is_refused(client: TestClient, home: Home, monkeypatch:
 
 
 @pytest.mark.parametrize("secret", ["", "x", "<script>alert(1)</script>", "\u00e9\u0000", "a" * 5000])
-def test_an_unknown_link_is_refused_without_an_echo(client: TestClient, secret: str) -> None:
+def test_unknown_link_is_refused_without_echo(client: TestClient, secret: str) -> None:
     answer = client.get("/signin", params={"link": secret})
     assert answer.status_code == 403
     assert "not known" in answer.text
@@ -93,7 +93,7 @@ def test_an_unknown_link_is_refused_without_an_echo(client: TestClient, secret: 
     assert secret[:20] not in answer.text or len(secret) < 2
 
 
-def test_looking_at_a_link_does_not_use_it_up(client: TestClient, home: Home) -> None:
+def test_looking_at_link_does_not_use_it_up(client: TestClient, home: Home) -> None:
     secret = team.make_start_link(home)
     look = client.head("/signin", params={"link": secret})
     assert look.status_code == 200
@@ -102,14 +102,14 @@ def test_looking_at_a_link_does_not_use_it_up(client: TestClient, home: Home) ->
     assert client.get("/signin", params={"link": secret}).status_code == 303
 
 
-def test_without_a_link_the_page_says_what_to_do(client: TestClient) -> None:
+def test_without_link_page_says_fix(client: TestClient) -> None:
     answer = client.get("/signin")
     assert answer.status_code == 200
     assert "printed in the terminal" in answer.text
     assert "cli.py link" in answer.text, "a new one needs no new start"
 
 
-def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: Home) -> None:
+def test_signing_out_ends_sign_in_and_cookie(client: TestClient, home: Home) -> None:
     client.get("/signin", params={"link": team.make_start_link(home)})
     sign_in = client.cookies[COOKIE]
     page = client.get("/signout")
@@ -123,7 +123,7 @@ def test_signing_out_ends_the_sign_in_and_the_cookie(client: TestClient, home: H
     assert client.get("/").status_code == 401
 
 
-def test_an_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) -> None:
+def test_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) -> None:
     secret = team.make_link(Seat(home, team.ensure_owner(home).id), "Ada <b>")
     for _ in range(2):  # a mail scanner, then the person
         look = client.get("/signin", params={"link": secret})
@@ -137,7 +137,7 @@ def test_an_invitation_signs_in_by_its_button_only(client: TestClient, home: Hom
     assert client.post("/signin", data={"link": secret}).status_code == 403
 
 
-def test_no_link_is_made_in_the_name_of_an_owner(home: Home) -> None:
+def test_no_link_is_made_in_name_of_owner(home: Home) -> None:
     owner = team.ensure_owner(home)
     with pytest.raises(team.PersonNameError, match="is an owner"):
         team.make_link(Seat(home, owner.id), "OWNER")
@@ -146,7 +146,7 @@ def test_no_link_is_made_in_the_name_of_an_owner(home: Home) -> None:
     assert browsers.person_of(home, ada) == browsers.person_of(home, again), "one person, however spelt"
 
 
-def test_a_full_disk_is_said_and_uses_nothing_up(client: TestClient, home: Home) -> None:
+def test_full_disk_is_reported_and_uses_nothing_up(client: TestClient, home: Home) -> None:
     link = team.make_start_link(home)
     with full_disk():
         answer = client.get("/signin", params={"link": link})
@@ -177,7 +177,7 @@ def post(client: TestClient, name: str = "Bob", password: str = GOOD, **headers:
     return client.post("/signin", data={"name": name, "password": password}, headers=headers)
 
 
-def test_a_name_with_its_password_signs_in_by_a_fresh_cookie(client: TestClient, bob: Seat) -> None:
+def test_name_with_its_password_signs_in_by_fresh_cookie(client: TestClient, bob: Seat) -> None:
     client.cookies.set(COOKIE, "chosen-by-somebody-else")
     answer = post(client, origin=BASE, **{"user-agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
@@ -191,7 +191,7 @@ def test_a_name_with_its_password_signs_in_by_a_fresh_cookie(client: TestClient,
     assert (mine.browser, mine.address, mine.how) == ("Firefox on Linux", "testclient", "password")
 
 
-def test_refusals_are_the_same_whoever_it_is(client: TestClient, bob: Seat) -> None:
+def test_refusals_are_the_same_for_everyone(client: TestClient, bob: Seat) -> None:
     said = {
         (post(client, name, "wrong").status_code, post(client, name, "wrong").text) for name in ("Bob", "Eve")
     }
@@ -214,18 +214,18 @@ def test_after_five_attempts_it_says_to_wait(client: TestClient, bob: Seat) -> N
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:3000"])
-def test_no_other_site_signs_a_browser_in(client: TestClient, bob: Seat, origin: str) -> None:
+def test_no_other_site_signs_browser_in(client: TestClient, bob: Seat, origin: str) -> None:
     assert post(client, origin=origin).status_code == 403
     assert COOKIE not in client.cookies
 
 
-def test_a_large_form_is_refused(client: TestClient, bob: Seat) -> None:
+def test_large_form_is_refused(client: TestClient, bob: Seat) -> None:
     assert post(client, password="x" * 100_000).status_code == 413
     assert client.post("/signin", files={"link": b"x"}).status_code == 415
     assert client.post("/signin", content=b"\xff\xfe=1").status_code in (400, 403)
 
 
-def test_nobody_can_have_a_browser_sent_elsewhere(client: TestClient, home: Home, bob: Seat) -> None:
+def test_no_one_can_have_browser_sent_elsewhere(client: TestClient, home: Home, bob: Seat) -> None:
     for name in ("next", "url", "redirect", "return_to"):
         answer = client.post(
             "/signin",
@@ -237,14 +237,14 @@ def test_nobody_can_have_a_browser_sent_elsewhere(client: TestClient, home: Home
     assert client.get("/signin", params={"link": link, "next": "//evil.example"}).headers["location"] == "/"
 
 
-def test_who_was_signed_out_is_told_so(client: TestClient) -> None:
+def test_who_was_signed_out_is_reported_so(client: TestClient) -> None:
     ended = client.get("/signin?ended=1").text
     assert "This browser was signed out" in ended
     assert "not saved" in ended
     assert "You are signed out." in client.get("/signin?left=1").text
 
 
-def test_a_password_is_asked_for_and_never_given_back(
+def test_password_is_asked_for_and_never_given_back(
     client: TestClient, bob: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
     page = client.get("/signin").text
@@ -256,7 +256,7 @@ def test_a_password_is_asked_for_and_never_given_back(
     assert GOOD not in caplog.text
 
 
-def test_where_somebody_comes_from_is_noted(client: TestClient, home: Home) -> None:
+def test_if_someone_comes_from_is_noted(client: TestClient, home: Home) -> None:
     request = HTTPConnection({"type": "http", "headers": [], "client": None})
     assert visit_of(request) == browsers.Visit("", "Another program")
     for secret in ("unknown", "unknown"):
@@ -266,7 +266,7 @@ def test_where_somebody_comes_from_is_noted(client: TestClient, home: Home) -> N
     assert [(one.what, one.address) for one in lines] == [("sign-in refused", "testclient")] * 2
 
 
-def test_words_on_the_plain_pages_are_text() -> None:
+def test_words_on_plain_pages_are_text() -> None:
     text = bytes(page("<Title>", "<b>words</b>", "<hr>").body).decode()
     assert "&lt;Title&gt;" in text
     assert "&lt;b&gt;words" in text
@@ -344,7 +344,7 @@ def test_who_is_known_signs_in(openid_client: TestClient, provider: Provider, th
     assert openid_client.get("/").status_code == 200
 
 
-def test_state_nonce_and_pkce_are_sent_anew_each_time(openid_client: TestClient, provider: Provider) -> None:
+def test_state_nonce_and_pkce_are_sent_again_each_time(openid_client: TestClient, provider: Provider) -> None:
     for _ in range(2):
         provider.agree(begin(openid_client))
     first, second = provider.asked
@@ -383,7 +383,7 @@ def test_what_joins_the_two_requests_is_kept_from_scripts_and_other_addresses(
     ],
     ids=str,
 )
-def test_a_token_that_says_anything_wrong_is_refused(
+def test_token_that_says_anything_wrong_is_refused(
     openid_client: TestClient,
     provider: Provider,
     there: Home,
@@ -405,7 +405,7 @@ def test_a_token_that_says_anything_wrong_is_refused(
 
 
 @pytest.mark.parametrize("forged", ["another key", "none", "the secret as a key"])
-def test_a_token_that_another_has_signed_is_refused(
+def test_token_that_another_has_signed_is_refused(
     openid_client: TestClient, provider: Provider, forged: str
 ) -> None:
     if forged == "another key":
@@ -421,10 +421,8 @@ def test_a_token_that_another_has_signed_is_refused(
     refused(openid_client, provider.agree(begin(openid_client)))
 
 
-def test_a_state_of_somebody_else_is_refused(
-    openid_client: TestClient, provider: Provider, there: Home
-) -> None:
-    """An attacker's own answer, opened in the browser of somebody else, would sign them in as the attacker."""
+def test_state_of_someone_else_is_refused(openid_client: TestClient, provider: Provider, there: Home) -> None:
+    """An attacker's own answer, opened in the browser of someone else, would sign them in as the attacker."""
     attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
     theirs = provider.agree(begin(attackers))
     refused(openid_client, theirs)
@@ -440,16 +438,14 @@ def test_a_state_of_somebody_else_is_refused(
         refused(openid_client, changed)
 
 
-def test_an_answer_works_once(openid_client: TestClient, provider: Provider) -> None:
+def test_answer_works_once(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     assert openid_client.get(answer).status_code == 303
     openid_client.cookies.delete(COOKIE)
     refused(openid_client, answer)
 
 
-def test_a_forged_cookie_between_the_requests_is_no_state(
-    openid_client: TestClient, provider: Provider
-) -> None:
+def test_forged_cookie_between_requests_is_not_state(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     name = "winnow_openid_8501"
     kept = openid_client.cookies[name].strip('"')
@@ -459,55 +455,51 @@ def test_a_forged_cookie_between_the_requests_is_no_state(
 
 
 @pytest.mark.parametrize("issuer", ["https://evil.example", None, ""])
-def test_a_provider_that_states_another_issuer_is_refused(
+def test_provider_that_states_another_issuer_is_refused(
     openid_client: TestClient, provider: Provider, issuer: str | None
 ) -> None:
     provider.stated = {"issuer": issuer}
     refused(openid_client, "/signin/openid")
 
 
-def test_an_answer_that_names_another_issuer_is_refused(
-    openid_client: TestClient, provider: Provider
-) -> None:
+def test_answer_that_names_another_issuer_is_refused(openid_client: TestClient, provider: Provider) -> None:
     answer = provider.agree(begin(openid_client))
     refused(openid_client, f"{answer}&iss=https%3A%2F%2Fevil.example")
 
 
-def test_new_keys_of_the_provider_are_fetched(openid_client: TestClient, provider: Provider) -> None:
+def test_new_keys_of_provider_are_fetched(openid_client: TestClient, provider: Provider) -> None:
     assert openid_client.get(provider.agree(begin(openid_client))).status_code == 303
     provider.key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": "two"})
     assert openid_client.get(provider.agree(begin(openid_client))).status_code == 303
 
 
-def test_who_is_not_known_is_told_so(openid_client: TestClient, provider: Provider, there: Home) -> None:
+def test_who_is_not_known_is_reported_so(openid_client: TestClient, provider: Provider, there: Home) -> None:
     provider.user = {"sub": "u2", "email": "<b>eve@example.org", "email_verified": True}
     said = refused(openid_client, provider.agree(begin(openid_client)))
     assert "is not known here" in said
     assert "<b>eve" not in said
 
 
-def test_a_refusal_at_the_provider_is_said_without_its_words(openid_client: TestClient) -> None:
+def test_refusal_at_provider_is_said_without_its_words(openid_client: TestClient) -> None:
     begin(openid_client)
     said = refused(openid_client, "/signin/openid/back?error=access_denied&error_description=%3Cscript%3E")
     assert "script" not in said
 
 
-def test_a_provider_that_is_not_there_is_said(openid_client: TestClient, provider: Provider) -> None:
+def test_provider_that_is_not_there_is_reported(openid_client: TestClient, provider: Provider) -> None:
     provider.stated = {"token_endpoint": "http://127.0.0.1:1/token"}
     said = refused(openid_client, provider.agree(begin(openid_client)), status=502)
     assert "cannot be reached" in said
 
 
-def test_without_a_provider_there_is_nothing(home: Home) -> None:
+def test_without_provider_there_is_nothing(home: Home) -> None:
     with TestClient(app_of(), base_url=BASE, follow_redirects=False) as client:
         for path in ("/signin/openid", "/signin/openid/back"):
             assert client.get(path).status_code == 404
         assert "organisation" not in client.get("/signin").text
 
 
-def test_openid_nobody_can_have_a_browser_sent_elsewhere(
-    openid_client: TestClient, provider: Provider
-) -> None:
+def test_openid_no_one_can_have_browser_sent_elsewhere(openid_client: TestClient, provider: Provider) -> None:
     for name in ("next", "redirect_uri", "url", "return_to"):
         begun = openid_client.get("/signin/openid", params={name: "https://evil.example"})
         assert urlsplit(begun.headers["location"]).netloc == urlsplit(provider.issuer).netloc

@@ -94,7 +94,7 @@ async def pieces(*data: bytes) -> AsyncIterator[bytes]:
         yield one
 
 
-def test_a_file_comes_whole_and_lies_there_for_who_sent_it(signed_in: TestClient, home: Home) -> None:
+def test_file_comes_whole_and_is_there_for_who_sent_it(signed_in: TestClient, home: Home) -> None:
     data = bytes(range(256)) * 10_000
     answer = signed_in.post(f"{arrivals.PATH}?name=..%2FV%C3%B6gel.zip", content=data, headers=HEADERS)
     assert answer.status_code == 201
@@ -106,7 +106,7 @@ def test_a_file_comes_whole_and_lies_there_for_who_sent_it(signed_in: TestClient
     assert lying(home) == [file.path]
 
 
-def test_who_may_not_is_refused_before_a_byte_is_read(home: Home, owner: str, ada: str) -> None:
+def test_who_may_not_is_refused_before_byte_is_read(home: Home, owner: str, ada: str) -> None:
     async def test() -> None:
         for secret, wanted in ((None, 401), ("forged", 401), (ada, 403)):
             status, words, asked = await send(secret, pieces(b"table"))
@@ -121,7 +121,7 @@ def test_who_may_not_is_refused_before_a_byte_is_read(home: Home, owner: str, ad
     assert lying(home) == []
 
 
-def test_the_limit_holds_where_no_length_is_said(
+def test_limit_holds_if_no_length_is_reported(
     home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "MAX_UPLOAD_MB", 2)
@@ -139,7 +139,7 @@ def test_the_limit_holds_where_no_length_is_said(
     assert lying(home) == []
 
 
-def test_a_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) -> None:
+def test_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) -> None:
     async def test() -> None:
         for parts in ([b"x"] * 3000, [b"x" * (PIECE + 1)] * 2, [b"", b"", b"a", b""], []):
             status, words, _asked = await send(owner, pieces(*parts))
@@ -150,7 +150,7 @@ def test_a_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str
     assert [path.stat().st_size for path in lying(home)].count(0) == 1
 
 
-def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_nobody_out(
+def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_no_one_out(
     home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test() -> None:
@@ -183,7 +183,7 @@ def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_nobody_out(
     assert len(lying(home)) == 1
 
 
-def test_no_room_is_said(signed_in: TestClient, home: Home) -> None:
+def test_no_room_is_reported(signed_in: TestClient, home: Home) -> None:
     object.__setattr__(home, "settings", replace(home.settings, upload_mb=1))
     answer = signed_in.post(arrivals.PATH, content=b"x" * (MB + 1), headers=HEADERS)
     assert (answer.status_code, "WINNOW_UPLOAD_MB" in answer.text) == (507, True)
@@ -199,7 +199,7 @@ def test_no_room_is_said(signed_in: TestClient, home: Home) -> None:
         f"{TYPE}; a=b",
     ],
 )
-def test_what_a_form_of_another_site_could_send_is_no_file(signed_in: TestClient, sent_as: str) -> None:
+def test_what_form_of_another_site_could_send_is_not_file(signed_in: TestClient, sent_as: str) -> None:
     headers = {"content-type": sent_as} if sent_as else {}
     assert signed_in.post(arrivals.PATH, content=b"x", headers=headers).status_code == 415
 

@@ -69,7 +69,7 @@ def alike_project(
 
 
 def _picture(kind: int, row: int) -> bytes:
-    """Of each kind another shape, a little different every time."""
+    """For each kind another shape, a little different every time."""
     rng = np.random.default_rng(row)
     image = Image.new("RGB", (240, 180), (30 + row % 20, 45, 40))
     draw = ImageDraw.Draw(image)

@@ -64,7 +64,7 @@ class Findings:
 
 @pytest.fixture
 def findings(monkeypatch: pytest.MonkeyPatch) -> Findings:
-    """What comparisons find from now on."""
+    """Findings of comparisons from now on."""
     found = Findings()
     monkeypatch.setattr(comparing, "compare_learners", found.compare_learners)
     return found

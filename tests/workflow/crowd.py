@@ -42,7 +42,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Press:
-    """What one person was shown, what they said of it, and the seconds that both took."""
+    """One annotator's questions, answers and their seconds."""
 
     person: int
     row: int
@@ -201,9 +201,7 @@ def check_answers(home: Home, project: int, presses: Sequence[Press], people: Se
             by_row[one.row][one.person_id].append(one.kind)
     for row, said in by_row.items():
         assert len(said) == settings.overlap, f"row {row} has answers of {len(said)} people"
-        assert all(kinds.count("is") <= 1 for kinds in said.values()), (
-            f"somebody said twice what row {row} is"
-        )
+        assert all(kinds.count("is") <= 1 for kinds in said.values()), f"someone said twice what row {row} is"
     with Seat(home, team.ensure_owner(home).id, project).learner() as opened:
         learner = opened.learner
         assert len(by_row) == len(learner.original)
@@ -217,7 +215,8 @@ def check_answers(home: Home, project: int, presses: Sequence[Press], people: Se
 
 
 def check_nobody_was_told(home: Home, project: int, presses: Sequence[Press], every: int) -> None:
-    """Whoever came to a row after others was shown what they would have been, had these not been there: the model as it
+    """Anyone who came to a row after others was shown what they would have been, had these not been there: the model
+    as it
     was then, without what others said of this row. One of every so many of these is compared, and five at least."""
     with home.database.read() as session:
         log = [learner_entry(one) for one in entries.after(session, project, 0)]

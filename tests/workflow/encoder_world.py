@@ -22,7 +22,7 @@ from workflow.server.home import Home
 KNOWN = text_frame()["text"][:3].tolist()
 """Texts that the encoder tells from all others, each by a 1 in a place of its own."""
 VECTORS = np.vstack([np.eye(3), np.zeros((57, 3))])
-"""What it gives the rows of `text_project`."""
+"""Vectors that it gives the rows of `text_project`."""
 
 
 def words_encoder(home: Home, name: str = "words") -> str:
@@ -59,7 +59,7 @@ def stored(seat: Seat) -> list[entries.LogEntry]:
 
 
 def at_each_step(monkeypatch: pytest.MonkeyPatch, look: Callable[[int, int], object]) -> None:
-    """From now on `look` is called with (done, in all) after each batch, before anybody is told of it."""
+    """From now on `look` is called with (done, in all) after each batch, before anyone is told of it."""
     encode = Encoder.encode
 
     def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any, *how: Any) -> Any:

@@ -29,7 +29,7 @@ from workflow.seat import Seat
 
 @dataclass(frozen=True)
 class Correction:
-    """What `reviewing.correct` is given."""
+    """Arguments of `reviewing.correct`."""
 
     kind: str
     labels: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class KindWorld(ABC):
 
     @abstractmethod
     def true(self, question: Any) -> Given:
-        """The right answer."""
+        """Correct answer."""
 
     @abstractmethod
     def against(self, question: Any) -> Given:
@@ -231,7 +231,7 @@ def read_csv(content: bytes) -> pd.DataFrame:
 
 
 def check_same(one: Any, other: Any, where: str = "") -> None:
-    """Assert that two views are equal, the arrays in them to the last bit, NaN beside NaN."""
+    """Assert that two views are equal, the arrays in them to the last bit, NaN next to NaN."""
     assert type(one) is type(other), where
     if isinstance(one, np.ndarray):
         np.testing.assert_array_equal(one, other, err_msg=where)

@@ -25,7 +25,7 @@ from workflow.server.home import Home
 
 FEW, MANY = 25, 1000
 Twice = Callable[[str, str, str], list[tuple[int, bool]]]
-"""A token and the labels that the two presses give it: what each was told."""
+"""A token and the labels that the two presses give it: what each was reported."""
 
 
 @contextmanager

@@ -112,7 +112,7 @@ class Play:
 
     def check(self) -> None:
         owner = self.people[0]
-        owner.settle()  # the curve of a model that is fitted beside the answers has a point for each fit
+        owner.settle()  # the curve of a model that is fitted next to the answers has a point for each fit
         counts_agreed(owner.home, owner.person_id, owner.project_id)
         before = []
         for one in self.people:
@@ -146,7 +146,7 @@ CONTROL_SHARES = pytest.mark.parametrize("control_share", [0.0, 0.3])
 def play_and_check(
     world: KindWorld, settings: Settings, control_share: float, acts: list[tuple[str, int, int]]
 ) -> None:
-    """What must hold after each of these acts, after all of them, and after a restart."""
+    """Conditions after each of these acts, after all of them, and after a restart."""
     with played(world, settings, control_share=control_share) as play:
         for what, who, number in acts:
             before = play.length()
@@ -208,7 +208,7 @@ def test_whatever_people_do_for_long(
 
 
 @EVERY_WORLD
-def test_a_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
+def test_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.2))
     _, left = counts_agreed(home, owner, seat.project_id)
     asked = 0

@@ -50,7 +50,7 @@ def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
     )
 
 
-def test_every_kind_has_a_world_for_every_kind_of_answer(home: Home, owner: int) -> None:
+def test_every_kind_has_world_for_every_kind_of_answer(home: Home, owner: int) -> None:
     assert {one.kind for one in WORLDS} == set(kinds.KINDS)
     for name in kinds.KINDS:
         ways = [one for one in WORLDS if one.kind == name]
@@ -60,7 +60,7 @@ def test_every_kind_has_a_world_for_every_kind_of_answer(home: Home, owner: int)
 
 
 @IN_EVERY_FORM
-def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
+def test_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
     (listed,) = managing.list_projects(seat)
     assert managing.get_project(seat) == listed
     assert (listed.id, listed.name, listed.kind) == (seat.project_id, "small", world.kind)
@@ -104,7 +104,7 @@ def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Se
 
 
 @IN_EVERY_FORM
-def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
+def test_refresh_shows_the_same_question(seat: Seat) -> None:
     seat.settle()
     first = loop.next_question(seat)
     loop.get_ready(seat)
@@ -115,7 +115,7 @@ def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_place_is_put_before_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     wanted = queue.list_queue(seat).rows[-1]
     label = getattr(wanted, "label", None)
     asked = loop.ask_next(seat, wanted.row, label)
@@ -123,7 +123,7 @@ def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat)
     again = loop.next_question(seat)
     assert again is not None
     assert again.token == asked.token
-    with pytest.raises(AnswerError, match="before somebody else"):
+    with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(ada, wanted.row, label)
     world.answer(seat, again)
     with pytest.raises(AnswerError, match="no longer open"):
@@ -131,7 +131,7 @@ def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat)
 
 
 @IN_EVERY_FORM
-def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWorld, seat: Seat) -> None:
+def test_every_kind_of_answer_is_stored_withdrawn_and_given_again(world: KindWorld, seat: Seat) -> None:
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
@@ -169,7 +169,7 @@ def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWo
 
 
 @IN_EVERY_FORM
-def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
+def test_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     saved = world.answer(seat, question)
     stored = len(log(seat))
@@ -179,7 +179,7 @@ def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_input_that_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
     assert hers is not None
@@ -203,7 +203,7 @@ def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada:
 
 
 @IN_EVERY_FORM
-def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_nothing_is_withdrawn_that_is_not_ones_own(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert undoing.undo(seat) is None
     assert undoing.redo(seat) is None
     saved = world.answer(ada)
@@ -219,7 +219,7 @@ def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat
 
 
 @IN_EVERY_FORM
-def test_the_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     saved = world.answer(ada)
     loop.next_question(ada)
     mine, hers = standing.standing(seat), standing.standing(ada)
@@ -254,7 +254,7 @@ def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
 
 
 @IN_EVERY_FORM
-def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
+def test_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     view = queue.list_queue(seat)
     assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
@@ -275,7 +275,7 @@ def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat
 
 
 @IN_EVERY_FORM
-def test_the_queue_lists_the_rows_like_a_row_nearest_first(world: KindWorld, seat: Seat) -> None:
+def test_queue_lists_rows_like_row_nearest_first(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     n = world.table().n_rows
     vectors = np.random.default_rng(7).normal(size=(n, 4))
@@ -368,7 +368,7 @@ def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Se
 
 
 @IN_EVERY_FORM
-def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Seat) -> None:
     said = world.answer(ada)
     untouched = next(one.row for one in queue.list_queue(seat).rows if one.row != said.row)
     for row, whose in ((untouched, ada), (10_000, seat), (-1, seat)):
@@ -403,7 +403,7 @@ def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: S
 
 
 @IN_EVERY_FORM
-def test_progress_and_what_is_watched_follow_the_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_progress_and_what_is_watched_follow_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     before = progress.watched(seat)
     assert progress.watched(ada) == before
@@ -439,7 +439,7 @@ def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> 
 
 
 @IN_EVERY_FORM
-def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Seat) -> None:
+def test_every_file_can_be_removed_and_read_again(world: KindWorld, seat: Seat) -> None:
     for kind in (*world.ANSWERS, world.ANSWERS[0]):
         if kind != "bad":  # such a row has nothing left to be imported
             world.say(seat, kind)
@@ -468,7 +468,7 @@ def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Sea
 
 
 @IN_EVERY_FORM
-def test_the_map_has_every_row_as_it_stands(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_map_has_every_row_as_it_is(world: KindWorld, seat: Seat, ada: Seat) -> None:
     before = maps.instance_map(seat)
     assert len(before.rows) == before.n_rows == world.table().n_rows
     assert before.row_ids == tuple(map(str, world.table().ids))
@@ -486,7 +486,7 @@ def test_the_map_has_every_row_as_it_stands(world: KindWorld, seat: Seat, ada: S
 
 
 @IN_EVERY_FORM
-def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_room_is_set_for_everyone(world: KindWorld, seat: Seat, ada: Seat) -> None:
     names = room.class_names(seat)
     assert room.class_names(ada) == names == tuple(world.table().classes)
     wanted = RoomSettings("Look twice.", "fixed", {names[0]: "the first"})
@@ -503,7 +503,7 @@ def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) 
 
 
 @IN_EVERY_FORM
-def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Seat) -> None:
+def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
     if kinds.KINDS[world.kind].CLASSES is None:
@@ -533,7 +533,7 @@ def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Se
 
 
 @IN_EVERY_FORM
-def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, seat: Seat) -> None:
+def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Seat) -> None:
     names = room.class_names(seat)
     file = f"class,group\n{names[0]},few\n{names[1]},few\n".encode()
     if not kinds.KINDS[world.kind].TAKES_GROUPS:
@@ -553,7 +553,7 @@ def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, s
 
 
 @IN_EVERY_FORM
-def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_if_no_truth_is_hidden_no_one_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert not oracle.can_answer(ada)
     if not oracle.can_answer(seat):
         with pytest.raises(oracle.NoTruth):
@@ -569,7 +569,7 @@ def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, se
 
 
 @IN_EVERY_FORM
-def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat) -> None:
+def test_project_is_renamed_unloaded_and_restored(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before = counts(seat)
     managing.rename_project(seat, "new", "what it is about")
@@ -590,7 +590,7 @@ def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat
 
 
 @IN_EVERY_FORM
-def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_restart_in_middle_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in world.ANSWERS:
         world.say(seat, kind)
         world.answer(ada)

@@ -1,4 +1,4 @@
-"""Who may do what: every use case of `use_cases.py`, over every kind of project and every role."""
+"""The rights of each role: every use case of `use_cases.py`, over every kind of project and every role."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_no_use_case_is_without_its_rights() -> None:
 
 @pytest.fixture(autouse=True)
 def no_long_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a comparison finds is tried elsewhere; here only who may ask for one."""
+    """Other tests cover the findings of a comparison; here only who may ask for one."""
 
     def refuse(*_: object) -> Any:
         raise CannotCompare("not here")
@@ -108,14 +108,14 @@ def must_be_refused(name: str, act: UseCase, seat: Seat, world: KindWorld, row: 
 
 
 def prepare_guests(seat: Seat) -> None:
-    """What the lines of the table store by themselves is there before anything is compared."""
+    """Data stored by the lines of the table exists before the comparison."""
     from tests.workflow.use_cases import group
 
     group(seat)
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
+def test_what_role_has_no_right_to_is_refused_and_changes_nothing(
     world: KindWorld, seat: Seat, role: Role
 ) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", role), seat.project_id)
@@ -145,7 +145,7 @@ def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("role", [*Role, "of Winnow"])
-def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
+def test_what_role_has_right_to_is_allowed(world: KindWorld, seat: Seat, role: str) -> None:
     """It may still not be to be had: a question that was answered, a project that takes no groups."""
     who = seat
     if role in list(Role):
@@ -167,7 +167,7 @@ def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, rol
         assert managing.get_project(who).role is Role.OWNER
 
 
-def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
+def test_who_is_not_member_is_told_what_is_told_of_project_that_does_not_exist(
     world: KindWorld, seat: Seat
 ) -> None:
     row = world.answer(seat).row
@@ -181,7 +181,7 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
             act(at, world, row)
         return str(refused.value).replace(str(at.project_id), "N")
 
-    said = "There is no project N here, or nobody has shared it with you. Fix: choose one on the Home page."
+    said = "There is no project N here, or no one has shared it with you. Fix: choose one on the Home page."
     for state in ("in use", "archived", "in the bin"):
         for name, act in AT_A_PROJECT.items():
             assert words(act, eve) == words(act, unknown) == said, (name, state)
@@ -211,7 +211,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         "classes.take_back",  # a change that was not the latest
         "reviewing.ask_scored",  # the tables came without scores
         "row_records.append_rows",  # a column that the project has not
-        "disputes.settle",  # nobody disagrees
+        "disputes.settle",  # no one disagrees
     }
     if kinds.KINDS[world.kind].CLASSES is None:
         refused |= {name for name in OWN if name.startswith("classes.")}
@@ -238,7 +238,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         act(Seat(seat.home, seat.person_id), world, mine)
 
 
-def test_to_own_a_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
+def test_to_own_project_is_not_to_own_this_winnow(world: KindWorld, seat: Seat) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", Role.OWNER), seat.project_id)
     row = world.answer(seat).row
     prepare_guests(seat)
@@ -272,7 +272,7 @@ def test_who_is_disabled_or_unknown_is_refused_everywhere(
 
 
 @pytest.mark.parametrize("where", ["unknown", "archived", "binned"])
-def test_a_project_that_is_not_in_use_is_found_by_nobody(
+def test_project_that_is_not_in_use_is_found_by_no_one(
     world: KindWorld, seat: Seat, ada: Seat, where: str
 ) -> None:
     rows = {ada: world.answer(ada).row, seat: world.answer(seat).row}

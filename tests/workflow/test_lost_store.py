@@ -1,4 +1,4 @@
-"""What may happen to the database while people answer: no press is said to be saved that is not there afterwards.
+"""Database failures while people answer: no press is said to be saved that is not there afterwards.
 
 Every scenario is played by the use cases: two presses, the harm, two presses, the mending, a press more, a restart.
 """
@@ -30,7 +30,7 @@ from workflow.server.home import Home, LostTableError, open_home
 from workflow.server.settings import Settings
 
 Harm = Callable[[Path, Path], object]
-"""Of the database's path, and of a folder with copies: `now`, `old` and `other`."""
+"""For the database's path, and of a folder with copies: `now`, `old` and `other`."""
 
 
 def rescued(path: Path) -> None:
@@ -153,14 +153,14 @@ SCENARIOS: dict[str, tuple[Harm, str, Harm | None]] = {
 
 
 class Player:
-    """Somebody who answers, and what they were told."""
+    """Someone who answers, and what they were told."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.saved: list[int] = []
 
     def press(self) -> str:
-        """Why it was refused; '' where it was saved."""
+        """Why it was refused; '' if it was saved."""
         try:
             self.saved.append(answer_next(self.home, 1, 1).row)
         except (NotSaved, *STORE_FAULTS) as error:
@@ -168,7 +168,7 @@ class Player:
         return ""
 
     def stored(self) -> list[int]:
-        """What a new start finds."""
+        """Findings of a new start."""
         self.home.close()
         again = open_home(self.home.settings)
         try:
@@ -267,7 +267,7 @@ def test_there_are_scenarios_enough() -> None:
 @pytest.mark.parametrize(
     ("harm", "words"), [(read_only, "is read only"), (filled, "is full"), (lambda _: full_disk(), None)]
 )
-def test_a_disk_that_takes_nothing_is_said_and_forgotten(
+def test_disk_that_takes_nothing_is_reported_and_forgotten(
     tmp_path: Path, harm: Callable[[Path], AbstractContextManager[None]], words: str | None
 ) -> None:
     with ExitStack() as disk:
@@ -286,7 +286,7 @@ def test_a_disk_that_takes_nothing_is_said_and_forgotten(
         assert len(player.saved) == 3
 
 
-def test_a_table_that_is_missing_is_said_with_the_way_out(player: Player) -> None:
+def test_table_that_is_missing_is_reported_with_the_way_out(player: Player) -> None:
     with closing(sqlite3.connect(player.home.settings.home / "winnow.sqlite3")) as other:
         other.execute("ALTER TABLE entries RENAME TO gone")
     said = player.press()
@@ -298,7 +298,7 @@ def test_a_table_that_is_missing_is_said_with_the_way_out(player: Player) -> Non
     assert player.stored() == player.saved
 
 
-def test_another_process_that_holds_it_is_said(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_that_holds_it_is_reported(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
     with player.home.database.write():
         assert "could not be written" in player.press()
@@ -307,7 +307,7 @@ def test_another_process_that_holds_it_is_said(player: Player, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "empty"])
-def test_an_uploaded_table_that_is_lost_is_said_and_comes_back(player: Player, harm: str) -> None:
+def test_uploaded_table_that_is_lost_is_reported_and_comes_back(player: Player, harm: str) -> None:
     (path,) = player.home.tables_dir.glob("*.parquet")
     kept = path.read_bytes()
     path.unlink()

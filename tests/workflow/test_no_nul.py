@@ -42,7 +42,7 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
     "a note": (note, AnswerError),
     "a label": (label, AnswerError),
     "a note of a correction": (correction, AnswerError),
-    "a note beside a row": (lambda seat: disputes.discuss(seat, 0, NUL), AnswerError),
+    "a note next to a row": (lambda seat: disputes.discuss(seat, 0, NUL), AnswerError),
     "a project": (lambda seat: small_project(seat.home, seat.person_id, NUL), managing.ProjectNameError),
     "a project's new name": (lambda seat: managing.rename_project(seat, NUL, ""), managing.ProjectNameError),
     "a description": (lambda seat: managing.rename_project(seat, "new", NUL), managing.ProjectNameError),

@@ -29,7 +29,7 @@ from workflow.server.home import Home
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    """Of this Winnow, and of no project yet."""
+    """For this Winnow, and of no project yet."""
     return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 
@@ -44,7 +44,7 @@ def doubled(home: Home, owner: int, people: list[int], **settings: object) -> in
 
 
 def press(seat: Seat, label: str | None = None) -> int | None:
-    """Answer what is asked, its first choice or this one; the row, None where nothing was asked."""
+    """Answer what is asked, its first choice or this one; the row, None if nothing was asked."""
     question = loop.next_question(seat)
     if question is None:
         return None
@@ -52,19 +52,19 @@ def press(seat: Seat, label: str | None = None) -> int | None:
     return int(question.view.row)
 
 
-def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+def test_as_many_see_row_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben, cem = (Seat(home, one, project) for one in people)
     first = loop.next_question(ada)
     assert first is not None
     assert loop.ask_next(ben, first.view.row).choices == first.choices
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
     again = loop.next_question(ben)
     assert again is not None
     assert (again.view.row, again.choices) == (first.view.row, first.choices)
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ben, again.token, "is", [first.choices[-1]])
     with pytest.raises(loop.AnswerError, match="no longer open"):
@@ -73,7 +73,7 @@ def test_as_many_see_a_row_as_it_waits_for_and_no_more(home: Home, owner: int, p
         assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
 
 
-def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
+def test_everyone_continues_until_nothing_is_left_and_log_holds(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = doubled(home, owner, people)
@@ -114,7 +114,7 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
         assert [one.annotator for one in learner.state(row).entries] == [str(people[1]), str(people[0])]
 
 
-def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
+def test_row_is_handed_back_on_leaving_and_kept_as_long_as_person_needs(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = shared(home, owner, people, small_project(home, owner))
@@ -134,7 +134,7 @@ def test_a_row_is_handed_back_on_leaving_and_kept_as_long_as_the_person_needs(
         assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
 
 
-def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
+def test_people_begin_to_answer_for_themselves_if_owner_says_so(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = shared(home, owner, people, small_project(home, owner))
@@ -151,7 +151,7 @@ def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
     assert verify_project(here)[0].entries == 1
 
 
-def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
+def test_no_one_takes_place_of_who_has_ruled_out_one_label_of_three(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the answer and the question that is shown again others may come: they are other transactions."""
@@ -165,7 +165,7 @@ def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
     refused, show_again = [], loop.show_again
 
     def others_come_first(seat: Seat, place: Place) -> None:
-        with pytest.raises(loop.AnswerError, match="before somebody else"):
+        with pytest.raises(loop.AnswerError, match="before someone else"):
             loop.ask_next(cem, row)
         refused.append(row)
         show_again(seat, place)
@@ -181,7 +181,7 @@ def test_nobody_takes_the_place_of_who_has_ruled_out_one_label_of_three(
     assert loop.next_question(ben).view.row == row  # type: ignore[union-attr]
 
 
-def test_review_shows_a_person_what_is_theirs_alone(home: Home, owner: int, people: list[int]) -> None:
+def test_review_shows_person_what_is_theirs_alone(home: Home, owner: int, people: list[int]) -> None:
     project = doubled(home, owner, people)
     ada, ben = (Seat(home, one, project) for one in people[:2])
     row = press(ben)
@@ -194,7 +194,7 @@ def test_review_shows_a_person_what_is_theirs_alone(home: Home, owner: int, peop
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (shown.choices[0],)
 
 
-def test_an_answer_taken_back_is_not_given_again_where_others_have_answered(
+def test_answer_withdrawn_is_not_given_again_if_others_have_answered(
     home: Home, owner: int, people: list[int]
 ) -> None:
     project = doubled(home, owner, people)
@@ -274,7 +274,7 @@ def test_figures_and_predictions_count_disputed_and_pending_rows(
     assert {"disputed", "pending"} <= set(files.export_view(seat, 5).sources)
 
 
-def test_two_annotators_a_row_are_combined_by_majority(home: Home, owner: int) -> None:
+def test_two_annotators_row_are_combined_by_majority(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     managing.change_learner(seat, overlap=2)
     assert managing.learner_settings(seat)["fold"] == "majority"

@@ -36,7 +36,7 @@ def names_in_use(home: Home, person: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, person))]
 
 
-def test_a_project_gets_another_name_and_description(home: Home, owner: int, project: int) -> None:
+def test_project_gets_another_name_and_description(home: Home, owner: int, project: int) -> None:
     managing.rename_project(Seat(home, owner, project), "  wrens  ", " Songs of wrens. ")
     found = managing.get_project(Seat(home, owner, project))
     assert (found.name, found.description) == ("wrens", "Songs of wrens.")
@@ -69,7 +69,7 @@ def test_names_that_cannot_be(
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_put_away_and_brought_back_as_it_was(home: Home, owner: int, project: int, put_away) -> None:
+def test_unloaded_and_brought_back_as_it_was(home: Home, owner: int, project: int, put_away) -> None:
     for _ in range(3):
         answer_next(home, owner, project)
     before = managing.get_project(Seat(home, owner, project))
@@ -94,7 +94,7 @@ def test_put_away_and_brought_back_as_it_was(home: Home, owner: int, project: in
     assert managing.put_away(Seat(home, owner)) == managing.PutAway((), ())
 
 
-def test_the_bin_comes_before_the_archive(home: Home, owner: int, project: int) -> None:
+def test_bin_comes_before_archive(home: Home, owner: int, project: int) -> None:
     managing.archive_project(Seat(home, owner, project))
     managing.bin_project(Seat(home, owner, project))
     away = managing.put_away(Seat(home, owner))
@@ -103,14 +103,14 @@ def test_the_bin_comes_before_the_archive(home: Home, owner: int, project: int) 
     assert names_in_use(home, owner) == ["small"]
 
 
-def test_what_was_put_away_last_is_listed_first(home: Home, owner: int) -> None:
+def test_what_was_unloaded_last_is_listed_first(home: Home, owner: int) -> None:
     made = [small_project(home, owner, name) for name in "abc"]
     for number in (made[1], made[2], made[0]):
         managing.bin_project(Seat(home, owner, number))
     assert [one.name for one in managing.put_away(Seat(home, owner)).binned] == ["a", "c", "b"]
 
 
-def test_a_name_that_was_taken_meanwhile_is_said(home: Home, owner: int, project: int) -> None:
+def test_name_that_was_taken_meanwhile_is_reported(home: Home, owner: int, project: int) -> None:
     managing.bin_project(Seat(home, owner, project))
     taker = small_project(home, owner, "small")
     with pytest.raises(ProjectNameError, match="exists already"):
@@ -120,7 +120,7 @@ def test_a_name_that_was_taken_meanwhile_is_said(home: Home, owner: int, project
     assert set(names_in_use(home, owner)) == {"small", "another"}
 
 
-def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
+def test_only_owner_may(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for use in (managing.archive_project, managing.bin_project, managing.restore_project):
         with pytest.raises(NotAllowed):
@@ -197,7 +197,7 @@ def test_what_was_open_before_is_answered_after(there: There, tmp_path: Path) ->
         for number, asked in enumerate(rows["questions"], 1):
             seat = Seat(home, asked["person_id"], 1)
             said = asked["token"], "is", there.choices[asked["person_id"]][:1]
-            saved = loop.submit_answer(seat, *said)  # the screen of before, which nobody has loaded anew
+            saved = loop.submit_answer(seat, *said)  # the screen of before, which no one has reloaded
             assert (saved.seq, saved.row, saved.repeated) == (len(log) + number, asked["row"], False)
             assert loop.submit_answer(seat, *said).repeated
         assert all(loop.next_question(Seat(home, person, 1)) for person in (1, 2))
@@ -222,7 +222,7 @@ def change(home: Home, owner: int, project: int, *names: str) -> None:
     classes.change_classes(Seat(home, owner, project), version, names[0], names[1:])
 
 
-def test_the_next_question_has_the_new_names_and_the_learner_equals_one_from_the_log(
+def test_next_question_has_new_names_and_learner_equals_one_from_log(
     home: Home, owner: int, project: int
 ) -> None:
     for _ in range(4):
@@ -246,7 +246,7 @@ def test_the_next_question_has_the_new_names_and_the_learner_equals_one_from_the
         np.testing.assert_array_equal(learner.label_distributions, live[2])
 
 
-def test_a_trained_model_is_trained_anew_under_the_new_classes(home: Home, owner: int) -> None:
+def test_trained_model_is_retrained_under_new_classes(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="plsvc", strategy="margin")
     worker = training.Worker(home, "one")
     for one in training.due(home):
@@ -262,7 +262,7 @@ def test_a_trained_model_is_trained_anew_under_the_new_classes(home: Home, owner
     assert training.due(home) == []
 
 
-def test_a_press_on_a_screen_from_before_a_new_class_counts(home: Home, owner: int, project: int) -> None:
+def test_press_on_screen_from_before_new_class_counts(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "add", "dog")
@@ -270,7 +270,7 @@ def test_a_press_on_a_screen_from_before_a_new_class_counts(home: Home, owner: i
     assert saved.labels == question.choices[:1]
 
 
-def test_a_press_on_a_screen_with_names_of_before_counts(home: Home, owner: int, project: int) -> None:
+def test_press_on_screen_with_names_of_before_counts(home: Home, owner: int, project: int) -> None:
     """A name that was ever used means its class for good, so it says the same on an old screen."""
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -296,7 +296,7 @@ def three(home: Home, owner: int, project: int) -> ShownQuestion:
 
 
 @pytest.mark.parametrize(("kind", "labels", "left"), [("is", "bee", "ant"), ("is", "cat", "cat")])
-def test_a_press_on_a_screen_from_before_a_merge_counts(
+def test_press_on_screen_from_before_merge_counts(
     home: Home, owner: int, project: int, kind: str, labels: str, left: str
 ) -> None:
     question = three(home, owner, project)
@@ -317,7 +317,7 @@ def test_one_of_several_of_which_two_were_merged(home: Home, owner: int, project
 
 
 @pytest.mark.parametrize("kind", ["not", "none"])
-def test_what_speaks_of_the_candidates_counts_after_new_names_and_not_after_a_merge(
+def test_what_speaks_of_candidates_counts_after_new_names_and_not_after_merge(
     home: Home, owner: int, project: int, kind: str
 ) -> None:
     """Not a bee says nothing of a class that took the bees in."""
@@ -336,7 +336,7 @@ def test_what_speaks_of_the_candidates_counts_after_new_names_and_not_after_a_me
         assert learner.state(saved.row).candidates == (("ant", "cat") if kind == "not" else ("dog",))
 
 
-def test_a_row_that_a_merge_decided_needs_no_answer(home: Home, owner: int, project: int) -> None:
+def test_row_that_merge_decided_needs_no_answer(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     while question is not None and len(question.choices) > 2:
         answer_next(home, owner, project)
@@ -347,7 +347,7 @@ def test_a_row_that_a_merge_decided_needs_no_answer(home: Home, owner: int, proj
         loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
 
 
-def test_a_press_on_a_screen_from_before_a_change_was_taken_back_is_refused(
+def test_press_on_screen_from_before_change_was_withdrawn_is_refused(
     home: Home, owner: int, project: int
 ) -> None:
     """On it `ant` meant the bees too."""

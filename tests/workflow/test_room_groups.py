@@ -1,4 +1,4 @@
-"""Groups of classes in a project: set by the owner, an answer for everybody, stored as names of classes."""
+"""Groups of classes in a project: set by the owner, an answer for everyone, stored as names of classes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def seat(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
-def test_set_from_a_file_and_removed(seat: Seat) -> None:
+def test_set_from_file_and_removed(seat: Seat) -> None:
     assert room.groups_of(seat) == {}
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
     found = room.groups_in_file(seat, FILE, "groups.csv")
@@ -49,7 +49,7 @@ def test_set_from_a_file_and_removed(seat: Seat) -> None:
     assert room.groups_of(seat) == {}
 
 
-def test_the_owner_alone_sets_them(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_owner_alone_sets_them(home: Home, owner: int, seat: Seat, project: int) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), project)
     for forbidden in (lambda: room.set_groups(ada, FUR), lambda: room.groups_in_file(ada, FILE, "a.csv")):
         with pytest.raises(NotAllowed):
@@ -71,7 +71,7 @@ def test_label_vectors_take_none(home: Home, owner: int) -> None:
             refused()
 
 
-def test_the_question_has_the_groups_that_part_its_candidates(
+def test_question_has_groups_that_part_its_candidates(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
@@ -82,7 +82,7 @@ def test_the_question_has_the_groups_that_part_its_candidates(
     assert question.groups == {"insect": ("ant", "wasp"), "furry": ("cat",)}
 
 
-def test_candidates_of_a_group_are_one_entry(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_candidates_of_group_are_one_entry(home: Home, owner: int, seat: Seat, project: int) -> None:
     room.set_groups(seat, FUR)
     question = ask(home, owner, project)
     here = question.groups["insect"]
@@ -93,7 +93,7 @@ def test_candidates_of_a_group_are_one_entry(home: Home, owner: int, seat: Seat,
     assert count_entries(home) == 1
 
 
-def test_a_group_without_candidates_is_none_and_among_by_one_press(
+def test_group_without_candidates_is_none_and_among_by_one_press(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     classes.change_classes(seat, 0, "add", ["fox"])
@@ -119,7 +119,7 @@ def test_a_group_without_candidates_is_none_and_among_by_one_press(
     assert [one.kind for one in log(home, project)[5:]] == ["none", "among"]
 
 
-def test_of_a_group_with_candidates_these_are_meant(home: Home, owner: int, seat: Seat, project: int) -> None:
+def test_of_group_with_candidates_these_are_meant(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
     (entry,) = log(home, project)
@@ -130,10 +130,10 @@ def test_of_a_group_with_candidates_these_are_meant(home: Home, owner: int, seat
     assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
 
 
-def test_a_group_on_a_screen_from_before_a_change_of_classes(
+def test_group_on_screen_from_before_change_of_classes(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
-    """What it meant it still means: renamed classes by their new names, merged ones once."""
+    """Its meaning is unchanged: renamed classes by their new names, merged ones once."""
     version = 0
     classes.change_classes(seat, version, "add", ["fox"])
     version = classes.classes_view(seat).version
@@ -146,7 +146,7 @@ def test_a_group_on_a_screen_from_before_a_change_of_classes(
     assert said == [("none", ()), ("is", ("hound",))]
 
 
-def test_nothing_is_stored_where_the_candidates_have_changed_since(
+def test_nothing_is_stored_if_candidates_have_changed_since(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     question = ask(home, owner, project)
@@ -178,7 +178,7 @@ def studio(n: int = 12) -> bytes:
     return json.dumps([task(number) for number in range(n)]).encode()
 
 
-def test_a_taxonomy_s_groups_come_with_the_table(home: Home, owner: int) -> None:
+def test_taxonomy_s_groups_come_with_table(home: Home, owner: int) -> None:
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.notes[-1] == "Groups of the taxonomy can be answers, too: 'Corvus', 'Parus'."
     checked = importing.check(upload, upload.suggest_roles())
@@ -192,7 +192,7 @@ def test_a_taxonomy_s_groups_come_with_the_table(home: Home, owner: int) -> None
     assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
 
 
-def test_too_large_a_taxonomy_is_left_out_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_taxonomy_is_left_out_and_that_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}

@@ -65,7 +65,7 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
         "bad": "",
         "unsure": "ant bee cat",
         "skip": "ant bee cat",
-        "is ant": "ant cat",  # taken back, and then "not bee"
+        "is ant": "ant cat",  # withdrawn, and then "not bee"
         "is cat": "cat",
     }
     with opened(home, owner, project) as learner:
@@ -143,7 +143,7 @@ RECORDINGS = [written(sound).getvalue() for sound in (calls(42.0, 8000), noise(4
 
 
 def table(start: int, stop: int) -> bytes:
-    """Two detections in each of some stretches, as BirdNET writes them now: quoted where it has to be."""
+    """Two detections in each of some stretches, as BirdNET writes them now: quoted if it has to be."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["Start (s)", "End (s)", "Scientific name", "Common name", "Confidence", "File"])
@@ -176,7 +176,7 @@ def verdicts(seat: Seat, name: str = "detections") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file_of(seat, name).decode(), newline="")))
 
 
-def test_the_same_table_back_with_what_was_answered(home: Home, owner: int, birds: Seat) -> None:
+def test_the_same_table_back_with_answers(home: Home, owner: int, birds: Seat) -> None:
     before = read_cells(table(0, 12)).to_dict("records")
     untouched = verdicts(birds)
     assert [{name: one[name] for name in before[0]} for one in untouched] == before
@@ -196,7 +196,7 @@ def test_the_same_table_back_with_what_was_answered(home: Home, owner: int, bird
         assert bool(one["verified_by"]) == bool(one["verified_at"]) == bool(wanted)
 
 
-def test_a_class_called_otherwise_since_is_still_that_of_the_file(birds: Seat) -> None:
+def test_class_called_otherwise_since_is_still_that_of_file(birds: Seat) -> None:
     question = loop.next_question(birds)
     assert question is not None
     loop.submit_answer(birds, question.token, "is", [TIT])
@@ -220,7 +220,7 @@ def test_files_of_detectors_are_offered_for_their_tables_alone(
     assert exporting.file_for(birds, "birds.verified.csv") == "detections"
 
 
-def test_detections_that_come_later_follow_in_the_table_given_back(birds: Seat) -> None:
+def test_detections_that_come_later_follow_in_table_given_back(birds: Seat) -> None:
     upload = importing.read_upload(packed(11, 14), "more.zip")
     addition = more_rows.read_rows(birds, upload)
     assert addition.grown.n_new == 2, "one stretch is there already"
@@ -230,7 +230,7 @@ def test_detections_that_come_later_follow_in_the_table_given_back(birds: Seat) 
     assert len(back) == 28
 
 
-def test_a_recording_of_another_station_is_another_though_it_is_called_alike(home: Home, owner: int) -> None:
+def test_recording_of_another_station_is_another_though_it_is_called_alike(home: Home, owner: int) -> None:
     """Recorders name their files by the time; a table of each station comes when its card is emptied."""
     head, row = BIRDNET.splitlines()[0], "0.0,3.0,Parus major,Great tit,0.{},/{}/0600.wav"
     tables = ["\n".join([head.decode(), *(row.format(9, one) for one in few)]) for few in ("a", "b", "abc")]
@@ -250,7 +250,7 @@ def test_a_recording_of_another_station_is_another_though_it_is_called_alike(hom
     assert [one["File"][1] for one in verdicts(made)] == ["a", "b", "c"]
 
 
-def test_species_of_a_genus_are_a_group_that_can_be_an_answer(home: Home, owner: int) -> None:
+def test_species_of_genus_are_group_that_can_be_answer(home: Home, owner: int) -> None:
     data = BIRDNET.replace(b"Periparus ater", b"Parus ater").replace(", früh".encode(), b"")
     upload = importing.read_upload(data, "birds.csv")
     checked = importing.check(upload, upload.suggest_roles())

@@ -58,7 +58,7 @@ USES: dict[str, Use] = {
 
 
 @pytest.mark.parametrize("name", USES)
-def test_what_cannot_be_saved_is_said_and_leaves_nothing(
+def test_input_that_cannot_be_saved_is_reported_and_leaves_no_trace(
     home: Home, owner: int, project: int, name: str
 ) -> None:
     annotator(home, owner, "Ada")
@@ -74,7 +74,7 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
 
 @on_sqlite
 @pytest.mark.parametrize("name", USES)
-def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
+def test_nothing_is_said_to_be_saved_in_file_that_is_not_at_its_place(
     home: Home, owner: int, project: int, name: str
 ) -> None:
     annotator(home, owner, "Ada")
@@ -99,7 +99,7 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
 
 
 @on_sqlite
-def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(home: Home, owner: int) -> None:
+def test_press_is_refused_in_words_if_connection_more_would_be_needed(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
     loop.next_question(Seat(home, owner, project))
@@ -116,7 +116,7 @@ def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(hom
 
 
 @on_sqlite
-def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int, project: int) -> None:
+def test_press_that_was_saved_is_there_after_restart(home: Home, owner: int, project: int) -> None:
     """Seven presses while the file is replaced by an older copy: each is saved, or refused; none is gone."""
     saved = []
     for turn in range(7):
@@ -142,7 +142,7 @@ def test_a_press_that_was_saved_is_there_after_a_restart(home: Home, owner: int,
 
 
 @on_sqlite
-def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: int) -> None:
+def test_file_that_was_overwritten_is_reported(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     home.database.close()  # all that was stored is in the file itself
     answer_next(home, owner, project)
@@ -172,7 +172,7 @@ def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project
     assert team.redeem_link(home, link), "the link was not used up"
 
 
-def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table's file fits, the line of the database does not."""
     store = Home.store_table
     with monkeypatch.context() as late, contextlib.ExitStack() as disk:
@@ -189,7 +189,7 @@ def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.
 
 
 @on_postgres
-def test_a_database_that_is_to_read_only_is_said(home: Home, owner: int) -> None:
+def test_database_that_is_to_read_only_is_reported(home: Home, owner: int) -> None:
     alter = f"ALTER DATABASE {make_url(home.settings.database_url).database}"
     with home.database.write() as session:
         session.execute(text(f"{alter} SET default_transaction_read_only = on"))
@@ -204,7 +204,7 @@ def test_a_database_that_is_to_read_only_is_said(home: Home, owner: int) -> None
 
 
 @on_sqlite
-def test_another_process_that_holds_the_database_is_said(
+def test_another_process_that_holds_database_is_reported(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
@@ -212,7 +212,7 @@ def test_another_process_that_holds_the_database_is_said(
         room.change_room(Seat(home, owner, project), room.RoomSettings("look"))
 
 
-def test_a_full_disk_under_the_tables_is_said_and_makes_no_project(home: Home, owner: int) -> None:
+def test_full_disk_under_tables_is_reported_and_makes_no_project(home: Home, owner: int) -> None:
     with full_disk(), pytest.raises(saving.NotSaved, match=r"data folder \(File too large\)"):
         small_project(home, owner, "other")
     assert not list(home.tables_dir.iterdir()), "no half of a file is left"
@@ -220,7 +220,7 @@ def test_a_full_disk_under_the_tables_is_said_and_makes_no_project(home: Home, o
     assert small_project(home, owner, "other")
 
 
-def test_a_change_of_classes_that_is_stored_is_not_said_to_have_failed(
+def test_change_of_classes_that_is_stored_is_not_said_to_have_failed(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -236,9 +236,7 @@ def test_there_is_one_such_refusal() -> None:
 
 
 @on_sqlite
-def test_what_was_learnt_from_a_file_is_not_kept_for_another_one(
-    home: Home, owner: int, project: int
-) -> None:
+def test_what_was_learned_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
     """A copy that went on elsewhere is put in the place of the database: its answers are what there is."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
@@ -266,7 +264,7 @@ def wait(home: Home, project: int) -> None:
 
 
 @on_postgres
-def test_who_waits_for_a_transaction_that_hangs_is_told(home: Home, owner: int, project: int) -> None:
+def test_who_waits_for_transaction_that_hangs_is_reported(home: Home, owner: int, project: int) -> None:
     with home.database.write() as held:
         entries.lock(held, project)
         with pytest.raises(saving.NotSaved, match="half a minute by now"):
@@ -287,7 +285,7 @@ def hang(home: Home) -> None:
 
 
 @on_postgres
-def test_whose_transaction_was_ended_is_told(home: Home) -> None:
+def test_whose_transaction_was_ended_is_reported(home: Home) -> None:
     with pytest.raises(saving.NotSaved, match=r"took too long|connection to PostgreSQL was lost"):
         hang(home)
 
@@ -311,7 +309,7 @@ def behind(home: Home, proxy: Proxy) -> Iterator[Home]:
 @pytest.mark.parametrize(
     "name", sorted(USES.keys() - {"own link"})
 )  # whose first transaction has nothing to store
-def test_what_is_stored_though_the_connection_was_lost_is_not_said_to_have_failed(
+def test_stored_data_though_connection_was_lost_is_not_said_to_have_failed(
     home: Home, owner: int, project: int, behind: Home, proxy: Proxy, name: str
 ) -> None:
     annotator(home, owner, "Ada")
@@ -330,7 +328,7 @@ def test_what_is_stored_though_the_connection_was_lost_is_not_said_to_have_faile
 
 @on_postgres
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_where_nobody_knows_it_is_said_and_an_answer_is_stored_once_all_the_same(
+def test_if_no_one_knows_it_is_reported_and_answer_is_stored_once_all_the_same(
     home: Home,
     owner: int,
     project: int,

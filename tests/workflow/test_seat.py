@@ -60,14 +60,14 @@ def own_ada(own_seat: Seat) -> Seat:
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_the_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
+def test_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
     with EVERY[way](own_seat) as inside:
         assert inside.person.id == own_seat.person_id
         assert inside.session.is_active
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_an_annotator_comes_in_where_the_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
+def test_annotator_comes_in_if_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
     if way in READING:
         with READING[way](own_ada) as inside:
             assert inside.person.name == "Ada"
@@ -93,7 +93,7 @@ def test_strangers_come_in_nowhere(own_seat: Seat, own_ada: Seat, way: str, who:
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
-def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
+def test_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
     own_seat: Seat, way: str, where: str
 ) -> None:
     if "archived" in where:
@@ -110,7 +110,7 @@ def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
         pytest.fail("it was opened")
 
 
-def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) -> None:
+def test_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) -> None:
     nowhere = Seat(own_seat.home, own_seat.person_id)
     assert nowhere.at(3) == Seat(own_seat.home, own_seat.person_id, 3)
     for way in (nowhere.reading(), nowhere.owning(), nowhere.owning(anywhere=True)):
@@ -123,7 +123,7 @@ def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) 
         _ = nowhere.kind
 
 
-def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(own_seat: Seat, own_ada: Seat) -> None:
+def test_person_who_is_disabled_meanwhile_is_out_at_next_step(own_seat: Seat, own_ada: Seat) -> None:
     with own_ada.turn():
         pass
     team.disable_person(own_seat.at(own_seat.project_id or 0), own_ada.person_id)
@@ -131,7 +131,7 @@ def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(own_seat: Se
         pytest.fail("she had her turn")
 
 
-def test_what_an_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None:
+def test_what_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None:
     before = room.room_of(own_seat)
 
     def change(text: str, after: float = 1.0) -> float:
@@ -150,7 +150,7 @@ def test_what_an_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> N
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_a_turn_is_of_the_kind_of_the_project(world: KindWorld, home: Home, owner: int) -> None:
+def test_turn_is_of_kind_of_project(world: KindWorld, home: Home, owner: int) -> None:
     seat = Seat(home, owner, world.make(Seat(home, owner)))
     assert seat.kind is KINDS[world.kind]
     with seat.turn() as turn:
@@ -159,7 +159,7 @@ def test_a_turn_is_of_the_kind_of_the_project(world: KindWorld, home: Home, owne
         assert (turn.person_id, turn.project_id) == (owner, seat.project_id)
 
 
-def test_what_was_stored_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
+def test_stored_data_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
     with own_seat.turn() as turn:
         row = int(turn.learner.ranking()[0][0])
         turn.writer(Place(row)).write("skip", token="a")
@@ -169,9 +169,7 @@ def test_what_was_stored_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> No
         assert opened.learner.seq == 1
 
 
-def test_the_same_learner_serves_everybody_until_the_settings_are_others(
-    own_seat: Seat, own_ada: Seat
-) -> None:
+def test_the_same_learner_serves_everyone_until_settings_are_others(own_seat: Seat, own_ada: Seat) -> None:
     with own_seat.learner() as one, own_ada.learner() as other:
         assert one.learner is other.learner
         first = one.learner
@@ -185,7 +183,7 @@ def test_the_same_learner_serves_everybody_until_the_settings_are_others(
 
 
 @on_postgres
-def test_of_two_owners_who_change_a_project_at_once_neither_undoes_what_the_other_did(
+def test_of_two_owners_who_change_project_at_once_neither_undoes_what_the_other_did(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second comes when the first has read the settings that it changes. PostgreSQL would let it."""
@@ -213,7 +211,7 @@ def test_of_two_owners_who_change_a_project_at_once_neither_undoes_what_the_othe
     assert verifying.verify_project(Seat(home, owner, project))
 
 
-# Who may do what, and the words for who may not
+# Rights, and refusals
 
 
 def test_persons(home: Home, owner: int) -> None:
@@ -244,7 +242,7 @@ def test_roles_at_no_project(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) -> None:
+def test_roles_at_project(home: Home, owner: int, project: int, role: Role) -> None:
     ada = annotator(home, owner, "Ada", role)
     with home.database.read() as session:
         rights, found, coming = access.at_project(session, ada, project)
@@ -263,12 +261,12 @@ def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) ->
 
 
 @pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
-def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
+def test_who_is_not_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
     eve = somebody(home, owner, "Eve")
     words = []
     with home.database.read() as session:
         for one in (project, number):
-            with pytest.raises(access.NotFound, match="nobody has shared it with you") as refused:
+            with pytest.raises(access.NotFound, match="no one has shared it with you") as refused:
                 access.at_project(session, eve, one)
             words.append(str(refused.value).replace(f"project {one} ", "project N "))
         with pytest.raises(access.NotFound) as missing:
@@ -277,7 +275,7 @@ def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: i
     assert len(set(words)) == 1
 
 
-def test_a_person_sees_the_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
+def test_person_sees_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
     ada, eve = annotator(home, owner, "Ada", "viewer"), somebody(home, owner, "Eve")
     second = small_project(home, owner, "second")
     managing.archive_project(Seat(home, owner, second))
@@ -312,8 +310,8 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     assert words() == "small"
 
 
-def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: int) -> None:
-    """One statement for person, role, project and height: it stands in the way of every answer."""
+def test_press_asks_once_what_person_is(home: Home, owner: int, project: int) -> None:
+    """One statement for person, role, project and height: it is in the way of every answer."""
     said = []
     with home.database.read() as session:
         connection = session.connection()
@@ -322,10 +320,10 @@ def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: i
     assert len(said) == 1
 
 
-# What a use case holds: the project of a seat that is at one, and whose answers may be seen
+# State of a use case: the project of a seat that is at one, and whose answers may be seen
 
 
-def test_a_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> None:
+def test_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> None:
     with Seat(home, owner).reading() as reading:
         assert isinstance(reading, Reading)
         assert reading.at is None
@@ -336,7 +334,7 @@ def test_a_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> 
         assert reading.project.id == project
 
 
-def test_the_owner_sees_everybodys_answers_others_their_own(home: Home, owner: int, project: int) -> None:
+def test_owner_sees_everybodys_answers_others_their_own(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with Seat(home, owner, project).reading() as reading:
         assert reading.whose is None

@@ -48,7 +48,7 @@ from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
-from workflow.models import choosing, showing, suggesting, training
+from workflow.models import choosing, neighbors, showing, suggesting, training
 from workflow.models.encoders import offers, on_server
 from workflow.people import (
     aside,
@@ -86,14 +86,14 @@ def suggested(seat: Seat) -> None:
 
 
 def prepared_key(seat: Seat) -> str:
-    """Of a file that was written for them."""
+    """For a file that was written for them."""
     key = files.prepare(seat, files.ExportChoice(), "small")
     files.wait(seat, key)
     return key
 
 
 def a_snapshot(seat: Seat) -> str:
-    """One that somebody made of their project, before the first entry; none where there is no such project."""
+    """One that someone made of their project, before the first entry; none if there is no such project."""
     name = secrets.token_hex(4) + "-snapshot"
     with suppress(NoSuchProjectError), seat.home.database.write() as session:
         settings = stored_projects.get(session, seat.project_id or 0).settings
@@ -141,7 +141,7 @@ def later_rows(world: KindWorld) -> importing.Upload:
 
 
 def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
-    """One row for the project; nobody needs rights to make the table of it."""
+    """One row for the project; no one needs rights to make the table of it."""
     with seat.home.database.read() as session:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
         changes = read_class_changes(session, seat.project_id or 0)
@@ -151,7 +151,7 @@ def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
 
 
 def table_now(seat: Seat) -> tuple[str, int]:
-    """Hash and rows of the project's table; nobody needs rights to look it up here."""
+    """Hash and rows of the project's table; no one needs rights to look it up here."""
     with seat.home.database.read() as session:
         found = [one for one in stored_projects.everything(session) if one.id == seat.project_id]
     return (found[0].table_hash, found[0].n_rows) if found else ("", 0)
@@ -164,7 +164,7 @@ def refused_table(act: Callable[[], object]) -> None:
 
 
 class Ones:
-    """What stands for an encoder: a vector of ones for each row."""
+    """Stand-in for an encoder: a vector of ones for each row."""
 
     sha256, folder = "5a" * 32, Path("ones")
 
@@ -179,7 +179,7 @@ PICTURE = spectrograms.Asked()
 
 
 def folder(home: Home) -> str:
-    """The name of an encoder in the data folder; nobody runs it."""
+    """The name of an encoder in the data folder; no one runs it."""
     (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
     return "words"
 
@@ -191,7 +191,7 @@ def removed(seat: Seat) -> None:
 
 
 def got(seat: Seat) -> None:
-    """Get an encoder that nobody knows, as `removed`."""
+    """Get an encoder that no one knows, as `removed`."""
     with suppress(EncoderError):
         on_server.get(seat, "gone", str)
 
@@ -209,14 +209,14 @@ def asked_for(seat: Seat) -> None:
 
 
 def guest(seat: Seat) -> int:
-    """Somebody who is a member of no project, unless a test makes them one; stored without asking anybody."""
+    """Someone who is a member of no project, unless a test makes them one; stored without asking anyone."""
     with seat.home.database.write() as session:
         known = {one.name: one.id for one in stored_people.listed(session)}
         return known.get("Guest") or stored_people.add(session, "Guest", "annotator", datetime.now(UTC))
 
 
 def group(seat: Seat) -> int:
-    """A group with the guest in it; stored without asking anybody."""
+    """A group with the guest in it; stored without asking anyone."""
     person = guest(seat)
     with seat.home.database.write() as session:
         known = stored_groups.list_groups(session)
@@ -224,13 +224,13 @@ def group(seat: Seat) -> int:
 
 
 def somebody_else(seat: Seat) -> int:
-    """Of this Winnow, and no owner of it."""
+    """For this Winnow, and no owner of it."""
     with seat.home.database.read() as session:
         return next(one.id for one in stored_people.listed(session) if not one.is_owner)
 
 
 def mark(seat: Seat, row: int) -> None:
-    """Mark the row for one of its labels; where it cannot be marked, that is what is said."""
+    """Mark the row for one of its labels; if it cannot be marked, that is what is said."""
     labels = examples.marking(seat, row).labels
     if labels:
         examples.mark(seat, row, labels[0])
@@ -253,6 +253,7 @@ SEE: dict[str, UseCase] = {
     "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
     "managing.get_project": lambda seat, _world, _row: managing.get_project(seat),
     "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
+    "neighbors.read_finding": lambda seat, _world, _row: neighbors.read_finding(seat),
     "training.training_state": lambda seat, _world, _row: training.training_state(seat),
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
@@ -389,6 +390,7 @@ OWN: dict[str, UseCase] = {
     "members.remove_member": lambda seat, _world, _row: members.remove_member(seat, guest(seat)),
     "members.invite_group": lambda seat, _world, _row: members.invite_group(seat, group(seat), "viewer"),
     "showing.models_view": lambda seat, _world, _row: showing.models_view(seat),
+    "neighbors.find": lambda seat, _world, _row: neighbors.find(seat, "test"),
     "progress.estimate_random_order": lambda seat, _world, _row: progress.estimate_random_order(seat),
     "choosing.compare_now": lambda seat, _world, _row: choosing.compare_now(seat),
     "choosing.cancel": lambda seat, _world, _row: choosing.cancel(seat),
@@ -431,7 +433,7 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "members.count_projects": lambda seat, _world, _row: members.count_projects(seat),
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
-"""For everybody who is signed in: they give what is of projects that this person may see."""
+"""For everyone who is signed in: they give what is of projects that this person may see."""
 OWN_SOMEWHERE: dict[str, UseCase] = {
     "arrivals.begin": lambda seat, _world, _row: arrivals.begin(seat, "birds.csv").end(),
     "arrivals.find": lambda seat, _world, _row: arrivals.find(seat, "key"),
@@ -491,7 +493,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.REVIEW: REVIEW,
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
-"""Those at a project."""
+"""Use cases at a project."""
 ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past.open_past"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
@@ -516,4 +518,4 @@ NOTES = {
     "spectrograms.kept": "as finding.find",
     "spectrograms.draw": "as finding.find",
 }
-"""What the table of rights alone does not say."""
+"""Further rights outside the table."""

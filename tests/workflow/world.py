@@ -54,7 +54,7 @@ ROLES = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"
 
 @cache
 def small_table(n: int = 60) -> LabelTable:
-    """The table of `small_frame`, which nobody can change: one for all tests."""
+    """The table of `small_frame`, which no one can change: one for all tests."""
     return LabelTable.from_frame(small_frame(n), ROLES)
 
 
@@ -121,7 +121,7 @@ def unwritable(home: Home) -> Iterator[None]:
             session.execute(text("DROP FUNCTION is_full CASCADE"))
 
 
-# What PostgreSQL says of a full disk, at every line that anybody would write.
+# PostgreSQL errors of a full disk, at every writing line.
 _FILL = """
 CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'No space left on device';

@@ -1,4 +1,5 @@
-"""What every call has: whose seat it is, a thread of its own pool, the refusals of the house, a body with bounds."""
+"""Common parts of every call: whose seat it is, a thread of its own pool, the refusals of the house, a body with
+bounds."""
 
 from __future__ import annotations
 
@@ -23,9 +24,10 @@ from web.packed import has_too_many_parts
 from web.problems import no_call, problem
 from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, StaleQuestion
-from workflow.importing import CannotLearn, LongLine, TableError
+from workflow.importing import CannotLearn, LongLine, TableError, arrivals
 from workflow.importing.more_rows import RowsError
 from workflow.models.encoders.offers import EncoderError
+from workflow.projects.managing import ProjectNameError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
 from workflow.server.home import home
@@ -64,10 +66,14 @@ _STATUS: dict[type[Exception], int] = {
     TableError: 422,
     CannotLearn: 422,
     EncoderError: 422,
+    ProjectNameError: 409,
+    arrivals.TooLarge: 413,
+    arrivals.OneAtATime: 429,
+    arrivals.NoRoom: 507,
     NotSaved: 503,
     LongLine: 503,
 }
-"""What use cases refuse with, in words for the person."""
+"""Errors of use cases, with messages for users."""
 REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
@@ -80,6 +86,17 @@ REFUSALS: dict[int | str, dict[str, object]] = {
     }.items()
 }
 """What every call may be refused with, for the document."""
+BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
+    status: {"model": ToldProblem, "description": words}
+    for status, words in {
+        400: "The body is no JSON that can be read.",
+        408: "The body did not come whole in time.",
+        409: "It comes too late: something else is stored, or stands there, by now.",
+        413: "The body is too large.",
+        507: "There is no room on the disk.",
+    }.items()
+}
+"""The same for calls with a body."""
 
 
 def _seat(request: Request) -> Seat:
@@ -91,13 +108,13 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""Of whoever asks, at no project."""
+"""For anyone who asks, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""Of whoever asks, at the project of the address."""
+"""For anyone who asks, at the project of the address."""
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
-    """What the use case gives, in a thread."""
+    """The value that the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 
 
@@ -107,7 +124,8 @@ async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
 
 
 async def told(make: Callable[[], BaseModel]) -> Response:
-    """What is made, as a reply: both in a thread, for it may be thousands of values, and others wait for the loop."""
+    """Created objects, as a reply: both in a thread, for it may be thousands of values, and others wait for the
+    loop."""
     return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 
@@ -168,7 +186,10 @@ class Bounded:
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+        streamed = (
+            scope.get("path") == f"{scope.get('root_path', '')}{arrivals.PATH}"
+        )  # to the disk, within bounds of its own
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or streamed:
             await self._app(scope, receive, send)
             return
         body = bytearray()

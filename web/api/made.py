@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
-from web.api import reading, sent
+from web.api import files, reading, sent
 from web.api.calls import Bounded, say_refusals
 from web.problems import TYPE
 from workflow import kinds
@@ -67,7 +67,7 @@ def _calls(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reply(response: Mapping[str, Any]) -> str:
-    """What comes back, by the first way in which it does."""
+    """First available form of the reply."""
     for kind, content in response.get("content", {}).items():
         return _type(content["schema"]) if "schema" in content else kind
     return ""
@@ -118,7 +118,7 @@ class Api(FastAPI):
     def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
-            # What the shapes leave open: the kinds of project that there are.
+            # Values that the schemas leave open: the kinds of project that there are.
             document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
                 kinds.KINDS
             )
@@ -147,6 +147,7 @@ def make_api() -> FastAPI:
     api.add_middleware(Bounded)
     api.include_router(reading.router)
     api.include_router(sent.router)
+    api.include_router(files.router)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, NextQuestion, ReadFile, StoredAnswer, ToldProblem, Weighed
-from workflow import importing
+from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, told
+from web.api.shapes import Added, NextQuestion, StoredAnswer, Weighed
 from workflow.answering import loop
 from workflow.answering.loop import Saved, StaleQuestion
 from workflow.answering.press import storable
@@ -24,12 +22,12 @@ from workflow.importing.predictions import is_score, why_no_score
 from workflow.models.encoders import offers, on_server
 
 Text = Annotated[str, AfterValidator(storable)]
-"""What a database takes."""
+"""The input that a database takes."""
 
 
 def _cells_are_texts(rows: object) -> object:
     """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
-    list every cell of a million, and hold up everybody meanwhile."""
+    list every cell of a million, and hold up everyone meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
         if not isinstance(row, dict):
             raise ValueError(f"Row {number} is no {{column: cell}}.")
@@ -133,7 +131,7 @@ def _said(value: object) -> str:
 
 
 class SentPrediction(Sent):
-    """What another model says of one row, which is named by its number or by its id."""
+    """Another model's scores of one row, named by number or id."""
 
     row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None
@@ -181,16 +179,7 @@ class PredictionsBody(Sent):
 
 # Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
 
-_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
-    status: {"model": ToldProblem, "description": words}
-    for status, words in {
-        400: "The body is no JSON that can be read.",
-        408: "The body did not come whole in time.",
-        409: "It comes too late: something else is stored, or stands there, by now.",
-        413: "The body is too large.",
-    }.items()
-}
-router = APIRouter(responses=_REFUSALS)
+router = APIRouter(responses=BODY_REFUSALS)
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
@@ -231,73 +220,13 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
+    passed over, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
     and the reply lists such doubts."""
     found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
     if body.dry_run:
         response.status_code = 200
     return found._asdict() | {"doubts": [asdict(one) for one in found.doubts]}
-
-
-_FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_SHOWN_CLASSES = 1_000
-
-
-@router.post(
-    "/readings",
-    response_model=ReadFile,
-    summary="How a file would be read",
-    openapi_extra={"requestBody": {"required": True, **_FILE}},
-)
-async def read_file(
-    request: Request,
-    seat: AnySeat,
-    name: Annotated[Text, Query(max_length=200, description="The file's own name.")] = "",
-    item: Annotated[
-        Literal["picture", "detection", "frame", "media", "event"] | None,
-        Query(
-            description="What an item is: of MegaDetector's file a picture (default), detection or frame; of Camtrap "
-            "DP media (default) or an event."
-        ),
-    ] = None,
-    unfinished: Annotated[
-        Literal["leave-out", "count"] | None,
-        Query(description="Answers of people who did not finish a survey."),
-    ] = None,
-    unlabelled: Annotated[
-        Literal["refuse", "all", "leave-out"] | None, Query(description="Rows without a candidate.")
-    ] = None,
-    truth_outside: Annotated[
-        Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
-    ] = None,
-    as_it_is: Annotated[
-        bool, Query(description="Take each row as an item, though it looks like a vote.")
-    ] = False,
-) -> object:
-    """As `winnow import --dry-run`: the file is the body, a table or a zip of one with its files. Nothing is stored."""
-    ways = {"item": item, "unfinished": unfinished}
-    found = await done_at_length(
-        partial(
-            importing.dry_run,
-            seat,
-            await request.body(),
-            name,
-            {"unlabelled": unlabelled, "truth_outside": truth_outside},
-            as_it_is=as_it_is,
-            ways={key: value for key, value in ways.items() if value is not None},
-        )
-    )
-    classes = found.table.classes
-    return {
-        "reading": found.reading,
-        "rows": found.table.n_rows,
-        "classes": list(classes[:_SHOWN_CLASSES]),
-        "n_classes": len(classes),
-        "roles": found.table.roles.to_json(),
-        "notes": list(found.notes),
-        "doubts": [asdict(one) for one in found.doubts],
-    }
 
 
 @router.post(
@@ -323,7 +252,7 @@ async def encode(seat: SeatAt, body: EncoderBody) -> Response:
 
 @router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
 async def cancel_encoding(seat: SeatAt) -> Response:
-    """Of one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
+    """For one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
     if there is none."""
     await done(encoding_requests.cancel, seat)
     return Response(status_code=204)
@@ -348,7 +277,8 @@ async def remove_encoder(
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")
 async def back_to_words(seat: SeatAt) -> Response:
-    """The project learns without vectors of an encoder, or of a file beside the table, from now on. The log keeps them.
+    """The project learns without vectors of an encoder, or of a file next to the table, from now on. The log keeps
+    them.
     Refused if there are none, or if nothing else describes the rows."""
     await done_at_length(encoding.back_to_words, seat)
     return Response(status_code=204)

@@ -26,13 +26,28 @@ class ListedProject(BaseModel):
     name: str
     description: str
     kind: str
-    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of whoever asks.")
+    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of the caller.")
     rows: int
     classes: int
     answered: int
     open: int
     created_at: datetime
     last_answer: datetime | None
+
+
+class SentFile(BaseModel):
+    """A file that came whole."""
+
+    key: str = Field(description="Names it in `upload` of `POST /readings` and `POST /projects`.")
+    name: str
+    size: int = Field(description="Bytes.")
+
+
+class MadeProject(ListedProject):
+    """A new project."""
+
+    reading: str = Field(description="What is asked, learned from, shown, ignored, with counts.")
+    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
 
 
 class ProjectList(BaseModel):
@@ -92,13 +107,13 @@ class ToldQuestion(ToldRow):
 
 
 class NextQuestion(BaseModel):
-    """The question before the person; null where nothing is left to ask them."""
+    """The question before the person; null if nothing is left to ask them."""
 
     question: ToldQuestion | None
 
 
 class StoredAnswer(BaseModel):
-    """What was stored. The same answer sent again gets the same reply, and stores nothing."""
+    """The stored data. The same answer sent again gets the same reply, and stores nothing."""
 
     seq: int = Field(description="Its number in the project's log.")
     kind: str
@@ -163,7 +178,7 @@ class RunningEncoding(BaseModel):
 
 
 class ProjectEncoders(BaseModel):
-    """What the project can learn from meaning by, and how the latest encoding goes or went."""
+    """Encoders that the project can use, and the state of the latest encoding."""
 
     encoders: list[OfferedEncoder]
     columns: dict[str, str] = Field(description="The columns that are encoded, each with its encoder.")
@@ -173,7 +188,7 @@ class ProjectEncoders(BaseModel):
 
 
 class Weighed(BaseModel):
-    """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
+    """The outcome of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
 
     seq: int = Field(description="The entry of the project's log that has them.")
     rows: int = Field(description="How many were sent.")
@@ -206,7 +221,7 @@ class ReadFile(BaseModel):
 
 
 class Added(BaseModel):
-    """What became of the rows that were sent."""
+    """The outcome of the rows that were sent."""
 
     rows: int = Field(description="How many the project has now.")
     added: int = Field(description="How many of those that were sent are new.")
@@ -253,7 +268,7 @@ class LoggedEntry(BaseModel):
 
 
 class PulledLog(BaseModel):
-    """Entries in order. last : of the log; where it is greater than the last one here, ask again since that."""
+    """Entries in order. last : of the log; if it is greater than the last one here, ask again since that."""
 
     entries: list[LoggedEntry]
     last: int
@@ -270,7 +285,7 @@ class ToldMeasure(BaseModel):
 
 
 class Point(BaseModel):
-    """The measure after so many answers, with its 95 % interval; null where it is not known."""
+    """The measure after so many answers, with its 95% interval; null if it is not known."""
 
     answers: int
     value: float | None
@@ -308,7 +323,7 @@ class Figures(BaseModel):
 
 
 class LabelShare(BaseModel):
-    """What is said of one label of a row."""
+    """The message about one label of a row."""
 
     label: str
     share: float | None
@@ -317,7 +332,7 @@ class LabelShare(BaseModel):
 
 
 class Prediction(BaseModel):
-    """A row's label as it stands."""
+    """A row's label as it is."""
 
     row: int
     row_id: str

@@ -55,7 +55,7 @@ class AskedAs:
     about : the label that "is" and "batch" ask about, the candidates of the group that "group" does; () of "which"
     drawn : the form came by chance, so that what it costs can be told from what it is chosen for
     choices : how many labels the screen offered at first
-    first : the shortlist in the order of the screen, where there was one. The others stood behind a key, unless
+    first : the shortlist in the order of the screen, if there was one. The others stood behind a key, unless
         `choices` is more: some questions show all of them whatever the list is; of a yes or no it stood nowhere. None:
         there was no shortlist
     batch : names the rows that were answered with one press; None: the row was answered alone
@@ -70,7 +70,7 @@ class AskedAs:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> AskedAs:
-        """What `to_json` gave; what is missing is as by default."""
+        """Output of `to_json`; what is missing is as by default."""
         lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
         return cls(**{**stored, **lists})
 
@@ -82,13 +82,13 @@ class AskedAs:
 
 
 def batch_of(asked: Mapping[str, Any] | None) -> str | None:
-    """The batch in which an entry was given that stores this; None where its row was answered alone."""
+    """The batch in which an entry was given that stores this; None if its row was answered alone."""
     return (asked or {}).get("batch")
 
 
 # In which order a screen shows labels, and the stamp that says later what it showed.
 
-# {person: (token, order)} beside each learner while it lives; nothing is lost with it but an order on a screen. Read
+# {person: (token, order)} next to each learner while it lives; nothing is lost with it but an order on a screen. Read
 # and written only while the learner is open, that is by one thread at a time.
 _orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = WeakKeyDictionary()
 
@@ -125,9 +125,9 @@ MOST = 24
 
 @dataclass(frozen=True)
 class Saved:
-    """What was stored for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
+    """The stored data for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
 
-    rows : how many rows the press was about      together : they were taken back, and are before the person together
+    rows : how many rows the press was about      together : they were withdrawn, and are before the person together
     denied : labels that the press ruled out by an entry before this one; told of a repeated one alone
     other : of a repeated one, whether what was said now is something else
     """
@@ -160,7 +160,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Given:
-    """An answer as it came from a screen. shown : names what the screen showed, None where that is not known"""
+    """An answer as it came from a screen. shown : names what the screen showed, None if that is not known"""
 
     kind: str
     labels: tuple[str, ...] = ()
@@ -175,13 +175,13 @@ def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = Fals
     return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
 
 
-# Notes that people leave with an answer or beside a row.
+# Notes that people leave with an answer or next to a row.
 
 NOTE_LENGTH = 2_000
 
 
 def checked_note(note: str | None, longest: int = NOTE_LENGTH) -> str | None:
-    """The note as it is stored, None where it is empty. longest : in characters. Raises AnswerError."""
+    """The note as it is stored, None if it is empty. longest : in characters. Raises AnswerError."""
     note = (note or "").strip()
     if len(note) > longest:
         raise AnswerError(

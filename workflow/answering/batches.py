@@ -1,8 +1,8 @@
 """Many rows at once: rows that the model is equally sure of, confirmed with one press; one entry a row.
 
-A batch is reserved for a person as a question is, and its rows are before nobody else meanwhile. Blind checks and
-held-out rows are never in one, nor rows that somebody has answered, where people answer for themselves: nobody is to
-learn from the model's share what others said. Rows that the person takes out stay open, and are asked alone later.
+A batch is reserved for a person as a question is, and its rows are before no one else meanwhile. Blind checks and
+held-out rows are never in one, nor rows that someone has answered, where people answer for themselves: no one is to
+learn from the model's share what others said. Rows that the person excludes stay open, and are asked alone later.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-# Rows that are before a person together: reserved, shown again as long as they stand, found again in the log.
+# Rows that are before a person together: reserved, shown again as long as they are, found again in the log.
 
 FIRST_BELOW = 2**30
 """A person's first number is below this one: those after it fit in a column of 32 bits."""
@@ -103,11 +103,11 @@ def stored_together(session: Session, entry: entries.LogEntry) -> list[entries.L
 
 
 def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) -> StoredBatch | None:
-    """Reserve those of the rows that can be put before this person now, the first MOST; None where none can."""
+    """Reserve those of the rows that can be put before this person now, the first MOST; None if none can."""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     free = (row for row in rows if Place(row) not in taken)
     free = (row for row in free if batching.may_stand(learner, turn.annotator, row, label))
-    found = list(islice(free, MOST))  # no more are looked at: somebody may have drawn round half of the map
+    found = list(islice(free, MOST))  # no more are looked at: someone may have drawn round half of the map
     if not found:
         return None
     told = batching.shares(learner, found, label)
@@ -116,7 +116,7 @@ def reserve_free(turn: AnyTurn, rows: Sequence[int], label: str, strategy: str) 
 
 
 def put_again(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
-    """Reserve the rows of entries of one batch, which were taken back, for this person once more."""
+    """Reserve the rows of entries of one batch, which were withdrawn, for this person once more."""
     rows = [RowTogether(one.row, one.score or 0.0, one.predicted) for one in parts]
     _put(turn, parts[0].labels[0], rows, parts[0].strategy or FOUND, parts[0].model_version)
 
@@ -129,7 +129,7 @@ def _put(
     batch = StoredBatch(
         project_id=turn.project_id,
         person_id=turn.person_id,
-        # Above a random one: the log keeps the names of showings, also where the table was made anew since.
+        # Above a random one: the log keeps the names of showings, also where the table was rebuilt since.
         number=before.number + 1 if before else secrets.randbelow(FIRST_BELOW),
         label=label,
         rows=tuple(rows),
@@ -146,7 +146,8 @@ def _put(
 def still_open(
     turn: AnyTurn, batch: StoredBatch, rows: Sequence[RowTogether], label: str
 ) -> list[RowTogether]:
-    """Those of these rows of the batch that nobody else has before them, that this person can still confirm, and that
+    """The ones of these rows of the batch that no one else has before them, that this person can still confirm, and
+    that
     are as they were when they were put before them. label : that of the batch, by its present name"""
     batching, learner, taken = batching_of(turn.opened), turn.learner, turn.taken
     whose = turn.person_id if learner.settings.several else None
@@ -161,7 +162,7 @@ def still_open(
 
 def shown_again(turn: AnyTurn) -> ShownBatch | None:
     """The batch that is open before this person, with those of its rows that can still be confirmed; None without any.
-    What it shows has another name once it is less than it was. Rows that were handed back are shown anew: their clock
+    What it shows has another name once it is less than it was. Rows that were handed back are shown again: their clock
     begins again."""
     batch = questions.get_batch(turn.session, turn.project_id, turn.person_id)
     if batch is None or not batch.rows:
@@ -172,7 +173,7 @@ def shown_again(turn: AnyTurn) -> ShownBatch | None:
         return None
     number = batch.number + (len(left) < len(batch.rows))
     until = turn.now + turn.lease(len(left))
-    # Nobody has looked at rows that were handed back. What is left has not changed until now: its moment may be this.
+    # No one has looked at rows that were handed back. What is left has not changed until now: its moment may be this.
     since = turn.now if batch.reserved_until <= turn.now else batch.shown_at
     again = replace(batch, number=number, rows=tuple(left), shown_at=since, reserved_until=until)
     questions.put_batch(turn.session, again)
@@ -214,10 +215,10 @@ class NoBatch:
 
 @dataclass(frozen=True)
 class SavedBatch:
-    """What one press stored. seq : of its last entry; None where every row was taken out
+    """Result of one click. seq : of its last entry; None if every row was excluded
 
     rows : how many were confirmed      missed : names of rows that could not be any more: they were answered meanwhile,
-    have other candidates now, or are before somebody else
+    have other candidates now, or are before someone else
     """
 
     seq: int | None
@@ -247,11 +248,11 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
             return NoBatch(found)
         label, (surest, *others) = found
         search = compare(opened, surest, np.sort(np.array(others[:COMPARED], dtype=np.int64)))
-    nearest = search.nearest(min(size, MOST) - 1)  # it may take seconds: nobody waits for it
+    nearest = search.nearest(min(size, MOST) - 1)  # it may take seconds: no one waits for it
     with seat.turn() as turn:
         batch = reserve_free(turn, [surest, *nearest], label, FOUND)
         if batch is None:
-            return NoBatch("The rows that would be shown together are before somebody else. Look again soon.")
+            return NoBatch("The rows that would be shown together are before someone else. Look again soon.")
         return shown(turn, batch)
 
 
@@ -261,7 +262,7 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
     rows : by number, as the person has chosen them      label : a class
 
     Raises
-    AnswerError : None of the rows can be confirmed so: they are answered, before somebody else, blind checks, or the
+    AnswerError : None of the rows can be confirmed so: they are answered, before someone else, blind checks, or the
         label is none of their candidates. Or there is no such class.
     NotAllowed : The person may not answer; or does not own the project, which has blind checks: which rows of a
         selection are left out would show them.
@@ -279,15 +280,16 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
         batch = reserve_free(turn, surest, label, CHOSEN)
         if batch is None:
             raise AnswerError(
-                f"None of these rows can be confirmed as {label} now: they are answered, before somebody else, set "
-                "aside, or it is none of their candidates. Fix: choose others."
+                f"None of these rows can be confirmed as {label} now: they are answered, on someone "
+                "else's screen, excluded, or it is none"
+                " of their candidates. Fix: choose others."
             )
         return replace(shown(turn, batch), left_out=len(wanted) - len(batch.rows))
 
 
 def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
     """{label: for how many of these rows this person could confirm it}, those first that the model gives most of them;
-    None where rows are not confirmed together.
+    None if rows are not confirmed together.
 
     Raises NotAllowed: as `choose_batch`.
     """
@@ -300,7 +302,7 @@ def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
 
 
 def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> SavedBatch:
-    """Store that every row of the batch with this token has its label, but for those taken out: one entry a row, all of
+    """Store that every row of the batch with this token has its label, but for those excluded: one entry a row, all of
     them or none; exactly once.
 
     taken_out : rows, by number, that stay open; the person is asked about them alone
@@ -317,7 +319,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         stays = {one.row for one in batch.rows} & set(taken_out)
         wanted = [one for one in batch.rows if one.row not in stays]
         kept = still_open(turn, batch, wanted, label)
-        # Of one look, as of one question: with more, nobody looked at it.
+        # For one view, as for one question: with more, no one looked at it.
         seconds = min(max(0.0, (turn.now - batch.shown_at).total_seconds()), LONGEST)
         stored = [
             _write(turn, batch, one, label, number, seconds / len(kept)) for number, one in enumerate(kept)
@@ -356,7 +358,7 @@ def _write(
 
 
 def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
-    """What stands of what an earlier press stored with this token. Raises StaleQuestion where nothing of this person
+    """Remaining part of an earlier answer with this token. Raises StaleQuestion if nothing of this person
     does."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
@@ -367,7 +369,7 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
         if entries.withdrawal_of(turn.session, turn.project_id, one.seq) is None
     ]
     if not stand:
-        raise StaleQuestion("Those rows had been confirmed, and were taken back since.")
+        raise StaleQuestion("Those rows had been confirmed, and were withdrawn since.")
     return SavedBatch(stand[-1].seq, first.labels[0], len(stand), (), repeated=True)
 
 

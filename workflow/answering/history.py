@@ -1,4 +1,4 @@
-"""What one person answered lately: which answers count, which they took back, and which they may give again."""
+"""Recent answers of one person: which answers count, which they withdrew, and which they may give again."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ SECOND = ".is"
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """What one press of this person stored; `seq` is that of its last entry, `row` that entry's.
+    """Entries that one click of this person stored; `seq` is that of its last entry, `row` that entry's.
 
-    withdrawal : seq of the entry that took it back, of the last of them; None where any of it stands
+    withdrawal : seq of the entry that took it back, of the last of them; None if any of it stands
     redoable : they took it back themselves, have not given it again, and its rows are as they were when they answered
-    rows : how many the press was about; of a batch of which some were taken back since, those that stand
+    rows : how many the press was about; of a batch of which some were withdrawn since, those that stand
     """
 
     seq: int
@@ -67,13 +67,13 @@ Parts = Sequence[entries.LogEntry | answers.PastEntry]
 
 
 def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry | None:
-    """The entry that the press with this token stored, the second one of two; None where it stored none."""
+    """The entry that the press with this token stored, the second one of two; None if it stored none."""
     second = entries.with_token(session, project_id, f"{token}{SECOND}")
     return second or entries.with_token(session, project_id, token)
 
 
 def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
-    """The labels of the first entry of a press, where this one is the second of it; none where it is alone."""
+    """The labels of the first entry of a press, where this one is the second of it; none if it is alone."""
     if not last.token.endswith(SECOND):
         return ()
     first = entries.with_token(session, last.project_id, last.token.removesuffix(SECOND))
@@ -105,7 +105,7 @@ def history_of(
         first = by_token.get(entry.token.removesuffix(SECOND))
         return (
             entry.withdrawal is not None
-            and entry.withdrawn_by == person_id  # what somebody else took back is theirs to decide
+            and entry.withdrawn_by == person_id  # what someone else withdrew is theirs to decide
             and first is not None
             and redo_token(entry.withdrawal) not in by_token
             and newest.get((entry.row, entry.label), 0) < entry.withdrawal
@@ -158,26 +158,26 @@ def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.Past
 
 
 def latest_standing(answers: Sequence[OwnAnswer]) -> int | None:
-    """The seq that undo takes back."""
+    """The seq that undo withdraws."""
     return next((one.seq for one in answers if one.withdrawal is None), None)
 
 
 def latest_withdrawn(answers: Sequence[OwnAnswer]) -> int | None:
-    """The seq that redo gives again: of those taken back the last."""
+    """The seq that redo gives again: of those withdrawn the last."""
     again = [(one.withdrawal or 0, one.seq) for one in answers if one.redoable]
     return max(again)[1] if again else None
 
 
-# What the people of a project wrote lately, kept in memory beside its learner and following the log as it does.
+# Recent entries of a project's people, in memory next to its learner, following the log.
 #
 # Every press needs it: the list of one's own answers, the pace, the day. Read once, it grows with each entry that is
-# committed; it is read anew wherever it does not stand where the learner does.
+# committed; it is read again wherever it does not stand where the learner does.
 
 PACE_OF = 50
 """Latest entries of a person that their median time is of."""
 
 LONGEST = timedelta(minutes=5).total_seconds()
-"""Seconds that one question counts at most in the minutes of a day: with more, nobody looked at it."""
+"""Seconds that one question counts at most in the minutes of a day: with more, no one looked at it."""
 
 WORK = (*SAYS_SOMETHING, EntryKind.SKIP)
 """Kinds of entries that are a person's work of the day."""
@@ -196,7 +196,7 @@ class Work:
     """A person's entries of kinds WORK from a moment on, in order; those of the simulated oracle are none.
 
     at, spent : microseconds since 1970, and spent on each, LONGEST at most
-    counts : 1 of what is an answer: no skip, not the second entry of a press, not taken back
+    counts : 1 of what is an answer: no skip, not the second entry of a press, not withdrawn
     """
 
     since: datetime
@@ -224,7 +224,7 @@ class OwnLog:
 
     past : their latest 2 REACH about rows, the oldest first; withdrawals are left out
     spent : seconds of their latest PACE_OF      last : the latest entry about a row, of any kind
-    rows : that the press was about which stored it      work : None until somebody asks for the day
+    rows : that the press was about which stored it      work : None until someone asks for the day
     """
 
     past: deque[answers.PastEntry]
@@ -266,7 +266,7 @@ class OwnLog:
             )
 
     def take_back(self, seq: int, by: entries.LogEntry) -> None:
-        """Whoever took back this entry: it is taken back. Harmless where it is not one of these."""
+        """Withdraw this entry, no matter by whom: it is withdrawn. Harmless if it is not one of these."""
         for place, one in enumerate(self.past):
             if one.seq == seq:
                 self.past[place] = replace(one, withdrawal=by.seq, withdrawn_by=by.person_id)
@@ -275,7 +275,7 @@ class OwnLog:
 
 
 class KeptLog:
-    """What is kept of a project. Read and written only by who has the learner, that is by one thread at a time."""
+    """Cached data of a project. Read and written only by who has the learner, that is by one thread at a time."""
 
     def __init__(self) -> None:
         self._people: dict[int, OwnLog] = {}

@@ -67,7 +67,7 @@ def pause(seat: Seat, token: str) -> None:
 
 
 def go_on(seat: Seat) -> None:
-    """Come back: the same question, where it is still open and nobody else has it, else another one. The seconds spent
+    """Come back: the same question, if it is still open and no one else has it, else another one. The seconds spent
     on it go on from where they stood; the next break is counted from now."""
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -94,7 +94,7 @@ class SimilarRow:
 
 @dataclass
 class _Kept:
-    """Features, which take a while to make, beside a learner while it lives. place : {row: its line in X}"""
+    """Features, which take a while to make, next to a learner while it lives. place : {row: its line in X}"""
 
     features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
@@ -153,8 +153,9 @@ class RowComparison:
 
 
 def begin_comparison(opened: Opened[Learner], asked: int) -> RowComparison:
-    """What a row can be compared with: rows whose labels people have given, and no held-out row or blind check among
-    them; what a row of those is, nobody is to know from here."""
+    """Possible kinds of row compared with: rows whose labels people have given, and no held-out row or blind check
+    among
+    them; what a row of those is, no one is to know from here."""
     may_be_shown = opened.learner.pool.shown_to_all()
     may_be_shown[asked] = False
     rows = np.flatnonzero(may_be_shown)
@@ -171,7 +172,7 @@ def compare(opened: Opened[Learner], asked: int, rows: IntArray) -> RowCompariso
 
 
 def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRow, ...]:
-    """Those of these rows that may be shown now, with the labels that people have given them."""
+    """The ones of these rows that may be shown now, with the labels that people have given them."""
     learner = opened.learner
     may_be_shown = learner.pool.shown_to_all()
     return tuple(
@@ -194,7 +195,7 @@ def next_question(seat: Seat) -> object:
 
 def get_ready(seat: Seat) -> None:
     """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
-    meanwhile, sort the open rows, and learn which words speak for a label. And now and then what whoever opens the
+    meanwhile, sort the open rows, and learn which words speak for a label. And now and then what anyone who opens the
     project next would: write a checkpoint of the learner."""
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.make_turn(opened).get_ready()
@@ -210,14 +211,14 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     row : its number, from 0      label : None: the row as a whole
     drawn : no person chose the place; it came in the order of the draw, so that it may be a control
 
-    Raises AnswerError: the place is not open to this person, is before somebody else, or is a control that was not
+    Raises AnswerError: the place is not open to this person, is before someone else, or is a control that was not
     drawn.
     """
     place = Place(row, label)
     with seat.turn() as turn:
         require_qualified(turn.opened)
         if turn.is_taken(place):
-            raise AnswerError("That row is before somebody else. Fix: choose another, or wait a few minutes.")
+            raise AnswerError("That row is before someone else. Fix: choose another, or wait a few minutes.")
         if not turn.may_choose(place, drawn=drawn):
             raise AnswerError("That row is no longer open. Fix: choose another.")
         return turn.show(place)
@@ -243,7 +244,7 @@ def submit_answer(
     nothing is stored. A row that is still open after a "not" stays before the person.
 
     Raises
-    StaleQuestion : The token is not that of the question open before this person; or somebody else has meanwhile
+    StaleQuestion : The token is not that of the question open before this person; or someone else has meanwhile
         answered it, or has it before them; or the labels that the answer speaks of have changed since they were shown.
         Nothing is stored.
     AnswerError : The answer does not fit the question. Nothing is stored.
@@ -259,7 +260,7 @@ def submit_answer(
 
 
 def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
-    """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None where
+    """Steps of `submit_answer` in its turn: what was stored, and the place that stays before the person, None if
     none does. Raises as it."""
     require_qualified(turn.opened)
     if given.kind not in turn.ANSWERS:
@@ -270,7 +271,7 @@ def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | N
     place = place_of(question)
     if not turn.holds(question) and turn.is_taken(place):
         raise StaleQuestion(
-            "Somebody else has this row before them now: it was open here for long, or you had left it."
+            "Someone else has this row before them now: it was open here for long, or you had left it."
         )
     if not turn.may_ask(place):
         raise StaleQuestion(turn.decided_meanwhile(place))
@@ -295,7 +296,7 @@ def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
 
 def leave(seat: Seat) -> None:
     """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
-    somebody else has it."""
+    someone else has it."""
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
         questions.hand_back_reservations(
             leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC)
@@ -316,12 +317,12 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
             raise StaleQuestion("That question is no longer open before you.")
         comparison = begin_comparison(opened, asked.row)
     nearest = comparison.nearest()
-    with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been taken back
+    with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been withdrawn
         return still_shown(opened, nearest)
 
 
 def show_again(seat: Seat, place: Place) -> None:
-    """Ask this person about the same place again, where it is still open to them and nobody else has it.
+    """Ask this person about the same place again, if it is still open to them and no one else has it.
 
     A failure is logged, not raised: what they did before is stored.
     """
@@ -330,5 +331,5 @@ def show_again(seat: Seat, place: Place) -> None:
             if not turn.is_taken(place) and turn.may_ask(place):
                 turn.show(place)
     except (NotSaved, StaleQuestion, NotFound, NotAllowed):
-        # What they did is stored; that must not be taken for a failure of it.
+        # Their work is stored; that must not be taken for a failure of it.
         logger.warning("Row %d could not be shown again at once.", place.row, exc_info=True)

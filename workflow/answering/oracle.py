@@ -1,6 +1,6 @@
 """The simulated oracle: answers for a person with the truth that the table keeps hidden, so that a dry run plays live.
 
-Its answers take the same way as anybody's: the next question, then `submit_answer` with the question's token. In
+Its answers take the same way as anyone's: the next question, then `submit_answer` with the question's token. In
 the log each carries the note `simulated`.
 """
 
@@ -35,7 +35,7 @@ def can_answer(seat: Seat) -> bool:
 
 
 def answer_for_me(seat: Seat, n: int) -> int:
-    """Answer the next n questions of this person with the truth; the number answered, fewer where no more are left.
+    """Answer the next n questions of this person with the truth; the number answered, fewer if no more are left.
 
     "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are passed over:
     they stay open.
@@ -43,7 +43,7 @@ def answer_for_me(seat: Seat, n: int) -> int:
     Raises
     NoTruth : The table has no true labels, or they were given to learn from, or all are held out.
     ValueError : n is not in 1..10,000.
-    NotAllowed : The person is not an owner: what the truth is, is for nobody else to see.
+    NotAllowed : The person is not an owner: what the truth is, is for no one else to see.
     StaleQuestion : The person answers in another tab meanwhile. What was answered so far stays.
     """
     if not 1 <= n <= MOST:
@@ -51,7 +51,7 @@ def answer_for_me(seat: Seat, n: int) -> int:
     with seat.learner(Right.OWN) as opened:
         if _hidden_truth(opened) is None:
             raise NoTruth(
-                "This project hides no true labels, so nobody can answer for you. Fix: import a table with a column "
+                "This project hides no true labels, so no one can answer for you. Fix: import a table with a column "
                 "of true labels and let them stay hidden."
             )
     for answered in range(n):
@@ -83,7 +83,7 @@ def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
             return question, given
         known = truth.places(opened.learner)
     for place in known:
-        with suppress(loop.AnswerError):  # it is before somebody else, or set aside by this person
+        with suppress(loop.AnswerError):  # it is before someone else, or excluded by this person
             question = loop.ask_next(seat, place.row, place.label, drawn=True)
             with seat.learner() as opened:
                 given = truth.answer(opened.learner, question)

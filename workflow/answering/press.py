@@ -1,6 +1,7 @@
 """A press as it comes from a browser, and the one place where it is checked.
 
-A browser sends what its page tells it to, and whoever sits before it can tell it otherwise: nothing is taken for what
+A browser sends what its page tells it to, and anyone who sits before it can tell it otherwise: nothing is taken for
+what
 it should be. What is no press is refused in words, as an answer is that does not fit.
 """
 
@@ -34,14 +35,14 @@ MOST = 2**31 - 1
 """The highest number that the database has for a row or an entry."""
 SHOWN = 80
 """Characters of what came that are said back."""
-TOO_MANY = "These were more presses within a minute than anybody makes by hand. Fix: wait a minute."
+TOO_MANY = "These were more presses within a minute than anyone makes by hand. Fix: wait a minute."
 _ROW = re.compile("[0-9]{1,10}")
 _RELOAD = "Fix: load the page again."
 
 
 @dataclass(frozen=True)
 class Press:
-    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
+    """Request of the browser: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
 
     token : of the question on the screen      shown : stamp of its labels there
     seq : of the answer that undo, redo or open is about; else None
@@ -89,7 +90,7 @@ class Press:
 
 
 def wanted_of(said: object, part: str) -> str | None:
-    """What the card wants to be shown besides, such as "history 7"; None where it wants nothing, or nothing that could
+    """Further content that the card requests, such as "history 7"; None if it wants nothing, or nothing that could
     be shown: the card asks again once it is opened again."""
     wanted = said.get(part) if isinstance(said, dict) else None
     try:
@@ -117,7 +118,7 @@ def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str)
 
 
 def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT | None:
-    """As `_of`; None where it is null."""
+    """As `_of`; None if it is null."""
     return None if said.get(part, "") is None else _of(said, part, kinds, f"{allowed} or null")
 
 
@@ -138,7 +139,7 @@ def _text(part: str, text: object) -> str:
 # One press of the card: the answer is stored, then the next question is shown with how the project stands.
 #
 # Two transactions, for what was answered must not be lost with what comes next: the answer, committed; the learner
-# takes it in; then the reservation of the next row. Nobody else has the learner in between, and nothing is read
+# takes it in; then the reservation of the next row. No one else has the learner in between, and nothing is read
 # twice.
 
 logger = logging.getLogger("winnow")
@@ -149,7 +150,7 @@ PATH = "/presses"
 
 @dataclass(frozen=True)
 class Next:
-    """What comes after a press.
+    """Reply after an answer.
 
     kind : name of the project's kind
     question : as `workflow.answering.loop.next_question` gives it; None also during a pause
@@ -164,7 +165,7 @@ class Next:
 
 @dataclass(frozen=True)
 class Pressed:
-    """What was stored, and what comes next; None where that failed: the answer is stored all the same."""
+    """The stored data, and what comes next; None if that failed: the answer is stored all the same."""
 
     saved: Saved
     after: Next | None
@@ -193,7 +194,7 @@ def press(
 
 
 def now(seat: Seat, zone: str | None) -> Next:
-    """What is before this person now, where they have pressed nothing that was stored.
+    """Current screen of this person, if their latest click stored nothing.
 
     zone : as for `workflow.people.goals.day`
     """
@@ -205,7 +206,7 @@ def now(seat: Seat, zone: str | None) -> Next:
             paused = before is not None and before.paused_at is not None
             question = None if paused else turn.show_next()  # the same row, where it stays before the person
             day, reserved = day_in(opened, zone, paused=paused), turn.reserved
-        # By the learner and what is kept beside it: no reason to keep the project locked in the database.
+        # By the learner and what is kept next to it: no reason to keep the project locked in the database.
         return Next(opened.kind.NAME, question, standing_in(opened, reserved), day)
 
 

@@ -36,7 +36,7 @@ def room_of(seat: Seat) -> RoomSettings:
 
 
 def shortlists_of(seat: Seat) -> ShortlistView | None:
-    """How shortlists stand in the project; None where its questions have none.
+    """How shortlists are in the project; None if its questions have none.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -46,7 +46,7 @@ def shortlists_of(seat: Seat) -> ShortlistView | None:
 
 
 def change_room(seat: Seat, room: RoomSettings) -> None:
-    """Set the room anew, for everybody from their next question on.
+    """Set the room again, for everyone from their next question on.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -56,7 +56,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
 
 
 def forms_of(seat: Seat) -> FormsNow | None:
-    """What is known of the forms in which the project's questions are put; None where there is one form only.
+    """Known facts about the forms in which the project's questions are put; None if there is one form only.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -84,7 +84,7 @@ def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
 def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tuple[str, ...]]:
     """The groups that a file names, for `set_groups`. Nothing is stored.
 
-    source, name : bytes, or path, and name of a table with a class in each row and its groups beside it, in any format
+    source, name : bytes, or path, and name of a table with a class in each row and its groups next to it, in any format
         that tables are read from; or of an export with a taxonomy
 
     Raises
@@ -98,7 +98,7 @@ def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tup
 
 
 def set_groups(seat: Seat, groups: Groups) -> None:
-    """Have these groups and no others, for everybody from their next question on; none removes all.
+    """Have these groups and no others, for everyone from their next question on; none removes all.
 
     Raises
     RoomError : They are too many, or a name is too long; or the project takes no groups.

@@ -30,7 +30,7 @@ class RoomError(ValueError):
 
 @dataclass(frozen=True)
 class QualificationRule:
-    """What people answer before they start. rows : known rows, 1 to 50      share : of them that must be right, (0, 1]
+    """Qualification settings. rows : known rows, 1 to 50      share : of them that must be right, (0, 1]
 
     Raises RoomError.
     """
@@ -53,7 +53,7 @@ class RoomSettings:
     order : of the candidates on the screen, "probability" (the model's, highest first) or "fixed" (class order)
     descriptions : {label: one line about it}, each at most 200 characters
     groups : {name of at most 200 characters: its classes}, 20,000 classes in all; a class may be in several
-    qualification : what people answer before they start, None where they start at once
+    qualification : what people answer before they start, None if they start at once
     forms : how questions are put, "which" (of these?) or "cheapest", also in yes and no
     drawn_forms : whether a few questions are put in a form drawn at random, so that what each costs can be told
     shortlist : how often the choices shown first are to hold the truth, one of PROMISES; None: all are shown first
@@ -108,7 +108,7 @@ class RoomSettings:
 
 
 def miss_of(promise: float) -> float:
-    """The share of shortlists that may lack the truth under a promise: .05 of .95, without what rounding adds."""
+    """The share of shortlists that may lack the truth under a promise: 0.05 of 0.95, without what rounding adds."""
     return round(1 - promise, 9)
 
 

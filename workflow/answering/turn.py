@@ -1,4 +1,4 @@
-"""One person's turn at a project: nobody else writes meanwhile, and the learner knows every entry there is."""
+"""One person's turn at a project: no one else writes meanwhile, and the learner knows every entry there is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 
 
-# A clock for lengths of time: it shows the moment, but nobody sets it while the process runs.
+# A clock for lengths of time: it shows the moment, but no one sets it while the process runs.
 #
 # The wall clock may be set back or forward under a person who looks at a question. Moments of it that are stored can
 # be compared by another process, too, as far as its wall clock showed the same when it began.
@@ -43,7 +43,7 @@ def steady() -> datetime:
     return moment + timedelta(seconds=time.monotonic() - ticks)
 
 
-# What is stored of a question that is put before somebody, and whether it still says what the screen will say.
+# Stored data of an open question, and whether it still matches the screen.
 
 _WHY = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
 """Parts of a learner's question that say why it is asked, and what the model says."""
@@ -129,7 +129,7 @@ class EntryWriter(ABC):
     ) -> entries.LogEntry:
         """Append one entry.
 
-        target : seq of the entry that this one takes back      more : further fields of `entries.NewEntry`
+        target : seq of the entry that this one withdraws      more : further fields of `entries.NewEntry`
         revision : None: the next one of this person at this place
 
         Raises AnswerError, before anything is written, where the learner would refuse the entry.
@@ -179,7 +179,7 @@ class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the p
 
 @dataclass(frozen=True)
 class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
-    """What a use case can read and write while it is this person's turn. Each kind of project has its own.
+    """Data that a use case can read and write during a person's turn. Each kind of project has its own.
 
     opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
     steady : the same by the clock that the seconds spent on questions are measured by
@@ -194,7 +194,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     opened: Opened[LearnerT]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     steady: datetime = field(default_factory=steady)
-    # What is before the person, once it was looked for.
+    # The person's open question, once looked up.
     _open: list[questions.OpenQuestion | None] = field(default_factory=list, init=False)
 
     @property
@@ -226,11 +226,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     def room(self) -> RoomSettings:
         return RoomSettings.from_json(self.opened.project.room)
 
-    # What a kind of project says of its questions
+    # Question texts by kind of project
 
     @abstractmethod
     def best(self, taken: Collection[Place], after: Place | None = None) -> AskedT | None:
-        """The best question for this person, outside what is before other people; None where none is left.
+        """The best question for this person, outside what is before other people; None if none is left.
 
         after : a place that they answer before it
         """
@@ -245,7 +245,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def writer(self, place: Place) -> EntryWriter:
-        """What appends entries about the place."""
+        """Writer of entries about the place."""
 
     @abstractmethod
     def decided_meanwhile(self, place: Place) -> str:
@@ -279,7 +279,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.may_ask(place)
 
     def asked_as(self, asked: AskedT, token: str, put: dict[str, object] | None) -> AskedAs | None:
-        """How the question with this token is put, as the log will have it; None where there is one way only. put : as
+        """How the question with this token is put, as the log will have it; None if there is one way only. put : as
         it is stored, where this very question is before the person already"""
         del asked, token, put
         return None
@@ -289,7 +289,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         del question
         return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
 
-    # What all have in common
+    # Common parts
 
     def append(self, new: entries.NewEntry) -> entries.LogEntry:
         """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
@@ -317,7 +317,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def keep_question(self, question: questions.OpenQuestion) -> None:
         """Reserve the row of a question answered just now until it is shown to this person again, under its next token:
-        nobody else may have it in between."""
+        no one else may have it in between."""
         revision = self.revision(place_of(question))
         again = replace(
             question,
@@ -343,12 +343,12 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
 
     def holds(self, question: questions.OpenQuestion) -> bool:
-        """Whether its place is this person's still, so that nobody else can have been given it."""
+        """Whether its place is this person's still, so that no one else can have been given it."""
         lasts = question.paused_at is None and question.reserved_until > self.now
         return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
-        """Whether the place, or a part of it, is before somebody else."""
+        """Whether the place, or a part of it, is before someone else."""
         return overlaps(place, self.taken)
 
     def may_ask(self, place: Place) -> bool:
@@ -364,7 +364,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def show_next(self) -> ShownT | None:
         """The question already before this person, where they may still answer it: so a refresh shows it again, and
-        what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them."""
+        what undo or the queue put there stays. Else the best one; None if there is nothing left to ask them."""
         open_now, taken = self.open_now(), self.taken
         if open_now is not None:
             place = place_of(open_now)
@@ -381,7 +381,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def coming(self, asked: AskedT) -> RowView | None:
         """The row that is likely to be asked after this one, so that its files can be fetched while this one is looked
-        at; None where rows have no files, or none is left."""
+        at; None if rows have no files, or none is left."""
         media = self.learner.table.media
         if media.images is None and media.audio is None:
             return None
@@ -389,9 +389,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return None if likely is None else row_view(self.learner.table, place_of(likely).row)
 
     def given_before(self, token: str) -> Saved:
-        """What an earlier press of this person stored with this token, which is not that of their open question.
+        """Earlier result of this person with this token, which is not that of their open question.
 
-        Raises StaleQuestion where there was none.
+        Raises StaleQuestion if there was none.
         """
         earlier = stored_by(self.session, self.project_id, token)
         if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
@@ -419,7 +419,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def revision(self, place: Place) -> int:
         """How many entries this person has written about the place."""
-        # Of most rows nobody has written: the database, whose lock others wait for, need not be asked.
+        # Most rows have no entries: the database, whose lock others wait for, need not be asked.
         untouched = not self.opened.written and self.learner.pool.fold.is_untouched(place.row)
         return 0 if untouched else entries.count_for(self.session, self.project_id, self.person_id, *place)
 

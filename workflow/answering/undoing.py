@@ -1,7 +1,7 @@
-"""Undo and redo: a person takes back an answer of theirs, or gives one they took back once more.
+"""Undo and redo: a person withdraws an answer of theirs, or gives one they withdrew once more.
 
 Both are new entries of the log. What was stored by one press ("none of these, it is that one": a `none` and an
-`is`; or an `is` for each row of a batch) is taken back, and given again, by one press.
+`is`; or an `is` for each row of a batch) is withdrawn, and given again, by one press.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:
-    """What this person answered lately, newest first."""
+    """Recent answers of this person, newest first."""
     return history_of(
         reversed(opened.own_log.past),
         opened.learner,
@@ -48,7 +48,7 @@ class TakenBack(StaleQuestion):
     """The answer was withdrawn before. together : it was given to a batch of rows"""
 
     def __init__(self, *, together: bool) -> None:
-        super().__init__("That answer was taken back already; nothing was undone.")
+        super().__init__("That answer was withdrawn already; nothing was undone.")
         self.together = together
 
 
@@ -56,9 +56,9 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
     """Withdraw an answer of this person, as a new entry, and put its row before them again; a whole batch with all rows
     of it that stand, which are reserved for them together once more.
 
-    seq : the entry they mean to take back, as their screen shows it; a doubled press finds it withdrawn and
+    seq : the entry they mean to withdraw, as their screen shows it; a doubled press finds it withdrawn and
         changes nothing. None: their latest that stands, among the last 50.
-    Returns None where the person has nothing to withdraw. A row that is before somebody else stays with them.
+    Returns None if the person has nothing to withdraw. A row that is before someone else stays with them.
 
     Raises
     TakenBack : The entry is withdrawn already. Nothing is changed.
@@ -100,15 +100,15 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
 
 
 def redo(seat: Seat, seq: int | None = None) -> Saved | None:
-    """Store an answer once more that this person had taken back; the new entry says what the old one said.
+    """Store an answer once more that this person had withdrawn; the new entry says what the old one said.
 
-    seq : the entry that was taken back; given again already, it comes back with ``repeated`` set and nothing is
-        stored. None: the one they took back last, among the last 50.
-    Returns None where there is none.
+    seq : the entry that was withdrawn; given again already, it comes back with ``repeated`` set and nothing is
+        stored. None: the one they withdrew last, among the last 50.
+    Returns None if there is none.
 
     Raises
-    StaleQuestion : The entry is not theirs, was not taken back by them, or its row does not stand as it did when it was
-        answered, or is before somebody else. Nothing is changed.
+    StaleQuestion : The entry is not theirs, was not withdrawn by them, or its row does not stand as it did when it was
+        answered, or is before someone else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -123,7 +123,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         if len(back) < len(withdrawals):
             raise StaleQuestion("That answer stands; there is nothing to give again.")
         if any(one.person_id != seat.person_id for one in back):
-            raise StaleQuestion("Somebody else took that answer back. Answer the row anew instead.")
+            raise StaleQuestion("Someone else took that answer back. Answer the row again instead.")
         tokens = [redo_token(one.seq) for one in back]
         if earlier := entries.with_token(turn.session, turn.project_id, tokens[-1]):
             return replace(turn.saved(earlier, repeated=True), rows=len(pressed))
@@ -154,12 +154,12 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
 
 
 def _check_free(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
-    """Raises StaleQuestion where a row that was taken back cannot be answered so again."""
+    """Raises StaleQuestion where a row that was withdrawn cannot be answered so again."""
     place = place_of(parts[0])
     if turn.is_taken(place):
-        raise StaleQuestion("That row is before somebody else now; nothing was changed.")
+        raise StaleQuestion("That row is before someone else now; nothing was changed.")
     if not turn.stands_as_before(place.row, parts):
-        raise StaleQuestion(f"{turn.writer(place).CHANGED} Answer it anew instead.")
+        raise StaleQuestion(f"{turn.writer(place).CHANGED} Answer it again instead.")
 
 
 def _own(turn: AnyTurn, seq: int) -> entries.LogEntry:
@@ -177,7 +177,7 @@ def _took_back_more(turn: AnyTurn, entry: entries.LogEntry) -> bool:
 
 
 def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEntry]]:
-    """What one press stored, in order, row by row: the entry, or the two of which it is one; of a batch, an entry for
+    """Entries of one click, in order, row by row: the entry, or the two of which it is one; of a batch, an entry for
     each row."""
     if batch_of(entry.asked) is not None:
         return [[one] for one in stored_together(turn.session, entry)]
@@ -189,5 +189,5 @@ def _pressed(turn: AnyTurn, entry: entries.LogEntry) -> list[list[entries.LogEnt
 
 
 def _withdrawal(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> entries.LogEntry | None:
-    """What took back the last of these entries; None where it stands."""
+    """Withdrawal of the last of these entries; None if it stands."""
     return entries.withdrawal_of(turn.session, turn.project_id, parts[-1].seq)

@@ -1,6 +1,7 @@
 """Backups that are kept: which there are, when the next is due, how far the one is that is being made.
 
-All of it is told by files beside them, not by the database: a database that is lost takes nothing of it along. The name
+All of it is reported by files next to them, not by the database: a database that is lost takes nothing of it along.
+The name
 of a backup says when it was made. `state.json` has the work that was asked for or is under way, `checked.json` what
 came of reading each of them last.
 """
@@ -34,7 +35,7 @@ _NAME = re.compile(r"winnow-(\d{8}-\d{6})\.zip")
 class KeptBackup:
     """A backup in the folder of backups. checked_at : when all of it was read last; None: never here
 
-    fault : what was wrong with it then, '' where nothing was
+    fault : what was wrong with it then, '' if nothing was
     """
 
     path: Path
@@ -104,7 +105,7 @@ def note_checked(folder: Path, path: Path, fault: str = "") -> None:
 
 
 def work(folder: Path) -> BackupWork | None:
-    """What was asked for last; None where nothing ever was."""
+    """The request last; None if nothing ever was."""
     said = _read(folder / STATE)
     try:
         return BackupWork(**{**said, "at": datetime.fromisoformat(said["at"])})
@@ -145,7 +146,7 @@ def anything_to_do(settings: Settings, now: datetime) -> bool:
 
 
 def why_worried(settings: Settings, now: datetime) -> str | None:
-    """What is wrong with the backups, in words for owners; None where all is as the settings want it."""
+    """The problem with the backups, in words for owners; None if all is as the settings want it."""
     folder = settings.backups_dir
     last, made = work(folder), kept(folder)
     if last is not None and last.state == FAILED:
@@ -174,8 +175,8 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
-    """Of a folder without any backup: a new Winnow has time for the first. When it was opened first is the time of a
-    file that nobody writes to again."""
+    """For a folder without any backup: a new Winnow has time for the first. When it was opened first is the time of a
+    file that no one writes to again."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None
@@ -203,7 +204,7 @@ def remove_old(
 
 
 def running(asked: BackupWork | None) -> BackupWork:
-    """The work as it begins. asked : what was asked for; None where it was due by itself"""
+    """The work as it begins. asked : what was asked for; None if it was due by itself"""
     now = datetime.now(UTC)
     if asked is None or not asked.unfinished:
         return BackupWork(RUNNING, now)
@@ -216,7 +217,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (
         OSError,
         ValueError,
-    ):  # nobody has written it yet, or a disk was full: what it says can be told again
+    ):  # no one has written it yet, or a disk was full: what it says can be told again
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -30,7 +30,7 @@ from workflow.files.stored import MAKING, path_of
 
 
 class Stored(Protocol):
-    """What a backup is made of, as a `Home` has it."""
+    """Parts of a backup, as a `Home` has it."""
 
     @property
     def database(self) -> Database: ...
@@ -110,7 +110,7 @@ def _all_files(tables_dir: Path, media_dir: Path) -> Iterator[tuple[str, Path]]:
 
 
 def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]:
-    """What has to be there for the database's projects."""
+    """Files that the database's projects need."""
     from plcore.tables import read_kept_names
 
     found = set()

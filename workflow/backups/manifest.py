@@ -1,4 +1,4 @@
-"""What a backup says of itself, and how it is refused."""
+"""Manifest of a backup, and refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from winnow_labels import __version__
 
 FORMAT = 1
 HOME, ALONE, PROJECT = "home", "database", "project"
-"""What a file is of: everything, the database alone, or one project."""
+"""Owner of a file: everything, the database alone, or one project."""
 DATABASE = "winnow.sqlite3"
 CONTENT = "project.json"
 MANIFEST = "manifest.json"
@@ -43,7 +43,7 @@ class PackedFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says of itself.
+    """Manifest of a backup.
 
     kind : HOME, ALONE or PROJECT      winnow : version that made it      schema : revision of the database's tables
     made_at : ISO 8601, UTC      counts : of what, by name, for people to read
@@ -99,7 +99,7 @@ def understand(data: bytes, name: str) -> Manifest:
 
 
 def _check_kinds(found: Manifest) -> None:
-    """Raises TypeError where a value is none of its kind: whoever reads the manifest counts on that."""
+    """Raises TypeError where a value is none of its kind: no matter who reads the manifest counts on that."""
     _check_kind({key: getattr(found, key) for key in ("kind", "schema", "made_at", "winnow")}, str)
     _check_kind({"counts": found.counts}, dict)
     _check_kind(found.counts, int)

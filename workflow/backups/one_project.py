@@ -1,7 +1,7 @@
-"""One project as one file: taken along from one Winnow, brought in to another.
+"""One project as one file: taken along from one Winnow, imported to another.
 
 In it are its log, its tables, their images and recordings, its settings, what was marked and noted, its members, and
-the names of people: no passwords, no links. Who is not known by name where it is brought in becomes somebody there who
+the names of people: no passwords, no links. Who is not known by name if it is imported becomes someone there who
 cannot sign in until an owner makes a link.
 """
 
@@ -44,7 +44,7 @@ from workflow.server.home import Home
 SUFFIX = ".winnow.zip"
 """How the name of such a file ends, where Winnow gives it one."""
 PARTS = 1000
-"""Of a file, by which it is told how far its writing is."""
+"""For a file, by which it is told how far its writing is."""
 
 logger = logging.getLogger("winnow")
 _OF_PERSON = re.compile(r"(?P<batch>batch\.)?(?P<person>[0-9]+)\.(?P<rest>.*)", re.S)
@@ -81,7 +81,7 @@ def _note_taken(seat: Seat) -> None:
 def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
     """Write the project as it is now. Raises as `take_along`."""
     home = seat.home
-    with seat.reading(Right.OWN) as reading:  # nobody who answers waits for it, however long the log is
+    with seat.reading(Right.OWN) as reading:  # no one who answers waits for it, however long the log is
         session, project = reading.session, reading.project
         values, rows = copies.take(session, project.id)
         named = {one.id: one.name for one in people.listed(session)}
@@ -161,12 +161,12 @@ def bring_in(
     except NotAllowed:  # is an OSError, too
         raise
     except OSError as error:
-        raise BackupError(f"{called} could not be brought in: {error}.") from error
+        raise BackupError(f"{called} could not be imported: {error}.") from error
     return BroughtIn(project_id, own["name"], known, new)
 
 
 def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.ProjectFileFound:
-    """What the job says of the file. Raises BackupError."""
+    """Description of the file in the job. Raises BackupError."""
     size = path.stat().st_size
 
     def on_step(share: float) -> None:
@@ -180,14 +180,15 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         ).result
     except TableError as error:  # a limit was passed
         raise BackupError(
-            f"{called} cannot be brought in. {error.problems[0].message} Nothing was stored. Fix: take the project "
-            "along again from where it was, and bring in that file."
+            f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download "
+            "the project again"
+            " from where it was, and import that file."
         ) from error
     except RuntimeError as error:
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
-            f"{called} cannot be brought in: looking into it failed in a way that nobody had thought of, which the log "
-            "of the server has. Nothing was stored. Fix: bring in a file that was taken along anew."
+            f"{called} cannot be imported: reading it failed unexpectedly, which the log "
+            "of the server has. Nothing was stored. Fix: bring in a file that was taken along again."
         ) from error
     if "damaged" in found:
         raise DamagedError(*found["damaged"])
@@ -225,7 +226,7 @@ def _put_files(home: Home, aside: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def _fitting(called: str) -> Iterator[None]:
-    """What the check before has missed is said in words, too; faults of the store go on."""
+    """Turn errors that the check missed into messages; faults of the store go on."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:
@@ -259,7 +260,7 @@ def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str,
 
 
 def _renumbered(row: Mapping[str, Any], here: Mapping[int, int]) -> dict[str, Any]:
-    """An entry with the numbers that people have here, also where they stand in the names of presses and of batches:
+    """An entry with the numbers that people have here, also where they are in the names of presses and of batches:
     another person's press must never be taken for one of these."""
 
     def press(token: str) -> str:

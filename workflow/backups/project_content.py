@@ -1,6 +1,6 @@
-"""What a file says of one project, read and checked before anything of it is stored.
+"""Check a project file before storing any of it.
 
-Whoever wrote the file may have made it by hand. What passes is what Winnow could have written: every value is of its
+Anyone who wrote the file may have made it by hand. What passes is what Winnow could have written: every value is of its
 column, every setting is read by its own reader, and table and log fit.
 """
 
@@ -40,9 +40,9 @@ from workflow.people.goals import Goal
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What comes of a value that is none of Winnow's, where nothing says so in words of its own."""
+"""The result of a value that is none of Winnow's, if nothing says so in words of its own."""
 _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
-"""What a project has where its file is from before there was such a column."""
+"""Defaults for project files from before a column existed."""
 
 
 MOST_PEOPLE = 10_000
@@ -69,7 +69,7 @@ def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows,
 
 
 def set_aside_in(rows: copies.Rows) -> list[int]:
-    """The people whose answers were set aside: the log names them by number."""
+    """The people whose answers were excluded: the log names them by number."""
     return [int(one["labels"][0]) for one in rows["entries"] if one["kind"] == EntryKind.ASIDE]
 
 
@@ -114,7 +114,7 @@ def _check_storable(said: object) -> None:
 
 
 def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
-    """named : {id: name}      spoken_of : in the rows; who made the project may be named beside them. Raises
+    """named : {id: name}      spoken_of : in the rows; who made the project may be named next to them. Raises
     ValueError."""
     if len(set(named.values())) < len(named):
         raise ValueError("two people have the same name")
@@ -204,27 +204,27 @@ def _check_asked(asked: Mapping[str, object]) -> None:
     AskedAs.from_json(asked)
 
 
-# Looking into the file of a project that was taken along. Whoever made it may have meant harm, so only a limited
+# Looking into the file of a project that was taken along. Anyone who made it may have meant harm, so only a limited
 # process of its own (`workflow.files.limited`) ever does; the server reads what that has left and checked, nothing
 # else.
 
 JOB = f"{__name__}.look"
 ROWS = "rows-{}.jsonl"
-"""What the rows of a table of the database are called in the folder of the job: a line of JSON for each."""
+"""The name of the rows of a table of the database in the folder of the job: a line of JSON for each."""
 _LEAST_MB = 600
 _PATIENCE = 5
-"""Times the seconds that other files of this size may take: every entry of the log is folded anew."""
+"""Times the seconds that other files of this size may take: every entry of the log is folded again."""
 
 
 class ProjectFileGiven(TypedDict):
-    """What `look` is given. called : the file's name for people"""
+    """Arguments of `look`. called : the file's name for people"""
 
     path: str
     called: str
 
 
 class ProjectFileFound(TypedDict, total=False):
-    """What `look` gives; see there."""
+    """Output of `look`; see there."""
 
     project: dict[str, Any]
     people: dict[int, str]
@@ -234,13 +234,13 @@ class ProjectFileFound(TypedDict, total=False):
 
 
 def bounds_of(size: int) -> Bounds:
-    """What looking into a file of so many bytes may cost."""
+    """Limits for checking a file of this size."""
     usual = Bounds.of_file(size, _LEAST_MB)
     return replace(usual, cpu=_PATIENCE * usual.cpu, wall=_PATIENCE * usual.wall)
 
 
 def table_hashes(last: str, rows: Rows) -> set[str]:
-    """Of the tables that the project has, or had before rows were added. last : of the one that it has"""
+    """For the tables that the project has, or had before rows were added. last : of the one that it has"""
     added = (one for one in rows["entries"] if one["kind"] == EntryKind.ROWS)
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 
@@ -295,7 +295,7 @@ def _check_files(
     called: str, manifest: Manifest, folder: Path, values: Mapping[str, Any], rows: Rows
 ) -> None:
     """Whether every table that the project names is in the file, and every file that those name, and no other: no name
-    leads to another place, and nothing is kept that nobody asked for."""
+    leads to another place, and nothing is kept that no one asked for."""
     there = {one.name for one in manifest.members} - {CONTENT}
     tables = {f"tables/{one}.parquet" for one in map(str, table_hashes(values["table_hash"], rows))}
     for one in sorted(tables - there):

@@ -3,9 +3,9 @@
 What others have put into the backup's database to act by itself, triggers, views and unique indices, does not come back
 with it.
 
-Tables and their files are called by their content, so that those of the backup can lie beside what was there. The
+Tables and their files are called by their content, so that those of the backup can be next to what was there. The
 database comes last, at one moment (`places`): before it everything is as it was, after it as in the backup, but that
-everybody signs in anew: what has ended since the backup, sign-ins and links, must not let anybody in.
+everyone signs in again: what has ended since the backup, sign-ins and links, must not let anyone in.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class DatabasePlace(Protocol):
     called: str
 
     def size(self) -> int | None:
-        """Bytes that a copy of what is there needs, or less; None where nothing is there. Raises BackupError."""
+        """Bytes that a copy of what is there needs, or less; None if nothing is there. Raises BackupError."""
 
     def check(self) -> None:
         """Raises BackupError where what is there cannot be replaced."""
 
     def put(self, home: Path, copy: Path) -> Path | None:
-        """Put the SQLite file `copy` there; where the database lies that was there, None where there was none.
+        """Put the SQLite file `copy` there; where the database lies that was there, None if there was none.
 
         Raises BackupError and OSError; nothing was changed then.
         """
@@ -111,8 +111,8 @@ class SqlitePlace:
         return before
 
     def _keep(self, home: Path) -> Path | None:
-        """Give the database that is there another name, too; where it lies then, None where there is none. Nothing is
-        left beside it, whether it is there or not: SQLite would write an old log into the one that comes."""
+        """Give the database that is there another name, too; where it lies then, None if there is none. Nothing is
+        left next to it, whether it is there or not: SQLite would write an old log into the one that comes."""
         kept, there = _kept(home), self.path.exists()
         beside = {
             self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending)
@@ -147,7 +147,7 @@ class PostgresPlace:
         self._url = settings.database_url
 
     def size(self) -> int | None:
-        """As `DatabasePlace.size`. Tables of somebody else's count, too."""
+        """As `DatabasePlace.size`. Tables of someone else's count, too."""
         with self._opened() as database, database.read() as session:
             if not inspect(session.connection()).get_table_names():
                 return None
@@ -228,7 +228,7 @@ MADE_AGAIN = ("models", "cache", "exports")
 
 @dataclass(frozen=True)
 class Restored:
-    """manifest : of the backup      before : where the database lies that was there; None where there was none"""
+    """manifest : of the backup      before : where the database lies that was there; None if there was none"""
 
     manifest: Manifest
     before: Path | None
@@ -246,7 +246,7 @@ def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell
         place = place_of(settings)
         make_folder(settings.home)
         with running.alone(settings.home):
-            stored.clear(settings, older=0.0)  # of a restore that was killed: nobody else is here
+            stored.clear(settings, older=0.0)  # of a restore that was killed: no one else is here
             _check_place(settings.home, place, manifest, replace=replace)
             before = _put(settings.home, place, path, manifest)
     except running.InUseError as error:

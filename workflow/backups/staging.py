@@ -1,4 +1,4 @@
-"""A backup that an owner wants to have put back: the next start of the server does it, before anybody has the data
+"""A backup that an owner wants to have put back: the next start of the server does it, before anyone has the data
 folder open."""
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def staged(home: Path) -> str | None:
 
 
 def unstage(home: Path) -> None:
-    """Put none back after all; harmless where none was to be."""
+    """Put none back after all; harmless if none was to be."""
     (home / WANTED).unlink(missing_ok=True)
 
 
 def last(home: Path) -> str | None:
-    """What came of the last time, in words."""
+    """The result of the last time, in words."""
     return _said(home / LAST, "said")
 
 
@@ -53,12 +53,12 @@ def settings_at_start() -> Settings:
 
 
 def carry_out(settings: Settings) -> str | None:
-    """Put back what is wanted, if anything is; what came of it, in words. Nothing is changed where it cannot be done.
+    """Put back what is wanted, if anything is; what came of it, in words. Nothing is changed if it cannot be done.
 
     To be called before the home is opened. It is begun once: what was begun and not ended, because Winnow was killed
     or the machine went off, is said and not repeated, for people may have answered since.
 
-    Raises SettingsError where another start is about it: nobody may open the home before that has ended.
+    Raises SettingsError where another start is about it: no one may open the home before that has ended.
     """
     home = settings.home
     if not ((home / WANTED).exists() or (home / BEGUN).exists()):  # in this order: the one becomes the other
@@ -103,7 +103,7 @@ def _interrupted(home: Path) -> str | None:
     except (
         running.InUseError,
         OSError,
-    ):  # a restore by hand is about it now; whoever opens the folder is told so
+    ):  # a restore by hand is about it now; no matter who opens the folder is told so
         return None
     return _told(
         home,
@@ -115,7 +115,7 @@ def _interrupted(home: Path) -> str | None:
 def _told(home: Path, came: str) -> str:
     """Note that it is over, and what came of it; that with the moment."""
     said = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {came}"
-    with contextlib.suppress(OSError):  # it is told at the terminal, too
+    with contextlib.suppress(OSError):  # it is reported at the terminal, too
         unstage(home)
         (home / BEGUN).unlink(missing_ok=True)
         with whole_file(home / LAST) as file:

@@ -1,4 +1,4 @@
-"""Demos: projects that are made here, so that somebody can try Winnow before they bring a table of their own.
+"""Demos: projects that are made here, so that someone can try Winnow before they bring a table of their own.
 
 A first start makes the digits (`digits`); what else an owner asks for on Home is made then (`making`).
 """

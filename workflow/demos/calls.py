@@ -114,7 +114,7 @@ SPECIES = (
 )
 NAMES = tuple(one.name for one in SPECIES)
 _LOOKALIKES = {0: 5, 1: 4, 2: 3, 3: 2, 4: 1, 5: 0, 6: 2, 7: 5}
-"""What the detector takes each for."""
+"""Label that the detector confuses each with."""
 
 
 class Clip(NamedTuple):
@@ -167,7 +167,7 @@ def _detect(singers: np.ndarray, loud: FloatArray, rng: np.random.Generator) -> 
 
 
 def make_file(on_step: Callable[[float], None] = lambda _share: None) -> bytes:
-    """The zip somebody could have uploaded: a table, and a FLAC for each of its rows.
+    """The zip someone could have uploaded: a table, and a FLAC for each of its rows.
 
     on_step : called now and then with the share that is made, in [0, 1]
     """

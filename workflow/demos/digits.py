@@ -36,7 +36,7 @@ SETTINGS = LearnerSettings(n_neighbors=5, truth_role="hidden")
 
 
 def ensure_demo(home: Home) -> int | None:
-    """Make the demo project if no project was ever made. Returns its number, None where nothing was made."""
+    """Make the demo project if no project was ever made. Returns its number, None if nothing was made."""
     with home.database.read() as session:
         if projects.count(session):
             return None
@@ -55,7 +55,7 @@ def demo_table() -> LabelTable:
 
 
 def demo_cells() -> tuple[pd.DataFrame, Roles]:
-    """The digits as a file somebody could have uploaded: image, candidates, truth and 64 pixel columns."""
+    """The digits as a file someone could have uploaded: image, candidates, truth and 64 pixel columns."""
     digits = load_digits()
     candidates = contaminate(
         digits.target,

@@ -1,4 +1,5 @@
-"""Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of whoever asks for
+"""Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of anyone who
+asks for
 it: it goes on while their page is away."""
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from workflow.server.jobs import Job
 
 
-# What demos there are: what each is called, the file it comes in, and what people are told who answer.
+# The demos: what each is called, the file it comes in, and what people are told who answer.
 
 MakeFile = Callable[[Callable[[float], None]], bytes]
 """Makes the file of a demo, and tells the share that is made."""
@@ -36,7 +37,7 @@ MakeFile = Callable[[Callable[[float], None]], bytes]
 @dataclass(frozen=True)
 class Demo:
     """key : names it      title, about : what it is, in a few words      name, description : of its project
-    file, make_file : the file it comes in, as somebody could have brought it; the digits come in none
+    file, make_file : the file it comes in, as someone could have brought it; the digits come in none
     room : what people are told who answer"""
 
     key: str
@@ -91,7 +92,7 @@ _MAKING = 0.4
 
 
 def find(seat: Seat, demo: Demo) -> int | None:
-    """The number of this demo's project, where it is in use. Raises NotAllowed unless the person is an owner."""
+    """The number of this demo's project, if it is in use. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
     return next((one.id for one in managing.list_projects(seat) if one.name == demo.name), None)
@@ -154,7 +155,7 @@ def make(
     return project
 
 
-# Who has ended the tour of a demo: a line of the audit says so for good, to every browser of theirs.
+# People who have ended the tour of a demo: a line of the audit says so for good, to every browser of theirs.
 
 
 def ended(seat: Seat) -> bool:

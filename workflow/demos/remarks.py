@@ -29,7 +29,7 @@ _TAKEN_FOR = {
     "product": "delivery",
     "praise": "product",
 }
-"""What most who are wrong take each for."""
+"""Label that most wrong voters confuse each with."""
 
 ABOUT = {
     "payment": "what it costs: bills, refunds, cards",
@@ -55,7 +55,7 @@ _MAIN = {
         "the courier left order {n} in the rain",
         "my parcel went to the neighbour's old flat",
         "half of order {n} is missing from the box",
-        "nobody rang but the courier says I was out",
+        "no one rang but the courier says I was out",
     ),
     "product": (
         "the {t} stopped working after {d} days",
@@ -115,7 +115,7 @@ _CLOSINGS = ("", "", " Thanks.", " Kind regards.", " Please answer soon.")
 
 
 def make_file(on_step: Callable[[float], None] = lambda _share: None) -> bytes:
-    """The CSV somebody could have uploaded: a message a row, a column for each of the crowd, and the true label.
+    """The CSV someone could have uploaded: a message a row, a column for each of the crowd, and the true label.
 
     on_step : called with 1 once it is made
     """
@@ -139,7 +139,8 @@ def _message(main: str, aside: str | None, rng: np.random.Generator) -> str:
 
 
 def _votes(first: str, aside: str | None, rng: np.random.Generator) -> list[str]:
-    """What each of the crowd said, '' for who did not see the message. Somebody is right: an import takes no true label
+    """Votes of each person of the crowd, '' if they did not see the message. Someone is right: an import takes no
+    true label
     that is none of the candidates."""
     while True:
         saw = set(rng.permutation(len(CROWD))[: rng.choice(VOTES)].tolist())

@@ -29,7 +29,7 @@ class AsOfError(ValueError):
 
 
 def read_as_of(text: str, zone: tzinfo = UTC) -> AsOf:
-    """What somebody typed: digits are an entry, ISO 8601 is a moment, a date alone its beginning; all else a name.
+    """Moment that a user typed: digits are an entry, ISO 8601 is a moment, a date alone its beginning; all else a name.
 
     zone : of a moment that names none
     """
@@ -44,7 +44,7 @@ def read_as_of(text: str, zone: tzinfo = UTC) -> AsOf:
 
 
 def find_past(session: Session, project: Project, as_of: AsOf) -> Past:
-    """The state that is meant. Raises AsOfError where there is none."""
+    """The state that is meant. Raises AsOfError if there is none."""
     if isinstance(as_of, str):
         stored = projects.get_snapshot(session, project.id, as_of)
         if stored is None:

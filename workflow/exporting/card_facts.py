@@ -1,4 +1,4 @@
-"""What is known of a project's labels when they are given away: by its table, its log and its settings alone."""
+"""Known facts about a project's labels when they are given away: by its table, its log and its settings alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Annotator:
-    """What one person did. seconds : the median for an answer, None where none was measured"""
+    """Contribution of one person. seconds : the median for an answer, None if none was measured"""
 
     name: str
     answers: int
@@ -47,7 +47,7 @@ class CardFacts:
 
     task : of Hugging Face's tasks, the one that the table's items belong to
     sources : how many labels come from each source      per_row : {answers: rows that have so many}
-    answers : that stand; simulated : how many of these the simulated oracle gave      withdrawn : taken back
+    answers : that stand; simulated : how many of these the simulated oracle gave      withdrawn : withdrawn
     asked_by : {strategy: answers to its questions}      models : those in force one after the other
     head : the seal of the log's last entry (`workflow.log.lines`)
     encoders : which column each has read, and who has accepted its licence when
@@ -83,7 +83,7 @@ class CardFacts:
 
 
 def without_names(session: Session, project_id: int) -> dict[int, str]:
-    """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and nobody's number
+    """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and no one's number
     changes."""
     people = enumerate(entries.people_of(session, project_id), start=1)
     return {person: f"Annotator {number}" for number, person in people}
@@ -92,8 +92,8 @@ def without_names(session: Session, project_id: int) -> dict[int, str]:
 def take_facts(
     opened: Opened[Learner], names: Mapping[int, str], sources: Mapping[str, int]
 ) -> Callable[[Sequence[LogEntry], str], CardFacts]:
-    """The facts as they stand now, but for those that the log tells; these follow from all its entries until now and
-    from its head, when nobody waits for the learner. names : {person: what they are called}
+    """The facts as they are now, but for those that the log tells; these follow from all its entries until now and
+    from its head, when no one waits for the learner. names : {person: what they are called}
     sources : how many labels come from each source
     """
     project, kind, table = opened.project, opened.kind, opened.learner.table
@@ -159,7 +159,7 @@ def _annotators(
     gone: Collection[int | None],
     names: Mapping[int, str],
 ) -> tuple[Annotator, ...]:
-    """Whoever has an entry about a row, in the order of these entries. What was taken back counts for nobody."""
+    """People with an entry about a row, in the order of these entries. What was withdrawn counts for no one."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]
     found = []
     for person in dict.fromkeys(one.person_id for one in about_rows):

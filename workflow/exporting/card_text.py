@@ -1,7 +1,7 @@
 """A dataset card as README.md: Hugging Face's front matter, and the sections of a datasheet (Gebru et al., 2021,
 "Datasheets for datasets", Communications of the ACM 64(12)).
 
-Only what is known is said. What nobody gave says "not given".
+Only what is known is said. What no one gave says "not given".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class CardDetails:
-    """What only people know. None, or nothing, is "not given".
+    """Facts that only people know. None, or nothing, is "not given".
 
     license : as SPDX or Hugging Face has it      languages : codes such as "en"      url : where the data set lives
     annotators : who they are, in Hugging Face's words: "expert-generated", "crowdsourced"
@@ -83,7 +83,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
         "size_categories": [next((name for most, name in SIZES if facts.n_rows < most), "n>10M")],
         "task_categories": [facts.task],
         "tags": ["winnow", "partial-labels"],
-        # Or its viewer would take the log beside it for data, too.
+        # Or its viewer would take the log next to it for data, too.
         "configs": [
             {"config_name": "default", "data_files": name} for name in files if name.endswith(".parquet")
         ],
@@ -94,7 +94,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
 
 
 def _yaml(value: object) -> str:
-    """A value as JSON that YAML reads the same: what YAML lets nobody write as it is stands as its code."""
+    """A value as JSON that YAML reads the same: what YAML lets no one write as it is stands as its code."""
     plain = json.dumps(value, ensure_ascii=False)
     return re.sub(
         "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", _code, plain
@@ -123,7 +123,7 @@ def _composition(facts: CardFacts) -> list[str]:
     return [
         _item("At import", described.before),
         _item("Now", described.after),
-        _item("Rows set aside as bad items", f"{described.set_aside:,}"),
+        _item("Rows excluded as bad items", f"{described.set_aside:,}"),
         _item("Test rows, held out with their true labels", f"{described.test_rows:,}"),
         _item("Blind checks drawn", f"{described.blind_checks:,}"),
         "",
@@ -151,7 +151,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
     return [
         _item("Answers that stand", f"{facts.answers:,}"),
         _item("Of these by the simulated oracle of a dry run, not by people", f"{facts.simulated:,}"),
-        _item("Answers taken back", f"{facts.withdrawn:,}"),
+        _item("Answers withdrawn", f"{facts.withdrawn:,}"),
         _item("Answers a row", _per_row(facts)),
         _item("When", span),
         _item("Median time for an answer, in seconds", _seconds(facts.seconds)),
@@ -175,7 +175,7 @@ def _quality(facts: CardFacts) -> list[str]:
     if not facts.described.measures:
         return ["Not measured: no test rows and no answered blind checks, or no model yet."]
     return _table(
-        ("measure", "value", "95 % interval", "n"),
+        ("measure", "value", "95% interval", "n"),
         (
             (
                 one.words,

@@ -98,7 +98,7 @@ def describe_file(path: Path) -> CardFile:
 
 
 def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFile], tool: str) -> str:
-    """metadata.json, to lie beside the files. tool : Winnow, and its version"""
+    """metadata.json, to be next to the files. tool : Winnow, and its version"""
     ids = _identifiers([one.name for one in files])
     described: dict[str, object] = {
         "@context": CONTEXT,
@@ -116,7 +116,7 @@ def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFi
         "rai:dataAnnotationProtocol": facts.guidelines,
         "rai:dataAnnotationPlatform": tool,
         "rai:dataAnnotationAnalysis": [
-            f"{one.words}: {one.value:.3f} (95 % interval {one.low:.3f} to {one.high:.3f}, n = {one.n})"
+            f"{one.words}: {one.value:.3f} (95% interval {one.low:.3f} to {one.high:.3f}, n = {one.n})"
             for one in facts.described.measures
             if one.low == one.low
         ],

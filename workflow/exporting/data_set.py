@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from workflow.files.prepared import Taken
 
 DATA, LOG, CARD, METADATA = "data.parquet", "log.jsonl", "README.md", "metadata.json"
-"""What is in the zip; Hugging Face shows the card and reads the data it names, Croissant's readers the metadata."""
+"""Contents of the zip; Hugging Face shows the card and reads the data it names, Croissant's readers the metadata."""
 TOOL = "Winnow"
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What a data set holds.
+    """The content of a data set.
 
     folder : where its files may lie until they are packed      table, log : what is to be written into them
     facts : what is known by table and log, given the log's head      details : what people know

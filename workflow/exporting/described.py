@@ -1,4 +1,4 @@
-"""What a kind of project says of its labels when they are given away."""
+"""Description of labels for a data set, by kind of project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measured share in [0, 1] with its 95 % interval.
+    """A measured share in [0, 1] with its 95% interval.
 
     words : of what      n : measured on how many rows, or labels of rows
     """
@@ -25,7 +25,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Described:
-    """What a kind of project says of its labels.
+    """Description of a project's labels, by kind.
 
     before, after : what a row had at import and what it has now, in words and figures
     labels : how many rows have each class, by answers and as given      set_aside : rows that are bad items

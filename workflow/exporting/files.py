@@ -1,7 +1,7 @@
 """Files that a project gives out: its table with the labels people have made exact, and the log they come from.
 
 A file is never built in memory. What it holds is taken in one moment, while the learner is open; a thread then writes
-it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes where it is told.
+it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes if it is reported.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ PATH = "/exports"
 
 @dataclass(frozen=True)
 class ExportView:
-    """What the Export page draws.
+    """Data of the Export page.
 
     files : all there are, by name      sources : how many labels come from each source
     counts : how many rows each choice of rows holds
@@ -93,7 +93,7 @@ class ExportView:
 
 
 def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | None = None) -> ExportView:
-    """What there is to take away. n_rows : of the table, to look at      above : the least probability that is sure
+    """Available exports. n_rows : of the table, to look at      above : the least probability that is sure
     as_of : an earlier state; None: the present one
 
     Raises
@@ -101,7 +101,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
     AsOfError
         There is no such state.
     ValueError
-        The model of then cannot be fitted.
+        The model of that time cannot be fitted.
     NotAllowed
         The person is not an owner.
     NotFound
@@ -133,7 +133,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
     """Have a file written for this person; its key. stem : what the name of the file begins with
 
-    Raises as `export_view`; ValueError where the project has no such file; NotSaved where nothing can be written.
+    Raises as `export_view`; ValueError where the project has no such file; NotSaved if nothing can be written.
     """
     with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
@@ -167,16 +167,16 @@ def remove(seat: Seat, key: str) -> None:
 def find(seat: Seat, key: str) -> tuple[Path, str]:
     """Where a file lies that was prepared for this person, and the name it is to have.
 
-    Raises as `export_view`; NotFound, too, where there is no such file of theirs, or not any more.
+    Raises as `export_view`; NotFound, too, if there is no such file of theirs, or not any more.
     """
     found = seat.home.prepared.fetch(_whose(seat), key)
     if found is None:
-        raise NotFound("The file is not here any more. Fix: prepare it anew on the Export page.")
+        raise NotFound("The file is not here any more. Fix: prepare it again on the Export page.")
     return found
 
 
 def take(seat: Seat, choice: ExportChoice) -> Taken:
-    """What a file holds now, to be written by whoever asks for it. Raises as `prepare`, but for NotSaved."""
+    """Current contents of a file, ready to write. Raises as `prepare`, but for NotSaved."""
     with open_as_of(seat, choice.as_of) as opened:
         file = find_file(opened.kind, choice.file, opened.learner.table.cells)
         taken = file.take(file.form, opened, choice)
@@ -185,7 +185,7 @@ def take(seat: Seat, choice: ExportChoice) -> Taken:
 
 
 def write_file(taken: Taken, target: Path, tell: Tell) -> None:
-    """Write a file where a person wants it, whole or not at all. Raises NotSaved where it cannot be written."""
+    """Write a file where a person wants it, whole or not at all. Raises NotSaved if it cannot be written."""
     if not target.parent.is_dir():
         raise NotSaved(
             f"Nothing was written: there is no folder {target.parent}. Fix: make it, or name another one."
@@ -213,7 +213,7 @@ def clear_left(home: Home) -> None:
 
 
 def _note_taken(seat: Seat, file: str) -> None:
-    """Note an export. Where nothing can be written, as on a full disk, people can still take their labels home."""
+    """Note an export. If nothing can be written, as on a full disk, people can still take their labels home."""
     with suppress(NotSaved), seat.owning() as owning:
         audit.note_at(owning, EventKind.EXPORT_TAKEN, file=file)
 

@@ -1,4 +1,4 @@
-"""What programs read of a project: rows, the log, figures, predictions, a question, as plain values; and files."""
+"""Data of a project for the API: rows, the log, figures, predictions, a question, as plain values; and files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_SHARES = 100_000
 
 @dataclass(frozen=True)
 class Part:
-    """Some of many things, in order: at least one, where there are any, and fewer than were asked for where they are
+    """Some of many things, in order: at least one, if there are any, and fewer than were asked for where they are
     large. total : how many there are; of the log, the seq of its latest entry"""
 
     items: Sequence[Mapping[str, object]]
@@ -110,7 +110,7 @@ def log_since(seat: Seat, seq: int, count: int) -> Part:
 
 
 def predictions_of(seat: Seat, start: int, count: int) -> Part:
-    """The label of each of these rows as it stands, with the shares. Raises NotFound; NotAllowed where the person is
+    """The label of each of these rows as it is, with the shares. Raises NotFound; NotAllowed where the person is
     not an owner."""
     with seat.learner(Right.OWN) as opened:
         total = opened.learner.table.n_rows

@@ -1,4 +1,4 @@
-"""An earlier state of a project, opened as the present one is: its log up to an entry, folded anew.
+"""An earlier state of a project, opened as the present one is: its log up to an entry, folded again.
 
 Nothing of it is stored. What it is folded from never changes: table, log, and the settings of the time.
 """
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from db import entries
+from plcore.arrays import untold
 from workflow.access import Right
 from workflow.answering.history import KeptLog
 from workflow.exporting.as_of import find_past
@@ -34,7 +35,7 @@ def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
     AsOfError
         There is no such state.
     ValueError
-        The model of then cannot be fitted.
+        The model of that time cannot be fitted.
     NotAllowed, NotFound
     """
     if as_of is None:
@@ -68,6 +69,9 @@ def open_past(seat: Seat, past: Past) -> Iterator[Opened[Learner]]:
 def _build(seat: Seat, kind: AnyKind, past: Past) -> Learner:
     settings = kind.read_settings(past.settings)
     learner: Learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
+    if learner.waits and kind.NEIGHBORS is not None:
+        kind.NEIGHBORS.find(seat.home, past.table_hash, settings, past.changes, untold)
+        learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
     with seat.reading(Right.OWN) as reading:
         take_in(learner.pool, entries.each(reading.session, past.project_id, past.seq), learner.apply)
     kind.give_model(seat.home, learner, past)

@@ -45,9 +45,9 @@ TABLE, LOG = "winnowed", "log"
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """What a person wants to take away.
+    """The requested export.
 
-    file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file goes by rows
+    file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file uses rows
     above : where the rows are those that are sure, the least probability that is
     details : what only people know of a data set, for its card
     as_of : the earlier state that is to be in it; None: the present one
@@ -80,7 +80,7 @@ class ProjectFile:
     """A file that a project gives out.
 
     form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
-    take : what it holds, taken quickly, for nobody else can use the learner meanwhile
+    take : what it holds, taken quickly, for no one else can use the learner meanwhile
     """
 
     form: AnyFormat
@@ -198,7 +198,7 @@ _DATA_SET = FileFormat(
 
 @dataclass(frozen=True)
 class Log:
-    """What the writers of a log take.
+    """The input that the writers of a log takes.
 
     header : what sealed lines say first      names : {person: name}      ids : of the table's rows
     """

@@ -1,4 +1,5 @@
-"""What an export holds, as it stood at one moment: taken while the learner is open, written when it is not any more."""
+"""The content of an export, as it stood at one moment: taken while the learner is open, written when it is not any
+more."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ CHOICES = (ALL, SURE, ANSWERED)
 """The rows that an export can hold: all; those whose label is known, or that the model is sure of; those that a person
 decided."""
 ABOVE = 0.9
-"""How sure the model must be of a row, where nobody says otherwise."""
+"""How sure the model must be of a row, if no one says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Snapshot:
     """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
 
     answered : bool (n,), a person decided
-    certainty : finds (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
-        probability; NaN where the row has none, waits for another person's answer, or is set aside
+    certainty : finds (n,) how sure the label is: 1 if the file, a person or a proof gives it, else the model's
+        probability; NaN if the row has none, waits for another person's answer, or is excluded
     labels_of : the labels that an answer names, as they are called now
     sources : counts how many labels come from each source
     finish : makes of the answers up to `seq` what the writers of formats take
@@ -63,15 +64,15 @@ class Snapshot:
         return {choice: len(self.rows(choice, above)) for choice in CHOICES}
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
-        """What the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
+        """The input that the writers of formats takes, all rows of it. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
 
 
 @dataclass(frozen=True)
 class Past:
-    """What an earlier state of a project is made of, besides the entries of its log up to `seq`.
+    """Parts of an earlier state of a project, in addition to the entries of its log up to `seq`.
 
-    moment : of that entry, of the project's beginning where there is none
+    moment : of that entry, of the project's beginning if there is none
     settings, table_hash : those of the project then      changes : of its classes and rows until then
     version : of a model that a worker trains, the one in place; None without
     """
@@ -88,7 +89,7 @@ class Past:
 def answers_in(
     log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
 ) -> list[dict[str, object]]:
-    """The answers that were not taken back, in order, as `plcore.tables.writers.disambiguated` wants them."""
+    """The answers that were not withdrawn, in order, as `plcore.tables.writers.disambiguated` wants them."""
     found: dict[int, dict[str, object]] = {}
     for entry in log:
         if entry.target_seq is not None:

@@ -1,6 +1,6 @@
 """Snapshots: a name for the state of a project as it is now, with hashes by which it can be known again.
 
-Nothing is copied: the state is folded anew from the log whenever it is wanted, and its hashes say whether it is the
+Nothing is copied: the state is folded again from the log whenever it is wanted, and its hashes say whether it is the
 same.
 """
 
@@ -47,10 +47,10 @@ _HASHED = (
     ),
     *("model_version", "before", "after", "seconds", "note", "predicted", "flagged", "asked"),
 )
-"""What of an entry was in the first hash that was stored. What came later is hashed where it says something, as in
+"""Fields of an entry in the first stored hash. What came later is hashed where it says something, as in
 seals: entries that are stored keep the hash that they had."""
 _OF_HERE = ("project_id", "token")
-"""What of an entry is another in every database."""
+"""Fields of an entry that differ between databases."""
 
 
 class SnapshotError(ValueError):
@@ -80,7 +80,8 @@ class CheckedSnapshot:
 
 
 def list_snapshots(seat: Seat) -> tuple[NamedSnapshot, ...]:
-    """Those of the project, in the order they were made. Raises NotAllowed unless the person is an owner, NotFound."""
+    """The ones of the project, in the order they were made. Raises NotAllowed unless the person is an owner,
+    NotFound."""
     with seat.reading(Right.OWN) as reading:
         names = {one.id: one.name for one in people.listed(reading.session)}
         found = projects.list_snapshots(reading.session, reading.project.id)
@@ -127,7 +128,7 @@ def make_snapshot(seat: Seat, name: str) -> NamedSnapshot:
 
 
 def check_snapshot(seat: Seat, name: str) -> CheckedSnapshot:
-    """Fold the log anew and compare. Raises as `list_snapshots`; NotFound, too, where there is no such snapshot."""
+    """Fold the log again and compare. Raises as `list_snapshots`; NotFound, too, if there is no such snapshot."""
     with seat.reading(Right.OWN) as reading:
         stored = projects.get_snapshot(reading.session, reading.project.id, name)
         if stored is None:
@@ -154,7 +155,7 @@ def check_snapshot(seat: Seat, name: str) -> CheckedSnapshot:
 
 def hash_of_log(log: Iterable[LogEntry], table_hash: str) -> str:
     """SHA-256 of what these entries say, after the table's. People count by the order of their first entries: neither
-    their names nor their numbers, which are others where a project is brought in, change it."""
+    their names nor their numbers, which are others where a project is imported, change it."""
     numbers: dict[int, int] = {}
     found = hashlib.sha256(table_hash.encode())
     for entry in log:

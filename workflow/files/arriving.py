@@ -1,7 +1,7 @@
 """Files that people send: each goes to the disk while it comes, within limits, and is kept until it was read.
 
-They lie under `WINNOW_HOME/uploads`, by names that nobody can guess. Only the process that took them in knows them, and
-gives them to whoever sent them alone; what a server leaves that is killed goes when nobody can want it any more.
+They are under `WINNOW_HOME/uploads`, by names that no one can guess. Only the process that took them in knows them, and
+gives them to anyone who sent them alone; what a server leaves that is killed goes when no one can want it any more.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Arriving:
 
 
 class Arrivals:
-    """Those of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -119,7 +119,7 @@ class Arrivals:
         self._kept: dict[str, _Kept] = {}
 
     def begin(self, folder: Path, person_id: int, name: str, size: int | None, room: Room) -> Arriving:
-        """A file begins to come. size : bytes that were announced, None where none were
+        """A file begins to come. size : bytes that were announced, None if none were
 
         Of the person's own files the oldest give way to it. Raises TooLarge, OneAtATime and NoRoom.
         """
@@ -148,7 +148,7 @@ class Arrivals:
         return arriving
 
     def find(self, person_id: int, key: str) -> Arrived | None:
-        """The file of this person, which is kept for KEPT from now on; None where there is none of theirs."""
+        """The file of this person, which is kept for KEPT from now on; None if there is none of theirs."""
         self.sweep()
         with self._lock:
             found = self._kept.get(key)
@@ -191,7 +191,7 @@ class Arrivals:
 
     def _make_room(self, arriving: Arriving, size: int, others: int) -> None:
         """Let the oldest of the person's files go that so many bytes need, and raise NoRoom where that is not enough.
-        others : bytes that lie there besides those that are kept here"""
+        others : bytes that are there in addition to those that are kept here"""
         room = arriving.room
         if size > room.person:
             raise NoRoom(_full(room.person, "WINNOW_UPLOAD_MB"))

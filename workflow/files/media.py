@@ -1,4 +1,4 @@
-"""Images and recordings of tables: found for whoever may see them (`finding`), drawn (`spectrograms`)."""
+"""Images and recordings of tables: found for anyone who may see them (`finding`), drawn (`spectrograms`)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 
-# Small pictures for lists, made when one is first wanted and kept beside the cached neighbours.
+# Small pictures for lists, made when one is first wanted and kept next to the cached neighbours.
 #
 # `WINNOW_HOME/thumbnails/ab/abcd….webp`, under the name of the picture's content. A cache and nothing more: what is
-# missing is made anew.
+# missing is rebuilt.
 
 CONTENT_TYPE = "image/webp"
 SMALL_ENOUGH = 4_000
@@ -81,7 +81,7 @@ def small_url(home: Home, image: str) -> str:
 def small_sound_url(home: Home, audio: str, segment: tuple[float | None, float | None] | None) -> str:
     """A data URL of a small spectrogram: the first HEARD seconds of a recording as a row shows it, or of its segment.
 
-    "" where it cannot be read any more. It is drawn anew each time.
+    "" if it cannot be read any more. It is redrawn each time.
     """
     from plcore.tables import MediaError
 
@@ -99,7 +99,7 @@ def small_sound_url(home: Home, audio: str, segment: tuple[float | None, float |
 
 
 def _kept(home: Home, digest: str, given: Callable[[], tuple[dict[str, str], int]]) -> bytes:
-    """The small picture of an image with this SHA-256, made and kept where there is none yet.
+    """The small picture of an image with this SHA-256, made and kept if there is none yet.
 
     given : what the job that makes it is given (`workflow.files.limited.jobs`), and the image's bytes
     """
@@ -117,7 +117,7 @@ def _kept(home: Home, digest: str, given: Callable[[], tuple[dict[str, str], int
     except OSError:
         if aside is not None:
             Path(aside.name).unlink(missing_ok=True)
-        logger.exception("A small picture could not be kept; it will be made anew.")
+        logger.exception("A small picture could not be kept; it will be rebuilt.")
     return made
 
 
@@ -170,7 +170,7 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
 
 
 def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Of each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
+    """For each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
     has neither; None if the project has neither images nor recordings.
 
     Only pictures that are in their cells and too long for a list are made small here, once."""
@@ -205,7 +205,7 @@ def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
 
 
 def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Of each of these rows of the project the beginning of its text on one line, "" where it has none; None where the
+    """For each of these rows of the project the beginning of its text on one line, "" if it has none; None if the
     project has no texts."""
     with seat.learner() as opened:
         table = opened.learner.table
@@ -215,7 +215,7 @@ def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
 
 
 def row_of(seat: Seat, row: int) -> RowView:
-    """A row of the project as the file had it, for whoever may see the project."""
+    """A row of the project as the file had it, for anyone who may see the project."""
     with seat.learner() as opened:
         table = opened.learner.table
     if not 0 <= row < table.n_rows:

@@ -1,7 +1,7 @@
 """Files that people take away: each is written by a thread of this process, in pieces, and kept for a while.
 
-They lie under `WINNOW_HOME/exports`, by names that nobody can guess. Only the process that wrote them knows them, and
-removes them; what a server leaves that is killed goes when it is so old that nobody can want it.
+They are under `WINNOW_HOME/exports`, by names that no one can guess. Only the process that wrote them knows them, and
+removes them; what a server leaves that is killed goes when it is so old that no one can want it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger("winnow")
 AT_ONCE = 2
 """Files written at the same time; others wait."""
 KEPT = 24 * 3600.0
-"""Seconds that a file is kept which nobody has fetched."""
+"""Seconds that a file is kept which no one has fetched."""
 KEPT_FETCHED = 3600.0
 """Seconds that it is kept once it was fetched: a download may break off, and be tried again."""
 PAUSE = 0.25
@@ -40,10 +40,10 @@ WAITING, WRITING, READY, FAILED = "waiting", "writing", "ready", "failed"
 
 @dataclass(frozen=True)
 class Taken:
-    """What a file holds, ready to be written.
+    """The content of a file, ready to be written.
 
     total : rows, or lines      seq : of the latest entry in it      write : writes it, and tells the rows so far; gives
-        that entry anew, where only writing tells which it is
+        that entry again, where only writing tells which it is
     of_then : it holds an earlier state, and no later entry is missing in it
     counts_rows : whether the total is of rows, or lines; else of some parts, which say how far it is and nothing else
     """
@@ -56,7 +56,7 @@ class Taken:
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error
-    """Nobody wants the file any more."""
+    """No one wants the file any more."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Whose:
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """A file as it stands.
+    """A file as it is.
 
     key : names it      state : WAITING, WRITING, READY or FAILED      done, total : rows, so far and in all
     seq : of the latest entry that it holds      size : bytes, 0 before it is ready      fault : why there is none
@@ -126,14 +126,14 @@ class _Job:
         )
 
     def use_by(self) -> float:
-        """The moment after which nobody needs it."""
+        """The moment after which no one needs it."""
         if self.ended_at is None:
             return float("inf")
         return self.ended_at + KEPT if self.fetched_at is None else self.fetched_at + KEPT_FETCHED
 
 
 class PreparedFiles:
-    """Those of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -144,7 +144,7 @@ class PreparedFiles:
     def begin(self, folder: Path, whose: Whose, file_name: str, taken: Taken) -> str:
         """Have a file written; its key. One of the same name that was for the same person gives way to it.
 
-        folder : made where it is missing. Raises OSError where it cannot be.
+        folder : made if it is missing. Raises OSError where it cannot be.
         """
         folder.mkdir(mode=0o700, exist_ok=True)
         self.sweep()
@@ -161,7 +161,7 @@ class PreparedFiles:
         return key
 
     def of(self, whose: Whose) -> tuple[PreparedFile, ...]:
-        """Those of one person at one project, the latest first."""
+        """The ones of one person at one project, the latest first."""
         self.sweep()
         with self._lock:
             found = [one for one in self._jobs.values() if one.whose == whose]
@@ -175,12 +175,12 @@ class PreparedFiles:
             job.ended.wait(seconds)
 
     def remove(self, whose: Whose, key: str) -> None:
-        """The file is not wanted any more: end its writing, or remove it. Nothing happens where there is none."""
+        """The file is not wanted any more: end its writing, or remove it. Nothing happens if there is none."""
         job = self._find(whose, key)
         self._drop([] if job is None else [job])
 
     def fetch(self, whose: Whose, key: str) -> tuple[Path, str] | None:
-        """Where the file lies, and the name that it is to have; None where there is no such file that is ready. From
+        """Where the file lies, and the name that it is to have; None if there is no such file that is ready. From
         now on it is kept for KEPT_FETCHED."""
         self.sweep()
         job = self._find(whose, key)
@@ -190,7 +190,7 @@ class PreparedFiles:
         return job.path, job.file_name
 
     def sweep(self) -> None:
-        """Remove what nobody needs any more."""
+        """Remove what no one needs any more."""
         now = self._clock()
         with self._lock:
             old = [one for one in self._jobs.values() if one.use_by() <= now]
@@ -244,7 +244,7 @@ class PreparedFiles:
         except OSError as error:
             logger.exception("An export could not be written.")
             job.state, job.fault = FAILED, why_not_written(error)
-        except Exception as error:  # what the thread raises nobody else sees
+        except Exception as error:  # what the thread raises no one else sees
             logger.exception("An export failed.")
             job.state, job.fault = FAILED, str(error) or type(error).__name__
         finally:

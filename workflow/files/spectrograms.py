@@ -1,4 +1,4 @@
-"""Spectrograms of recordings: drawn once, when somebody's card asks for one, and kept in the cache of the data folder.
+"""Spectrograms of recordings: drawn once, when someone's card asks for one, and kept in the cache of the data folder.
 
 A picture is grey, 8 bits a point; the card gives it the colours of its theme, so that one file serves both.
 """
@@ -53,7 +53,7 @@ _DRAWN_AS = 1
 
 
 class BadRequestError(ValueError):
-    """What was asked for cannot be meant."""
+    """The request cannot be meant."""
 
 
 class NotDrawnError(ValueError):
@@ -110,13 +110,13 @@ class Spectrogram:
 
 
 def kept(seat: Seat, name: str, asked: Asked) -> Spectrogram | None:
-    """The picture, where it was drawn before and is kept still. Raises NotFound, NotAllowed as `media.find`."""
+    """The picture, if it was drawn before and is kept still. Raises NotFound, NotAllowed as `media.find`."""
     find(seat, name)
     return _read(_place(seat.home, name, asked))
 
 
 def draw(seat: Seat, name: str, asked: Asked) -> Spectrogram:
-    """The picture of this recording, drawn where it is not kept, in a limited process. It takes a tenth of a second of
+    """The picture of this recording, drawn if it is not kept, in a limited process. It takes a tenth of a second of
     a processor: the caller bounds how many are drawn at once.
 
     Raises
@@ -125,10 +125,10 @@ def draw(seat: Seat, name: str, asked: Asked) -> Spectrogram:
     """
     path, _ = find(seat, name)
     place = _place(seat.home, name, asked)
-    drawn = _read(place)  # somebody else may have waited for it, too
+    drawn = _read(place)  # someone else may have waited for it, too
     if drawn is None:
         drawn = _drawn(path, asked)
-        with suppress(OSError):  # a disk that is full keeps nobody from looking
+        with suppress(OSError):  # a disk that is full keeps no one from looking
             _keep(place, drawn)
     return drawn
 
@@ -171,11 +171,11 @@ def _place(home: Home, name: str, asked: Asked) -> Path:
 
 
 def _read(place: Path) -> Spectrogram | None:
-    """What is kept there: a line with the edges, then the picture."""
+    """Cache of spectrograms: a line with the edges, then the picture."""
     try:
         edges, _, png = place.read_bytes().partition(b"\n")
         return Spectrogram(png, Edges(**json.loads(edges)))
-    except (FileNotFoundError, ValueError, TypeError):  # not there, or not what was written: it is drawn anew
+    except (FileNotFoundError, ValueError, TypeError):  # not there, or not what was written: it is redrawn
         return None
 
 

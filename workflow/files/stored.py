@@ -37,7 +37,7 @@ PART = ".part"
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which is put at `path` when the block has ended, in place of what was there.
 
-    It is written beside it, in the same folder, and brought to disk first; then its name is. Where the block does not
+    It is written next to it, in the same folder, and brought to disk first; then its name is. If the block does not
     end well, for whatever reason, the half of it is removed and what was there stays. What is no file, such as a pipe
     or ``/dev/null``, is written as it is. Raises OSError.
     """
@@ -62,7 +62,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone, with those above it, where they are missing: their names survive a power cut,
+    """Make a folder for this user alone, with those above it, if they are missing: their names survive a power cut,
     or what is put into them would be gone with them. Raises OSError."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def flush_all() -> None:
         os.sync()
 
 
-# What processes that were killed have left half-made in the data folder and in that of backups: a whole database,
+# Unfinished files of killed processes in the data folder and the backup folder: a whole database,
 # perhaps, with the hashes of passwords, or a table of gigabytes.
 
 RESTORING, BRINGING, MAKING = ".restoring-", ".bringing-", ".backup-"
@@ -87,11 +87,11 @@ NEW = ".new-"
 """Begins the names of tables, images, neighbours and encoders before they are whole."""
 DAY = 24 * 3600.0
 _DRAWN = "?" * 8
-"""What the module `tempfile` ends a name with."""
+"""Suffix of names from the module `tempfile`."""
 
 
 def left(settings: Settings) -> list[Path]:
-    """Whatever has such a name in the data folder, of those that are at work, too; beside a database that lies
+    """Everything that has such a name in the data folder, of those that are at work, too; next to a database that lies
     elsewhere its own alone."""
     wanted = [f"{RESTORING}*", f"{BRINGING}*", f".*{RESTORED}", f".doctor-{_DRAWN}"]
     wanted += [f"tables/{NEW}*{PART}", f"media/{NEW}{_DRAWN}", f"graphs/{NEW}{_DRAWN}"]

@@ -1,4 +1,4 @@
-"""Files that people send by the upload route: for owners, who make projects and rows of them, and for nobody else."""
+"""Files that people send by the upload route: for owners, who make projects and rows of them, and for no one else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OWNERS_ALONE = "Only owners upload files. Fix: ask an owner to import the table
 
 
 def begin(seat: Seat, name: str, size: int | None = None) -> Arriving:
-    """A file of this person begins to come. name : as they call it      size : bytes announced, None where none were
+    """A file of this person begins to come. name : as they call it      size : bytes announced, None if none were
 
     Raises NotAllowed for who owns neither this Winnow nor a project; TooLarge, OneAtATime, NoRoom.
     """
@@ -46,7 +46,7 @@ def begin(seat: Seat, name: str, size: int | None = None) -> Arriving:
 
 
 def find(seat: Seat, key: str) -> Arrived | None:
-    """The file that this person has sent; None where there is none of theirs, or not any more. Raises NotAllowed."""
+    """The file that this person has sent; None if there is none of theirs, or not any more. Raises NotAllowed."""
     _check(seat)
     return seat.home.arrivals.find(seat.person_id, key)
 

@@ -32,10 +32,10 @@ RESAMPLES = 500
 class Voter:
     """One person, model or function that voted before.
 
-    votes : all of theirs      agreement : how often they say the same as another voter on the same row, nan where no
+    votes : all of theirs      agreement : how often they say the same as another voter on the same row, nan if no
         other has voted on theirs
     accuracy : how often they are right, as Dawid-Skene estimates it: the diagonal of their confusion matrix, weighted
-        by how often each class occurs; nan where it cannot be estimated
+        by how often each class occurs; nan if it cannot be estimated
     warning : a sentence where they seem to guess, else ""
     """
 
@@ -48,10 +48,10 @@ class Voter:
 
 @dataclass(frozen=True)
 class EarlierVotes:
-    """What is told of the votes before. voters : those with most votes first
+    """Facts about the imported votes. voters : those with most votes first
 
     n_votes, n_rows : of the table      share : of its rows, that the figures were taken from
-    alpha, low, high : Krippendorff's alpha with its interval of 95 %, nan where `why_no_alpha` says why
+    alpha, low, high : Krippendorff's alpha with its interval of 95%, nan if `why_no_alpha` says why
     """
 
     voters: tuple[Voter, ...]
@@ -68,7 +68,7 @@ _known: WeakKeyDictionary[LabelTable, EarlierVotes] = WeakKeyDictionary()
 
 
 def earlier_votes(seat: Seat, on_step: Callable[[float], None] | None = None) -> EarlierVotes | None:
-    """The votes that the project's table came with; None where nothing says who voted, or it was one alone.
+    """The votes that the project's table came with; None if nothing says who voted, or it was one alone.
 
     on_step : as for ``reliability``. Raises NotAllowed unless the person is an owner or a reviewer, NotFound.
     """
@@ -94,7 +94,7 @@ def _found(votes: NamedVotes, candidates: BoolArray, on_step: Callable[[float], 
     np.logical_or.at(named, rows, masks)
     if not (candidates & ~named).any():
         # Candidates that are the votes themselves do not say what there was to choose from: on rows that all agree
-        # about there would be one, and on the others everybody would look as bad as chance.
+        # about there would be one, and on the others everyone would look as bad as chance.
         candidates = np.ones_like(candidates)
     on_step(0.05)
     agreement = _agreement(rows, who, masks, len(votes.voters))
@@ -148,7 +148,7 @@ def _believed(
     people: int,
     on_step: Callable[[float], None],
 ) -> tuple[FloatArray, list[str]]:
-    """(people,) how often each is right, and a warning for each; nan and none where there are too many of them."""
+    """(people,) how often each is right, and a warning for each; nan and none if there are too many of them."""
     accuracy, warnings = np.full(people, np.nan), [""] * people
     try:
         model = DawidSkene().fit_masks(rows, who, masks, candidates)
@@ -163,7 +163,7 @@ def _believed(
         if not len(own):
             continue
         accuracy[a] = float(model.class_masses_ @ np.diag(model.confusion_[a]))
-        # What all others say of these rows, by how right each is in all of them: one step, and no fit for each person.
+        # Answers of all others about these rows, weighted by accuracy: one step, and no fit for each person.
         seen = rows[own]
         size = by_row[seen + 1] - by_row[seen]
         at = np.repeat(np.arange(len(own)), size)

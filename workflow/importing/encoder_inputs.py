@@ -1,4 +1,4 @@
-"""Inputs of an encoder, decoded in limited processes: images and segments of recordings."""
+"""Decode the inputs of an owner's encoder in limited processes: images and segments of recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COPIES = 3
 
 
 def taking(path_of: Callable[[str], Path]) -> Take:
-    """Return the function that decodes batches for `Encoder.encode`. path_of : of the file of a kept name; raises
+    """The function that decodes batches for `Encoder.encode`. path_of : where the file of a kept name lies; raises
     MediaError"""
     return partial(_take, path_of)
 

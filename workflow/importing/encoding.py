@@ -58,7 +58,7 @@ SOURCE = "SOURCE.json"
 
 
 def names(home: Home, *, switched_off: bool = False) -> tuple[str, ...]:
-    """Return the encoders in the data folder, by name.
+    """The encoders that are in the data folder, by name.
 
     switched_off : also those that Winnow has put there although WINNOW_ENCODERS is off
     """
@@ -115,7 +115,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         if on_step is not None:
             on_step(
                 0, 0, encoder.about.kind
-            )  # ends it if it was cancelled, also where nothing is left to encode
+            )  # ends it if it was cancelled, also if nothing is left to encode
         with seat.reading(Right.OWN) as reading:
             table_hash = reading.project.table_hash
         table = seat.home.read_table(table_hash)

@@ -95,7 +95,7 @@ class Encoders:
     """names : the owner's own encoders in the data folder that can read a column, and those whose description is broken
     folder : where they are looked for      readable : whether there is a column of texts, images or recordings
     columns : those that are encoded now
-    failed : why the latest encoding failed, None where it did not      cancelled : whether somebody has ended it
+    failed : why the latest encoding failed, None if it did not      cancelled : whether someone has ended it
     tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
     """
 
@@ -111,7 +111,7 @@ class Encoders:
 
 
 def encoders(seat: Seat) -> Encoders:
-    """Return the encoders that can be used, and the state of the latest encoding.
+    """Available encoders, and the state of the latest encoding.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
@@ -151,7 +151,7 @@ def _is_own(folder: Path, kinds: Collection[str]) -> bool:
 
 
 def cancel(seat: Seat) -> None:
-    """End the encoding that waits or runs; its worker sees it soon. Harmless where there is none. What is stored
+    """End the encoding that waits or runs; its worker sees it soon. Harmless if there is none. What is stored
     by then stays.
 
     Raises NotAllowed, NotSaved, NotFound.

@@ -1,7 +1,8 @@
 """Encoding the rows of projects in the background, by encoders of the owner's own: one worker at a time a project.
 
 What an owner asked for waits in the database; a worker that dies leaves it to the next, which goes on after its last
-batch. Vectors are stored by the one entry of `add_rows`, once, whoever makes them. Rows that come later are encoded
+batch. Vectors are stored by the one entry of `add_rows`, once, no matter who makes them. Rows that come later are
+encoded
 without being asked for, by the same encoders; where that fails they are tried again, an hour later or as soon as the
 folder of encoders has changed. What an owner asked for is not tried again by itself.
 """
@@ -64,12 +65,12 @@ class EncodingWorker(RandomOrderWorker):
     """Trains what is due, encodes what was asked for and, when that is done, compares and replays what is to be."""
 
     def meanwhile(self) -> None:
-        """As `Worker.meanwhile`; then the encodings, for which somebody waits: nobody asked for most comparisons."""
+        """As `Worker.meanwhile`; then the encodings, for which someone waits: no one asked for most comparisons."""
         super().meanwhile()
         self.encode_asked()
 
     def compare_due(self) -> None:
-        """As `RandomOrderWorker.compare_due`; the encodings before, for somebody waits for them."""
+        """As `RandomOrderWorker.compare_due`; the encodings before, for someone waits for them."""
         self.encode_asked()
         super().compare_due()
 

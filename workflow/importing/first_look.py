@@ -20,7 +20,7 @@ HEARD = (12_000.0, 1_000_000)
 """Hz that are drawn at most of a recording, of whatever rate."""
 
 SHOWN = 8
-"""Labels that a first look names; of the rest their number is told."""
+"""Labels that a first look names; of the rest their number is reported."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FirstLook:
 
 
 def first_look(table: LabelTable) -> FirstLook | None:
-    """The first row that leaves a choice; None where no row does."""
+    """The first row that leaves a choice; None if no row does."""
     open_rows = np.flatnonzero(table.candidates.sum(axis=1) > 1)
     if table.label_vectors is not None:
         open_rows = np.flatnonzero((table.label_vectors < 0).any(axis=1))

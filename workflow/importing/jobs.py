@@ -1,6 +1,6 @@
-"""What is done with a file that a person has sent, reading it, checking it: it goes on while their page is away.
+"""Read and check an uploaded file: it goes on while their page is away.
 
-It belongs to whoever sent the file, and nobody else can ask after it (`workflow.server.jobs`).
+It belongs to anyone who sent the file, and no one else can ask after it (`workflow.server.jobs`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 of the rows that are there comes in the same way, as an addition of no rows: the table changes, and nothing else.
 
 Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
-drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
+drawn by the same shares. The project then points to a table of all rows; the table before stays if it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
 
 
 Version = tuple[str, int]
-"""What rows are read for: the hash of the project's table, and the seq of the latest change of its classes or rows."""
+"""Purpose of reading rows: the hash of the project's table, and the seq of the latest change of its classes or rows."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def columns(seat: Seat) -> tuple[str, ...]:
 
 
 def takes_label_columns(seat: Seat) -> bool:
-    """Whether new columns of labels can come with new rows: the project's candidates stand in columns of their own.
+    """Whether new columns of labels can come with new rows: the project's candidates are in columns of their own.
 
     Raises as ``columns``.
     """
@@ -117,7 +117,7 @@ def takes_vectors(seat: Seat) -> bool:
 
 
 def version(seat: Seat) -> Version:
-    """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
+    """Purpose of the addition that is being read; another can no longer be stored. Raises as ``columns``."""
     with seat.reading(Right.OWN) as reading:
         return version_of(reading.project, read_class_changes(reading.session, reading.project.id))
 
@@ -128,7 +128,7 @@ def read_rows(
     label_columns: Sequence[str] = (),
     on_wait: limited.OnWait | None = None,
 ) -> Addition:
-    """What the rows of this upload would add to the project; nothing is stored.
+    """Effect of this upload's rows on the project; nothing is stored.
 
     label_columns : new columns of the upload that hold labels as the project's own do
     on_wait : as of `read_upload`
@@ -167,10 +167,10 @@ def read_rows(
 
 
 def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:
-    """What an encoder's vectors would make of the project: the same rows, no new ones; nothing is stored.
+    """The project with an encoder's vectors: the same rows, no new ones; nothing is stored.
 
     table_hash : of the table that they were made of
-    Raises RowsError where the project has another table by now, AlreadyThere where it has these vectors; else as
+    Raises RowsError where the project has another table by now, AlreadyThere if it has these vectors; else as
     ``read_rows``.
     """
 
@@ -186,8 +186,8 @@ def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Additio
 
 
 def read_without_vectors(seat: Seat) -> Addition:
-    """What the project would be without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
-    where it has none, or would have nothing else to learn from."""
+    """The project without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
+    if it has none, or would have nothing else to learn from."""
     return _changed(seat, without_vectors, "back to words")
 
 
@@ -266,7 +266,8 @@ def add_rows(seat: Seat, addition: Addition) -> int:
 
 
 def added_anew(add: Callable[[], Added], what: str) -> Added:
-    """What `add` gives, which reads something for the project as it is and adds it; done anew where other rows or other
+    """Output of `add`, which reads something for the project as it is and adds it; done again where other rows or
+    other
     classes came between, or the same sent twice at once. what : it adds, for people
 
     Raises RowsError where that was so at every one of TRIES; else as `add`.
@@ -313,7 +314,7 @@ def _log(
                 kind=kind,
                 labels=labels,
                 note=addition.note,
-                # the tables, where it is rows that change
+                # the tables, if it is rows that change
                 before=(project.table_hash,) if kind == EntryKind.ROWS else (),
                 after=(table_hash,) if kind == EntryKind.ROWS else (),
             ),

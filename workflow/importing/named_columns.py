@@ -1,4 +1,4 @@
-"""What a person says of the columns of a file, laid over what was guessed."""
+"""A user's choices about the columns of a file, applied to the guess."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plcore import Problem, Roles, TableError
 from plcore.tables import WAYS_IN, suggest_reading
 
 CUT_AT: Mapping[str, float] = {"all": 0.0, "threshold": 0.1, "top": 5.0, "mass": 0.95}
-"""Where candidates with weights are cut unless somebody says."""
+"""Where candidates with weights are cut unless someone says."""
 
 _PAIRED = ("choices", "choice_scores")
 _ONE_COLUMN = (
@@ -49,7 +49,7 @@ _NO_COLUMNS = (
 def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Roles:
     """The guessed roles with those a person named; a column named for one role leaves the one guessed for it.
 
-    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: nobody has it, [""] for one of several:
+    chosen : fields of `Roles`; None: as guessed, "" for a role of one column: no one has it, [""] for one of several:
         none has it. What is ignored among labels comes to what was guessed, or, with a "" among it, in its place.
     cells : of the file; how a newly named column of candidates or of scores is read is guessed from it
     Raises ValueError for a role that there is not, TableError for what would change nothing.
@@ -83,7 +83,7 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
 
 def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dict[str, Any]:
     """Roles by name without the columns that other roles have taken: a label leaves with its score, a score with its
-    label, for what is left would be paired anew. A column of images, recordings or captions may be the source too.
+    label, for what is left would be paired again. A column of images, recordings or captions may be the source too.
 
     taken : columns by the role that has them now
     """
@@ -124,7 +124,7 @@ def _columns_of(role: str, value: Any) -> tuple[str, ...]:
 
 
 def _reading(guess: Roles, way: str, named: Any, cells: pd.DataFrame) -> dict[str, Any]:
-    """How the cells of the columns named for a way in are read: as guessed where these were guessed, else anew."""
+    """How the cells of the columns named for a way in are read: as guessed where these were guessed, else again."""
     columns = _columns_of(way, named)
     if columns == _columns_of(way, getattr(guess, way)):
         return {name: getattr(guess, name) for name in _HOW.get(way, ())}
@@ -144,7 +144,7 @@ _HOW = {"candidates": ("form", "separator"), "score_columns": ("score_prefix", "
 
 
 def _in_vain(roles: Roles, named: Mapping[str, Any]) -> Iterator[Problem]:
-    """What a person said that changes nothing."""
+    """Choices that change nothing."""
 
     def vain(message: str, fix: str) -> Problem:
         return Problem(None, None, None, message, fix)

@@ -40,7 +40,7 @@ class ScoredRow(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What became of the predictions. seq : the entry that has them      rows : how many were sent
+    """The outcome of the predictions. seq : the entry that has them      rows : how many were sent
 
     weighed : whose candidates weigh by them now      silent, outside : as of `plcore.tables.Rescored`
     """
@@ -69,7 +69,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
         As of `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN):
-        pass  # whoever may not is told that first
+        pass  # anyone who may not is told that first
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)
@@ -77,7 +77,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
 
 
 def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Scored:
-    """What became of them, which are stored by then. Raises as `add_predictions`; RowsError: something came between."""
+    """The outcome of them, which are stored by then. Raises as `add_predictions`; RowsError: something came between."""
     with seat.reading(Right.OWN) as reading:
         project = reading.project
         stored = entries.with_token(reading.session, project.id, token)
@@ -166,6 +166,6 @@ def _check_name(what: str, said: str) -> None:
 
 
 def _token(sent: Sequence[ScoredRow], model: str, key: str) -> str:
-    """What the entry is called: the same for the same, sent under the same key."""
+    """The name of the entry: the same for the same, sent under the same key."""
     said = json.dumps([key, model, [[one.row, one.row_id, dict(one.scores)] for one in sent]], sort_keys=True)
     return f"predictions.{hashlib.sha256(said.encode()).hexdigest()}"

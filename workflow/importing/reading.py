@@ -37,7 +37,7 @@ from workflow.files.scratch import Scratch, clear
 
 _MB = 1_000_000
 _CHECKING_MB = 500
-"""What checking a small table may take: one of a thousand classes has a thousand numbers a row."""
+"""The input that checking a small table may takes: one of a thousand classes has a thousand numbers a row."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Upload:
     guess : what the format says each column is for, or a guess
     shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
         has one row for each item, unless that was not wanted
-    source_hash : SHA-256 of the bytes of the file, and of the files beside it where there are any
-    needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
+    source_hash : SHA-256 of the bytes of the file, and of the files next to it if there are any
+    needs_rows : whether nothing in it describes the rows, so that a table of them is wanted next to it
     bounds : what checking it may cost
     ways : what can be chosen about the file as a whole
     scratch : where the reading lies as long as this lives
@@ -74,7 +74,7 @@ class Upload:
 
     @cached_property
     def groups(self) -> Groups:
-        """Those of the file's taxonomy; none where they are too many."""
+        """The ones of the file's taxonomy; none if they are too many."""
         fit = sum(map(len, self.reading.groups.values())) <= MOST_GROUPED
         return self.reading.groups if fit else {}
 
@@ -90,11 +90,11 @@ class Upload:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Those about the file as a whole, which stop its import."""
+        """Doubts about the file as a whole, which stop its import."""
         return tuple(Doubt(*one, stops=True) for one in self.reading.asks)
 
     def suggest_roles(self) -> Roles:
-        """What the format says each column is for, or a guess."""
+        """Role of each column by the format, or a guess."""
         return self.guess
 
 
@@ -137,7 +137,7 @@ def room_wanted() -> Iterator[None]:
         if not no_room(error):
             raise
         message = f"There is no room left on the disk to read the file: it is unpacked into {tempfile.gettempdir()}."
-        fix = "Make room there, or have whoever runs Winnow start it with TMPDIR set to another folder; then try again."
+        fix = "Make room there, or ask the operator to start Winnow with TMPDIR set to another folder; then try again."
         raise TableError(Problem(None, None, None, message, fix)) from error
 
 
@@ -189,7 +189,7 @@ def _lay_out(source: bytes | Path, name: str | None, path: Path) -> tuple[str, s
 class Out:
     """A folder for what a job makes of an upload; it is there as long as this lives.
 
-    Each job has its own: a page that is drawn anew begins its job while the one of the drawing before still writes.
+    Each job has its own: a page that is redrawn begins its job while the one of the drawing before still writes.
     """
 
     def __init__(self, upload: Upload) -> None:
@@ -244,7 +244,7 @@ def read_paths(
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> Upload:
-    """`read_upload` of files at these paths. Commands do so where no server may be, which removes what others left."""
+    """`read_upload` of files at these paths. Commands do so if no server may be, which removes what others left."""
     clear()
     beside = [None if one is None else (one, None) for one in (rows, vectors)]
     return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is, ways=ways)

@@ -20,7 +20,7 @@ __all__ = ["Appended", "append_rows"]
 
 
 class Appended(NamedTuple):
-    """What became of the records. rows : how many the project has now      added : how many of them are new
+    """The outcome of the records. rows : how many the project has now      added : how many of them are new
 
     known, new_classes, dropped, empty : as of `plcore.tables.Grown`
     notes : sentences about what was read as nothing, and what is odd about the table with the new rows

@@ -19,7 +19,8 @@ import numpy as np
 from plcore.tables.encoders import Key, MadeVector
 
 MOST_BYTES = 2_000_000_000
-"""Of all files, about 2 million vectors of 384 numbers: beyond it those of the encoders unused longest go. An encoder's
+"""For all files, about 2 million vectors of 384 numbers: beyond it those of the encoders unused longest go. An
+encoder's
 own file is emptied when it alone is larger."""
 _WAIT = 10.0  # seconds for another process that writes
 
@@ -34,7 +35,7 @@ class KeptVectors:
             _make_room(folder, self._path)
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """Return the vectors of these keys, as far as they are stored."""
+        """The ones of these keys that it has."""
         named = {_digest(key): key for key in keys}
         found: dict[Key, MadeVector] = {}
         if not self._path.exists():
@@ -66,7 +67,8 @@ class KeptVectors:
 
     def _opened(self) -> sqlite3.Connection:
         file = sqlite3.connect(self._path, timeout=_WAIT)
-        # What a power cut damages is made again; to wait for the disk after each batch would cost more than the batch.
+        # Files damaged by a power cut are rebuilt; to wait for the disk after each batch would cost more than the
+        # batch.
         file.execute("PRAGMA synchronous = OFF")
         file.execute(
             "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, whole INTEGER, vector BLOB) WITHOUT ROWID"

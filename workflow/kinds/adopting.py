@@ -1,7 +1,7 @@
 """Another model for a project: its settings and a line of its log, in one transaction.
 
-A change is logged whoever makes it, so that the log tells under which model every answer was asked. Those that a
-comparison makes stand under the name of the person who made the project, with what it went by as their `strategy`.
+A change is logged anyone who makes it, so that the log tells under which model every answer was asked. Those that a
+comparison makes are under the name of the person who made the project, with what it went by as their `strategy`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Adoption:
 
     answers : how many had been given before      before, model : in force until then, and from then on
     automatic : whether comparisons choose from then on      by_comparison : whether one made this change
-    by_checks : whether it went by blind checks      why : in words, None where a person chose
+    by_checks : whether it went by blind checks      why : in words, None if a person chose
     """
 
     seq: int
@@ -100,7 +100,7 @@ def change_settings(
 
 
 def left_to_comparisons(session: Session, project: Project) -> int:
-    """The seq of the latest entry by which a person left the choice to comparisons; -1 where nobody ever did."""
+    """The seq of the latest entry by which a person left the choice to comparisons; -1 if no one ever did."""
     by_hand = (
         one.seq
         for one in entries.about_project(session, project.id)

@@ -1,7 +1,7 @@
-"""How good each project is at a glance, for the list of projects: nobody waits for it, and no learner is built.
+"""How good each project is at a glance, for the list of projects: no one waits for it, and no learner is built.
 
-What a learner in memory says is kept beside the database, for the time when it is not there: a cache, made anew when
-somebody opens the project.
+What a learner in memory says is kept next to the database, for the time when it is not there: a cache, rebuilt when
+someone opens the project.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _keeping = threading.Lock()
 
 
 def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | None]) -> Glance | None:
-    """What the learner says, where it is in memory and nobody is at it; else what it said last.
+    """State of the learner, if it is in memory and idle; else what it said last.
 
     read_pace : gives the pace in the project of this number; called only where that is new and says anything
     """
@@ -73,11 +73,12 @@ def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | N
 def _state(learner: Learner) -> str:
     """Names what else the figures follow from, that no entry of the log tells: the settings, and which fit of the model
     is in place. One that was begun before the latest answers may come after them."""
-    return blake2s(repr((learner.settings, learner.version_published)).encode(), digest_size=8).hexdigest()
+    state = learner.settings, learner.has_model, learner.version_published
+    return blake2s(repr(state).encode(), digest_size=8).hexdigest()
 
 
 def _picture(home: Home, table: LabelTable) -> str:
-    """Of the first row, what it shows or what it sounds like; "" where it has neither."""
+    """For the first row, what it shows or what it sounds like; "" if it has neither."""
     from workflow.files.media import (  # tables and pictures: there is a learner in memory
         small_sound_url,
         small_url,
@@ -104,7 +105,7 @@ def _read(path: Path) -> Glance | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):
-        _log.warning("%s cannot be read; it is made anew when its project is opened.", path)
+        _log.warning("%s cannot be read; it is rebuilt when its project is opened.", path)
         return None
 
 
@@ -142,7 +143,7 @@ NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True)
 
 @dataclass
 class _Count:
-    """What was counted of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
+    """The counts of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
     next count"""
 
     settings: Mapping[str, object] | None = None
@@ -185,7 +186,7 @@ def _counts_path(home: Home, project: Project) -> Path:
 
 
 def _counted(project: Project, seq: int) -> list[object]:
-    """What counts follow from: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
+    """Inputs of the counts: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
     and the version that counted."""
     return [project.created_at.isoformat(), project.settings, seq, __version__]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from db.answers import SaidEntry
     from db.projects import Project
     from plcore import LabelTable
-    from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray
+    from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, ShareProgress
     from plcore.evaluation import ScoredCandidates
     from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
@@ -122,14 +122,14 @@ class Batching(Protocol[LearnerT_contra]):
         """
 
     def may_stand(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
-        """Whether the row may be put before this annotator together with others, to confirm this label: nobody has
+        """Whether the row may be put before this annotator together with others, to confirm this label: no one has
         answered it who answers for themselves, it is no blind check, and they have not put it aside."""
 
     def may_confirm(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
         """Whether this annotator can still say so of a row that was put before them."""
 
     def name_now(self, learner: LearnerT_contra, label: str) -> str:
-        """The present name of a class that was named so when the rows were put before somebody."""
+        """The present name of a class that was named so when the rows were put before someone."""
 
     def labels_of(self, learner: LearnerT_contra, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
         """{label: for how many of these rows it can be confirmed}, those first that the model gives most of them."""
@@ -137,7 +137,7 @@ class Batching(Protocol[LearnerT_contra]):
     def shares(
         self, learner: LearnerT_contra, rows: Sequence[int], label: str
     ) -> list[tuple[float, str | None]]:
-        """Of each row the model's share of this label, as its question would show it, and the label that it gives."""
+        """For each row, the model's share of this label, as its question would show it, and the label that it gives."""
 
     def checked(self, learner: LearnerT_contra, at_least: float) -> tuple[int, int]:
         """(right, all) of the rows with a known label, which the model has not learnt from, in which its share of a
@@ -162,6 +162,33 @@ class CandidatePool(Protocol):
     def disputed(self) -> Mapping[int, float]: ...
     def views(self, row: int) -> Sequence[View]: ...
     def names(self, mask: BoolArray) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class FindingNeighbors:
+    """Neighbours that learners of a table wait for, and how far it is to find them.
+
+    share : of the search that is done, in [0, 1]; 0: it has not begun      seconds_left : None if not known
+    fault : why they could not be found, "" if nothing failed
+    """
+
+    share: float = 0.0
+    seconds_left: float | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Neighbors(Generic[SettingsT]):
+    """Neighbours of many rows, which are found while people answer already. They depend on table and settings.
+
+    find : (home, table_hash, settings, changes, tell) finds and stores them; learners wait for them no more then.
+        tell : called with the share that is done
+    note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if nobody waits
+    """
+
+    find: Callable[[Home, str, SettingsT, Sequence[ClassChange], ShareProgress], None]
+    note: Callable[[Home, str, SettingsT, FindingNeighbors], None]
+    read: Callable[[Home, str, SettingsT], FindingNeighbors | None]
 
 
 @dataclass(frozen=True)
@@ -280,7 +307,7 @@ class NamedRows:
 
 @dataclass(frozen=True)
 class OnMap(Generic[LearnerT]):
-    """What the map shows of rows.
+    """Map data of rows.
 
     named : the label that each of these rows has, or that the model gives it; nothing that shows other people's answers
         if people answer for themselves
@@ -341,7 +368,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def FORMS(self) -> Callable[[OpenedT_contra], FormsNow] | None:  # noqa: N802
-        """How questions are put, if there are several forms."""
+        """Question types, if there are several forms."""
 
     @property
     def SHORTLISTS(self) -> Callable[[OpenedT_contra], ShortlistView] | None:  # noqa: N802
@@ -357,7 +384,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     @property
     def MAP(self) -> OnMap[LearnerT] | None:  # noqa: N802
-        """What the map shows of rows."""
+        """Map data of rows."""
 
     @property
     def PROGRAMS(self) -> ForPrograms[OpenedT_contra, ShownT, ViewT] | None:  # noqa: N802
@@ -370,6 +397,10 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     @property
     def CACHE(self) -> Callable[[Home, str, LearnerT], None] | None:  # noqa: N802
         """Stores, next to the table, what makes the next start faster."""
+
+    @property
+    def NEIGHBORS(self) -> Neighbors[SettingsT] | None:  # noqa: N802
+        """Neighbours that a worker finds, if learners wait for them."""
 
     @property
     def WORKER(self) -> WorkerTraining[SettingsT] | None:  # noqa: N802
@@ -391,7 +422,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The settings as they were stored. Raises ValueError."""
 
     def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:
-        """The settings if nobody has chosen any; see `workflow.kinds.default_settings`."""
+        """The settings if no one has chosen any; see `workflow.kinds.default_settings`."""
 
     def settle_change(self, before: SettingsT, after: SettingsT) -> SettingsT:
         """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
@@ -409,7 +440,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> LearnerT:
         """The learner of a stored table, before the first entry of its log; or as an earlier one was, of which
-        `checkpoint` gave this checkpoint."""
+        `checkpoint` gave this checkpoint. One that waits for its neighbours is replaced once they are there."""
 
     def make_pool(
         self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
@@ -460,7 +491,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     # exporting.py
     def snapshot(self, opened: OpenedT_contra) -> Snapshot:
-        """The export of the current state; taken quickly, for nobody else can use the learner meanwhile."""
+        """The export of the current state; taken quickly, for no one else can use the learner meanwhile."""
 
     def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
         """The facts about the labels for a dataset card, as this kind counts and measures them."""

@@ -27,6 +27,7 @@ import plcore
 from db import entries, projects
 from db.identity import Listener, read_identity
 from db.projects import NoSuchProjectError, Project
+from workflow import kinds
 from workflow.answering.history import KeptLog
 from workflow.files.stored import whole_file
 from workflow.kinds import AnyKind, kind_of
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 #
 # A cache and nothing more. A file is read only where it was made by this code, of this database, table, settings and
 # changes of the classes, and of a log that had then the very entry it has now at that place; and where it is whole.
-# Any other is as if it were not there: the log is read from its first entry, and the file written anew.
+# Any other is as if it were not there: the log is read from its first entry, and the file rewritten.
 
 logger = logging.getLogger("winnow")
 
@@ -75,13 +76,13 @@ class Checkpoint:
 
 
 class Unwritten(NamedTuple):
-    """A checkpoint in memory. It does not follow the learner, so that it can be written while somebody else uses it."""
+    """A checkpoint in memory. It does not follow the learner, so that it can be written while someone else uses it."""
 
     path: Path
     arrays: dict[str, AnyArray]
 
     def write(self) -> None:
-        """Put it on disk. Where that cannot be done the next start takes longer, nothing else."""
+        """Put it on disk. If that cannot be done the next start takes longer, nothing else."""
         file = io.BytesIO()
         np.savez(file, **self.arrays)  # type: ignore[arg-type]
         try:
@@ -101,7 +102,7 @@ def is_due(last: int, seq: int) -> bool:
 def kept(
     home: Home, session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange]
 ) -> Checkpoint | None:
-    """The project's checkpoint under these settings and changes; None where there is none of this very state."""
+    """The project's checkpoint under these settings and changes; None if there is none of this very state."""
     path = _path(home, project.id)
     try:
         whole = path.read_bytes()
@@ -176,10 +177,10 @@ def _code() -> str:
 
 
 FEW = 20
-"""Entries that a learner takes in while everybody else waits for their turn to write; more of them it reads before."""
+"""Entries that a learner takes in while everyone else waits for their turn to write; more of them it reads before."""
 
 MANY = 200
-"""Entries that are taken in at once while nobody is at the project: who comes meanwhile waits a few hundredths of a
+"""Entries that are taken in at once while no one is at the project: who comes meanwhile waits a few hundredths of a
 second."""
 
 OPENED = 8
@@ -187,12 +188,12 @@ OPENED = 8
 of 16."""
 
 LAID_OUT = 100_000_000, 0.6
-"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.storing`): so many, and for each
+"""The same of a large one, whose text and numbers are on the disk (`plcore.tables.storing`): so many, and for each
 of the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
 
 NEWS_AGE = 3.0
 """Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
-question is drawn (`workflow.answering.loop.get_ready`), and only where nobody has done so for that long it comes before
+question is drawn (`workflow.answering.loop.get_ready`), and only where no one has done so for that long it comes before
 the question.
 """
 
@@ -210,7 +211,7 @@ def find_kind(home: Home, enter: Enter) -> AnyKind:
 
 
 def find_slot(home: Home, project_id: int, enter: Enter) -> Slot:
-    """Where the project's learner is kept. None is made for a number that somebody only names: it would stay for good.
+    """Where the project's learner is kept. None is made for a number that someone only names: it would stay for good.
 
     enter : as for `open_to_read`
     """
@@ -250,7 +251,7 @@ def open_to_write(
     """As ``open_to_read`` with a write transaction, which is committed at the end of the block; then the learner takes
     in what was written in it.
 
-    lasting : as for `db.engine.Database.write`; False where no entry is written
+    lasting : as for `db.engine.Database.write`; False if no entry is written
 
     Raises NotSaved too, where the database cannot be written.
     """
@@ -279,17 +280,17 @@ def open_to_write(
 
 
 def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
-    """A checkpoint of the learner that is open to be read, where it is worth one: to be written once others have it."""
+    """A checkpoint of the learner that is open to be read, if it is worth one: to be written once others have it."""
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
-    if not is_due(slot.checkpoint, learner.seq):
+    if learner.waits or not is_due(slot.checkpoint, learner.seq):
         return None
-    slot.checkpoint = learner.seq  # also where there is no room: it is tried once
+    slot.checkpoint = learner.seq  # also if there is no room: it is tried once
     return take(opened.home, opened.session, opened.project, learner)
 
 
 def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
-    """Let the learner in memory take in what others have written, so that nobody waits for it who comes next. False
-    where somebody is at it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
+    """Let the learner in memory take in what others have written, so that no one waits for it who comes next. False
+    if someone uses it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
     if not slot.lock.acquire(blocking=False):
         return False
     try:
@@ -319,8 +320,8 @@ def _caught_up(
     home: Home, slot: Slot, session: Session, project: Project, height: int, most: int | None = None
 ) -> Learner | None:
     """The learner after every entry of the log; None where it must be built anew: there is none, or the settings or
-    the classes are others now, or it has learnt from another database file. None, too, where it has missed more than
-    `most` entries.
+    the classes are others now, the neighbours it waits for are there, or it has learnt from another database file.
+    None, too, where it has missed more than `most` entries.
 
     height : seq of the log's latest entry
     """
@@ -332,6 +333,8 @@ def _caught_up(
         learner = slot.learner = None
         slot.kept = KeptLog()
     if learner is None or learner.settings != kind_of(project).read_settings(project.settings):
+        return None
+    if learner.waits and kinds.finding(home, project) is None:
         return None
     if height == learner.seq:
         return learner
@@ -359,7 +362,7 @@ def _build(
         if not follow(session, project.id, learner.pool, learner.apply):
             return learner, 0  # a change of the classes came in between: it is built once more
         at = 0 if checkpoint is None else checkpoint.seq
-        if not is_due(at, learner.seq):
+        if learner.waits or not is_due(at, learner.seq):
             return learner, at
         made = take(home, session, project, learner)
     made.write()
@@ -372,7 +375,7 @@ def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Le
 
 
 # Following the logs across servers: what another process has written, the learners in memory here have taken in
-# before anybody asks.
+# before anyone asks.
 #
 # PostgreSQL tells of it (`db.identity`). What is not told, or not taken in here, is taken in by who comes next, as
 # ever: nothing waits for news, and no answer is held up by them.
@@ -399,7 +402,7 @@ class Follower:
             self._thread.start()
 
     def stop(self) -> None:
-        """Returns once nothing is taken in any more. Harmless where it was never started."""
+        """Returns once nothing is taken in any more. Harmless if it was never started."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -421,7 +424,7 @@ class Follower:
             slot = opened.get(project)
             learner = None if slot is None else slot.learner
             if slot is None or learner is None or 0 <= seq <= learner.seq:
-                continue  # nobody needs it here, or it was written here
+                continue  # no one needs it here, or it was written here
             try:
                 take_in_news(self._home, project, slot)
             except NoSuchProjectError:

@@ -1,4 +1,5 @@
-"""What pages say of shortlists: the choices shown first, so few that they hold the truth as often as was promised."""
+"""Texts about shortlists for pages: the choices shown first, so few that they hold the truth as often as was
+promised."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class ShortlistView:
-    """How shortlists stand in a project.
+    """How shortlists are in a project.
 
-    promise : share of the shortlists that are to hold the truth; None where nothing is left out
+    promise : share of the shortlists that are to hold the truth; None if nothing is left out
     leaves_out : whether the model in force can have any (`plcore.loop.ModelEntry.leaves_out`)
-    weighs_own : whether the weights of a row's own candidates stand in the way (`plcore.loop.one_label.weighs_own`)
-    in_full : share of the questions shown with all choices, beside the blind checks; 1 where these are many
+    weighs_own : whether the weights of a row's own candidates are in the way (`plcore.loop.one_label.weighs_own`)
+    in_full : share of the questions shown with all choices, next to the blind checks; 1 if these are many
     drawn : blind checks that are asked about, answered or not      outside : of those with known truth
     in_force : whether questions have shortlists now
     held, measured : checks whose shortlist, as it stood when they were asked, holds the truth; all that had one

@@ -19,7 +19,7 @@ class LogError(ValueError):
 
 
 class Form(Enum):
-    """What a column holds; the value says it in words."""
+    """The content of a column; the value says it in words."""
 
     WHOLE = "a whole number"
     NUMBER = "a number"
@@ -76,7 +76,7 @@ class LogLine:
 def values_of(
     entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]
 ) -> dict[str, Any]:
-    """What the entry says in each column. names : {person: name}      ids : of the table's rows, or of the entry's
+    """Values of the entry in each column. names : {person: name}      ids : of the table's rows, or of the entry's
 
     Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
     """
@@ -107,7 +107,7 @@ def values_of(
 
 
 def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
-    """What `values_of` gave, as a line. Raises ValueError where `at` is no time; other values are checked before."""
+    """Output of `values_of`, as a line. Raises ValueError where `at` is no time; other values are checked before."""
     entry = LogEntry(
         project_id=project_id,
         seq=values["seq"],
@@ -163,7 +163,7 @@ def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[s
 
 
 def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
-    """What `write_log` wrote, in order. Raises LogError."""
+    """Output of `write_log`, in order. Raises LogError."""
     reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
     missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or ()))]
     if missing:

@@ -13,7 +13,7 @@ file of one project has the same seals, whenever it was written and whatever its
 those of a shorter one.
 
 A line has one form only: a JSON object, ASCII, no blanks, keys in the order of this module. Other bytes are refused,
-even where they mean the same. What a file cannot show is that all of it after some line was written anew, with new
+even where they mean the same. What a file cannot show is that all of it after some line was rewritten, with new
 seals: for that, compare its head, or the seal of any entry, with one that was noted elsewhere.
 """
 
@@ -32,7 +32,7 @@ from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
 
 VERSION = 2
-"""Of the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
+"""For the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""
 
 _TYPES: Mapping[Form, tuple[type, ...]] = {
     Form.WHOLE: (int,),
@@ -45,7 +45,7 @@ _TYPES: Mapping[Form, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class LogHeader:
-    """What a file says before its first entry.
+    """Header of a file, before its first entry.
 
     project : its name      table_sha256 : of the table's file at import      written_at : with its time zone
     settings : as stored; the seed is among them      version : of the form of the lines
@@ -58,7 +58,7 @@ class LogHeader:
     version: int = VERSION
 
     def values(self) -> dict[str, object]:
-        """What the line holds."""
+        """The content of the line."""
         return {
             "winnow_log": self.version,
             "project": self.project,
@@ -70,7 +70,7 @@ class LogHeader:
 
 @dataclass(frozen=True)
 class LogFooter:
-    """What closes a file. entries : how many      head : the seal of the last one"""
+    """Last line of a file. entries : how many      head : the seal of the last one"""
 
     entries: int
     head: str
@@ -161,7 +161,7 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
 
 
 FIX = "Fix: take the file from where it was first kept, or export the log again."
-"""What helps against a file that was changed."""
+"""Fix for a file that was changed."""
 
 
 def _with_next(lines: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
@@ -283,7 +283,7 @@ def _out_of_order(number: int, seq: int, expected: int) -> str:
 
 
 def _changed(number: int, line: bytes, following: bytes) -> str:
-    """The sentence for a line that does not carry the seal of the one before. Where the line after it carries its own
+    """The sentence for a line that does not carry the seal of the one before. If the line after it carries its own
     seal, the line is as it was written, so the one before is not."""
     untouched = f'"sha256":"{seal(line[:-1])}"'.encode() in following
     wrong = number - 1 if untouched else number

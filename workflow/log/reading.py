@@ -40,7 +40,7 @@ def follow(session: Session, project_id: int, pool: AnyPool, apply: Callable[[En
     """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
     entry itself yet.
 
-    Returns False where the classes or rows have changed since the pool was made. It then stands before that change, and
+    Returns False if the classes or rows have changed since the pool was made. It then is before that change, and
     a new pool must be made under the changed ones.
     """
     return take_in(pool, events.each(session, project_id, pool.seq), apply)
@@ -49,8 +49,8 @@ def follow(session: Session, project_id: int, pool: AnyPool, apply: Callable[[En
 def take_in(
     pool: AnyPool, log: Iterable[entries.LogEntry | events.ToldEntry], apply: Callable[[Entry], object]
 ) -> bool:
-    """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False where one
-    changes classes or rows otherwise than the pool was made under; the pool then stands before it."""
+    """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False if one
+    changes classes or rows otherwise than the pool was made under; the pool then is before it."""
     for entry in log:
         if entry.row != entries.NO_ROW:
             apply(learner_entry(entry))
@@ -61,13 +61,13 @@ def take_in(
     return True
 
 
-# What people say of the rows of a project, one vote for each person and place, whatever its kind.
+# Answers of people about a project's rows, one vote per person and place, for any kind.
 
 
 class Vote(NamedTuple):
-    """What one person says of a place at last.
+    """Latest answer of one person about a place.
 
-    label : None where the whole row is asked about      names : the classes that they leave, by their present names
+    label : None if the whole row is asked about      names : the classes that they leave, by their present names
     choices : what they could have said      predicted : what the model had said when they were asked; None: nothing
     check : a blind check      known : what is right, by a verdict; None: there is none
     """
@@ -82,18 +82,18 @@ class Vote(NamedTuple):
     known: frozenset[str] | None
 
 
-# Plain values that programs are told, whatever the kind of project: rows, numbers that may not be known, figures.
+# Plain values that programs are reported, whatever the kind of project: rows, numbers that may not be known, figures.
 
 
 def number(value: float | None) -> float | None:
-    """The number; None where it is not known: JSON has no NaN."""
+    """The number; None if it is not known: JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def told_row(view: RowView) -> dict[str, object]:
     """A row as programs have it: what people see of it. row : from 0
 
-    Files are named by their addresses below that of the interface; pictures that stand in the table come as they are.
+    Files are named by their addresses below that of the interface; pictures that are in the table come as they are.
     """
     return {
         "row": view.row,
@@ -115,7 +115,7 @@ def _address(one: str) -> str:
 def curve_points(
     answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
 ) -> list[dict[str, object]]:
-    """A point for each number of answers: the figure with its 95 % interval, None where it is not known."""
+    """A point for each number of answers: the figure with its 95% interval, None if it is not known."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
         for count, value, least, most in zip(answers, values, low, high, strict=True)
@@ -123,7 +123,7 @@ def curve_points(
 
 
 def figure(name: str, by: str, points: Sequence[dict[str, object]]) -> dict[str, object] | None:
-    """The figure as it stands: the last point; None where nothing has measured it yet. by : what measures it"""
+    """The figure as it is: the last point; None if nothing has measured it yet. by : what measures it"""
     last = points[-1] if points else None
     if last is None or last["value"] is None:
         return None

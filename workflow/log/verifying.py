@@ -1,8 +1,8 @@
 """Whether a log is what it was when it was written: a file by its seals, a project by its table.
 
 What that proves: a file whose chain holds has had no line changed, removed, added or moved since it was written,
-unless everything after the change was written anew as well; the log of a project that holds says, entry for entry, what
-its table and the entries before it make of the row. Neither shows that nobody wrote all of it anew. For that, note the
+unless everything after the change was rewritten as well; the log of a project that holds says, entry for entry, what
+its table and the entries before it make of the row. Neither shows that no one wrote all of it again. For that, note the
 head elsewhere (in an e-mail, a paper, a colleague's folder), and compare.
 """
 
@@ -49,7 +49,7 @@ class Verified:
 
 
 def header_of(project: Project, log: Iterable[LogEntry], written_at: datetime) -> LogHeader:
-    """What a file of the project's log says first. log : all entries, or those about no row"""
+    """Header of a file of the project's log. log : all entries, or those about no row"""
     return LogHeader(project.name, first_table(log, project.table_hash), project.settings, written_at)
 
 
@@ -65,7 +65,7 @@ def verify_file(path: Path) -> Verified:
 
 
 def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]:
-    """Fold the project's log anew from its table, and compare what each entry says with what it comes to.
+    """Fold the project's log again from its table, and compare what each entry says with what it comes to.
 
     path : a file of the log: is it, entry for entry, how the project's log begins?
 
@@ -89,7 +89,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     part = log[: alone.entries]
     own = head if len(part) == len(log) else head_of(part, names, ids, first)
     nameless = alone.head != own and alone.head == head_of(part, hidden, ids, first)
-    called = hidden if nameless else names  # hidden in a data set in which nobody is named
+    called = hidden if nameless else names  # hidden in a data set in which no one is named
     lines = [line_of(values_of(entry, called, ids)) for entry in log]
     with path.open("rb") as file:
         beginning = _check_beginning(file, path.name, project, first, lines)
@@ -97,7 +97,7 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     if not nameless and beginning.head != own:
         raise LogError(
             f"{path.name} says the same as the log of project {project.id} in another form, with a head of its own, "
-            f"{beginning.head}: it was written anew. {FIX}"
+            f"{beginning.head}: it was rewritten. {FIX}"
         )
     return found, beginning
 
@@ -121,7 +121,7 @@ def _read_table(path: Path, table_hash: str, project: Project) -> LabelTable:
 def check_fold(
     kind: AnyKind, path_of: Callable[[str], Path], project: Project, first: str, log: Sequence[LogEntry]
 ) -> list[str]:
-    """Fold the log anew from the table; the ids of all rows. first : the table's SHA-256 before any rows were added
+    """Fold the log again from the table; the ids of all rows. first : the table's SHA-256 before any rows were added
     path_of : where the table of a SHA-256 lies
 
     Raises LogError where an entry is not what table and entries before it allow, or says other labels than they give.
@@ -148,7 +148,7 @@ def check_fold(
                     if stored.kind == EntryKind.ROWS:
                         before, table_hash = (table_hash,), stored.labels[-1]
                         table = _read_table(path_of(table_hash), table_hash, project)
-                    # Entries count under the classes of their time, so all of them are folded anew.
+                    # Entries count under the classes of their time, so all of them are folded again.
                     pool = kind.make_pool(table, settings, changes)
                     take_in(pool, log[:number], pool.apply)
                     after = (table_hash,) if stored.kind == EntryKind.ROWS else tuple(pool.classes)
@@ -202,7 +202,7 @@ def _check_beginning(
         elif part.entry.seq > len(log):
             raise LogError(
                 f"{name} has an entry {part.entry.seq}, the log of {whose} only {len(log):,}: entries were removed "
-                "from the project, or the file was written anew with more."
+                "from the project, or the file was rewritten with more."
             )
         else:
             _check_same(part, log[part.entry.seq - 1], name, whose)
@@ -220,7 +220,7 @@ def _check_same(line: LogLine, stored: LogLine, name: str, whose: str) -> None:
         if value != known[what]:
             raise LogError(
                 f"Entry {line.entry.seq} is not the same: {name} says {what} {value!r:.80}, the log of {whose} says "
-                f"{known[what]!r:.80}. One of the two was changed, or written anew."
+                f"{known[what]!r:.80}. One of the two was changed, or rewritten."
             )
 
 

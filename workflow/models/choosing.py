@@ -54,13 +54,13 @@ def compare_now(seat: Seat) -> None:
     with seat.owning() as owning:
         if not kinds.models(owning.project):
             raise CannotCompare(
-                "There is nothing to compare in projects of this kind: Progress says what predicts."
+                "Projects of this kind have no models to compare. Progress names the model in use."
             )
         comparing.ask(owning.session, owning.project, seat.person_id)
 
 
 def cancel(seat: Seat) -> None:
-    """End the comparison that waits or runs; its worker sees it soon. Harmless where there is none.
+    """End the comparison that waits or runs; its worker sees it soon. Harmless if there is none.
 
     Raises NotAllowed, NotSaved, NotFound.
     """
@@ -119,7 +119,7 @@ def measure(
 def measure_table(
     table: LabelTable, progress: StepProgress | None = None, settings: Settings | None = None
 ) -> ModelComparison:
-    """As `measure`, of a table of no project; by its true labels, where it has any. settings : None: it is done here
+    """As `measure`, of a table of no project; by its true labels, if it has any. settings : None: it is done here
 
     Raises CannotCompare.
     """
@@ -137,11 +137,11 @@ def _measure(
         raise CannotCompare(f"The models cannot be compared: {error}") from error
 
 
-# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anybody is asked.
+# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anyone is asked.
 
 
 class CannotSimulate(ValueError):  # noqa: N818 - what a command says, not a fault
-    """Runs cannot be replayed on these rows, or nobody is there to do it."""
+    """Runs cannot be replayed on these rows, or no one is there to do it."""
 
 
 def replay_table(
@@ -152,7 +152,7 @@ def replay_table(
     progress: BlockProgress | None = None,
     **options: Any,
 ) -> StrategyRuns:
-    """What each strategy reaches on a table of no project, by whom the settings name; see
+    """Results of each strategy on a table outside any project, by the named runner; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""
     try:
         replays = kinds.make_table_replays(table)

@@ -58,14 +58,14 @@ KILLED = (
     "or cancel it and choose a model yourself. It is next tried in an hour."
 )
 FITS = "comparison-"
-"""What the folder of a comparison's fits is called, before its id."""
+"""The name of the folder of a comparison's fits, before its id."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of how far a comparison is."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What the log of a project held. answers : not withdrawn      checks : those to blind checks among them"""
+    """Content of a project's log. answers : not withdrawn      checks : those to blind checks among them"""
 
     seq: int
     answers: int
@@ -85,7 +85,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 
 def count(session: Session, project: Project) -> Counts:
-    """What the log of a project holds now."""
+    """The content of a project's log now."""
     given = kinds.answers(project)
     return Counts(
         entries.last_seq(session, project.id),
@@ -142,7 +142,7 @@ def _features_changed(home: Home, session: Session, project_id: int, since: int)
 
 
 def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
-    """What compares the models of a project, after every entry of its log; and what that log holds.
+    """The function that compares the models of a project, after every entry of its log; and what that log holds.
 
     Raises ValueError where its kind has nothing to compare.
     """
@@ -178,7 +178,7 @@ class ComparingWorker(training.Worker):
                 self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
-        """Make one comparison and adopt what it chooses, where that is left to it. None where another worker has it,
+        """Make one comparison and adopt what it chooses, where that is left to it. None if another worker has it,
         it was cancelled, or it failed.
         """
         with leases.hold(self.home, asked.project_id, self.name, str(asked.id), TASK, KILLED) as lease:
@@ -194,7 +194,7 @@ class ComparingWorker(training.Worker):
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
                 try:
                     found = self._measure(asked)
-                except RunnerError as error:  # nobody is there to make the fits; those that were made stay
+                except RunnerError as error:  # no one is there to make the fits; those that were made stay
                     lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
                 except _FeaturesChanged:  # it begins again at the next look
@@ -206,7 +206,7 @@ class ComparingWorker(training.Worker):
             return done
 
     def _folder(self, asked: Comparison) -> Path:
-        """Where the fits lie that others make; who begins anew goes on there."""
+        """Where the fits lie that others make; who begins again goes on there."""
         return blocks_folder(self.home.settings) / f"{FITS}{asked.id}"
 
     def _clear_ended(self) -> None:
@@ -261,7 +261,7 @@ class ComparingWorker(training.Worker):
                 session, asked.id, trained.DONE, now, report=report, seconds=seconds, fault=fault
             ):
                 raise WorkCancelled
-            # Settings that somebody has changed meanwhile are theirs.
+            # Settings that someone has changed meanwhile are theirs.
             kept = projects.get(session, project.id).settings == project.settings
             if chosen is not None and fault is None and kept:
                 change_settings(
@@ -276,7 +276,7 @@ class ComparingWorker(training.Worker):
 
     def _train_first(self, project: Project, chosen: ComparisonChoice) -> str | None:
         """Train the model that is to be adopted, so that it answers from its first moment on; why it cannot be adopted,
-        None where it can."""
+        None if it can."""
         adopted = dataclasses.replace(project, settings=chosen.settings.to_json())
         settings = kinds.worker_settings(adopted)
         if settings is None:
@@ -309,7 +309,7 @@ class _FeaturesChanged(Exception):  # noqa: N818 - not an error
 
 @dataclass(frozen=True)
 class ComparisonChoice:
-    """What a comparison changes. why : in words      score : the figure of what is new"""
+    """Changes by a comparison. why : in words      score : the figure of what is new"""
 
     settings: KindSettings
     why: str
@@ -339,7 +339,7 @@ def _choice(project: Project, found: ModelComparison, *, first: bool) -> Compari
 
 
 FEATURES = {BOTH: "meaning with built-in features", WORDS: "built-in features", MEANING: "meaning"}
-"""What sets of features are called on pages."""
+"""Names of feature sets on pages."""
 
 
 def gain_words(found: FeatureComparison, in_force: str) -> str | None:
@@ -352,8 +352,8 @@ def gain_words(found: FeatureComparison, in_force: str) -> str | None:
 
 
 def feature_words(found: FeatureComparison, features: str, other: str) -> str:
-    """Say what two sets have: "meaning: 83 % of 46 answered rows where built-in features had 60 %"."""
-    shares = [f"{100 * found.accuracy[use]:.0f} %" for use in (features, other)]
+    """Say what two sets have: "meaning: 83% of 46 answered rows where built-in features had 60%"."""
+    shares = [f"{100 * found.accuracy[use]:.0f}%" for use in (features, other)]
     rows = counted(found.rows, "answered row")
     return f"{FEATURES[features]}: {shares[0]} of {rows} where {FEATURES[other]} had {shares[1]}"
 
@@ -368,7 +368,7 @@ def words_of(found: ModelComparison, model: str, other: str, models: Mapping[str
 
     def figure(one: ModelFigures) -> str:
         value = one.accuracy if found.checks else one.kappa
-        return "not measured" if value is None else f"{100 * value:.0f} %"
+        return "not measured" if value is None else f"{100 * value:.0f}%"
 
     of_what = (
         f"by {found.checks:,} blind checks"

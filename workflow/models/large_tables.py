@@ -1,4 +1,4 @@
-"""Which rows of a table on disk to ask about first, where it is too large for a project: in blocks.
+"""Which rows of a table on disk to ask about first, if it is too large for a project: in blocks.
 
 Everything found on the way is in part files in the folder `blocks` of the data folder. Who begins again with the same
 table finds what is there; who has the ranking can throw the folder away.
@@ -34,7 +34,7 @@ class RankingError(ValueError):
 class LargeRanking:
     """The first rows to ask about, best first, with their scores and candidates; how their neighbours were found.
 
-    reverse : parts of the lists that say whose neighbour each row is; empty where nobody asked for them
+    reverse : parts of the lists that say whose neighbour each row is; empty if no one asked for them
     """
 
     rows: tuple[int, ...]

@@ -42,7 +42,7 @@ KILLED = (
 
 @dataclass
 class Lease:
-    """What `hold` gives the worker that holds a project. fault : set by the worker where its training failed"""
+    """Output of `hold` the worker that holds a project. fault : set by the worker where its training failed"""
 
     fault: str | None = None
 
@@ -60,7 +60,7 @@ def is_free(
 
 
 def resting(session: Session, project_id: int, key: str, task: str = trained.FIT) -> str | None:
-    """Why a training with this key is left alone for now, because it has cost workers; None where it is not."""
+    """Why a training with this key is left alone for now, because it has cost workers; None if it is not."""
     last = trained.training(session, project_id, task)
     if last is None or last.key != key or not last.ended or last.deaths < MOST_DEATHS:
         return None
@@ -71,7 +71,7 @@ def resting(session: Session, project_id: int, key: str, task: str = trained.FIT
 def hold(
     home: Home, project_id: int, worker: str, key: str, task: str = trained.FIT, killed: str = KILLED
 ) -> Iterator[Lease | None]:
-    """Hold the project's lease while the block runs; gives None where `is_free` says that it is not to be had.
+    """Hold the project's lease while the block runs; gives None if `is_free` says that it is not to be had.
 
     killed : the fault where the task has cost so many workers that it rests
     """
@@ -107,11 +107,11 @@ def give_back(home: Home, worker: str) -> None:
 
 def _take(home: Home, project_id: int, worker: str, key: str, task: str, killed: str) -> bool:
     now = datetime.now(UTC)
-    with home.database.read() as session:  # most of the time it ends here, and nobody waits for a write
+    with home.database.read() as session:  # most of the time it ends here, and no one waits for a write
         if not is_free(session, project_id, worker, key, now, task):
             return False
     with home.database.write() as session:
-        entries.lock(session, project_id)  # nobody takes it between the two
+        entries.lock(session, project_id)  # no one takes it between the two
         before = trained.training(session, project_id, task)
         taken = trained.take_lease(session, project_id, worker, key, now, now + LEASE, task)
         if taken is None:

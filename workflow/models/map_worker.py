@@ -1,4 +1,4 @@
-"""Layouts of maps made in the worker's process, by a thread beside the trainings: no training waits for one."""
+"""Layouts of maps made in the worker's process, by a thread next to the trainings: no training waits for one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What random order would have reached, estimated in the background: when it is due, one worker at a time a project.
+"""Estimate random order in the background: when it is due, one worker at a time a project.
 
-It costs fits, so it is done once there are enough answers, anew when they have grown by a fifth, and when an owner
+It costs fits, so it is done once there are enough answers, again when they have grown by a fifth, and when an owner
 asks for it.
 """
 
@@ -32,7 +32,7 @@ LEAST_ANSWERS = 20
 """Answers before which there is nothing to compare."""
 LEAST_NEW = 10
 GROWTH = 0.2
-"""By so much answers have grown, and by LEAST_NEW at least, when it is due anew."""
+"""By so much answers have grown, and by LEAST_NEW at least, when it is due again."""
 BUDGET = 60.0
 """CPU seconds after which no further run in random order begins."""
 KILLED = (
@@ -45,7 +45,7 @@ TOLD_EVERY = 1.0
 
 @dataclass(frozen=True)
 class LogCounts:
-    """What the log of a project held. answers : not withdrawn"""
+    """Content of a project's log. answers : not withdrawn"""
 
     seq: int
     answers: int
@@ -59,7 +59,7 @@ def is_due(last: LogCounts | None, now: LogCounts) -> bool:
 
 
 def count(session: Session, project: Project) -> LogCounts:
-    """What the log of a project holds now."""
+    """The content of a project's log now."""
     given = answers.count(session, project.id, kinds.answers(project))
     return LogCounts(entries.last_seq(session, project.id), given)
 
@@ -93,7 +93,7 @@ class RandomOrderWorker(ComparingWorker):
     """Trains what is due, compares what is to be compared and, when that is done, replays what is to be."""
 
     def compare_due(self) -> None:
-        """As `ComparingWorker.compare_due`; then the estimates, for which nobody waits to go on answering."""
+        """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to go on answering."""
         super().compare_due()
         for one in ask_for_due(self.home, _find(self.home), ask, trained.get_random_order):
             self.go_on()
@@ -122,7 +122,7 @@ class RandomOrderWorker(ComparingWorker):
                     )
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
-        """What is stored: `found`, a `RandomOrderFound`, or what is `missing` for it."""
+        """Stored estimate: `found`, a `RandomOrderFound`, or what is `missing` for it."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
             changes = read_class_changes(session, project.id)

@@ -52,7 +52,7 @@ class ModelStory:
     """Which model answers, and which did before.
 
     automatic : whether comparisons choose it      model : the name of the one in force
-    models : the words of all, by name; empty where there is nothing to compare
+    models : the words of all, by name; empty if there is nothing to compare
     adoptions : every change of it, in order
     by_checks : whether blind checks had a say in the choice: they flatter what they have chosen
     gain : what meaning brought, measured on held-out answered rows; None if it was not measured, or brought nothing
@@ -122,7 +122,7 @@ class ModelsView:
     """lines : every model, the best first      features : what the latest comparison found of them, None without it
 
     features_in_force : what the model learns from, "" without it
-    by_words, by_meaning : accuracy of the built-in features and of what learns from meaning, None where not compared
+    by_words, by_meaning : accuracy of the built-in features and of what learns from meaning, None if not compared
     failed : why the latest comparison failed, None if it did not
     cancelled : whether an owner cancelled it
     """
@@ -169,7 +169,7 @@ def model_story(seat: Seat) -> ModelStory:
 
 
 def running_now(seat: Seat) -> Running | None:
-    """How far the comparison is that waits or runs; None where there is none. Raises NotAllowed, NotFound."""
+    """How far the comparison is that waits or runs; None if there is none. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
         last = trained.latest_comparison(reading.session, reading.project.id)
         return _running(reading, last, kinds.models(reading.project))
@@ -190,7 +190,7 @@ def _story(reading: Reading) -> ModelStory:
     automatic = kinds.is_automatic(reading.project)
     adoptions = read_adoptions(reading.session, reading.project)
     done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
-    # Whoever takes a model by hand has seen the figures, too; and one that stays was chosen as well.
+    # Anyone who takes a model by hand has seen the figures, too; and one that stays was chosen as well.
     found = found_by(done)
     looked_at = bool(found.checks) and (automatic or bool(adoptions))
     return ModelStory(
@@ -206,7 +206,7 @@ def _story(reading: Reading) -> ModelStory:
 
 
 def found_by(done: Comparison | None) -> ModelComparison:
-    """What a comparison that is done has found; nothing before the first."""
+    """Result of a finished comparison; nothing before the first."""
     if done is None or done.report is None:
         return ModelComparison((), None, 0)
     return ModelComparison.from_json(done.report)

@@ -43,7 +43,7 @@ SHARPNESS = 0.2
 
 @dataclass(frozen=True)
 class Suggested:
-    """Result of a model's suggestions.
+    """The outcome of a model's scores.
 
     rows : that it has scored      weighed : whose candidates weigh by them now
     outside : whose best class is none of their candidates

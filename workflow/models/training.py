@@ -1,7 +1,7 @@
 """Training in the background: what is due, one worker at a time for each project, a version published at the end.
 
 The log stays the truth: a version names the entry it has learnt last, and can be made again from table and log.
-Its scores lie in a file of plain numbers; a file that is missing is made anew.
+Its scores are in a file of plain numbers; a file that is missing is rebuilt.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 POLL = 0.2
-"""Seconds between two looks whether anybody has written to the database."""
+"""Seconds between two looks whether anyone has written to the database."""
 LOOK = 10.0
 """Seconds after which a worker looks what is due without any news: a file may be lost, a lease have run out."""
 RETRY = 60.0
@@ -50,14 +50,14 @@ RETRY = 60.0
 AGAIN = 5.0
 """Seconds after which a worker that failed looks again."""
 KEPT_TRAINERS = 2
-"""Trainers in memory, each with its table, those used last: what a model needs but once is not made anew each time that
+"""Trainers in memory, each with its table, those used last: what a model needs but once is not rebuilt each time that
 people answer in two projects by turns."""
 KEPT_FOLDERS = 3
 """Models and sets of classes of a project whose files are kept: the way back to one of them is short."""
 
 
 _SOON = "soon"
-"""What `_due` gives for a project whose training waits for more answers, or for its time."""
+"""Output of `_due` for a project whose training waits for more answers, or for its time."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def due(home: Home) -> list[Due]:
 
 
 def news(home: Home) -> News:
-    """What is due, and whether something will be soon."""
+    """Work that is due, and whether more will be soon."""
     now = datetime.now(UTC)
     with home.database.read() as session:
         found = [_due(home, session, project, now) for project in projects.listed(session)]
@@ -105,7 +105,7 @@ def news(home: Home) -> News:
 
 
 def _due(home: Home, session: Session, project: Project, now: datetime) -> Due | str | None:
-    """The training that is due; _SOON where there are answers to learn, but too few or too new; None where there is
+    """The training that is due; _SOON if there are answers to learn, but too few or too new; None if there is
     nothing to learn, or no worker trains the project."""
     settings = kinds.worker_settings(project)
     if settings is None:
@@ -151,7 +151,7 @@ class Worker:
                 stop.wait(AGAIN)
 
     def look(self) -> bool:
-        """Train what is due; False where nobody has written since it looked last, and nothing was to be due by now.
+        """Train what is due; False if no one has written since it looked last, and nothing was to be due by now.
 
         Raises Stopped where the worker is to end.
         """
@@ -175,7 +175,7 @@ class Worker:
             raise Stopped
 
     def train(self, what: Due) -> Version | None:
-        """Train one version and publish it. None where another worker has it, or it failed before."""
+        """Train one version and publish it. None if another worker has it, or it failed before."""
         known = (what.project_id, what.key, what.seq)
         if self._failed.get(known, 0.0) > time.monotonic():
             return None
@@ -209,7 +209,7 @@ class Worker:
         return version
 
     def _still_due(self, what: Due) -> bool:
-        """Whether nobody has trained it since it was found to be due."""
+        """Whether no one has trained it since it was found to be due."""
         with self.home.database.read() as session:
             now = _due(self.home, session, projects.get(session, what.project_id), datetime.now(UTC))
         return isinstance(now, Due) and now.key == what.key
@@ -279,17 +279,17 @@ def training_state(seat: Seat) -> TrainingState:
     return TrainingState(running, last.fault, rests=last.ended and last.deaths >= leases.MOST_DEATHS)
 
 
-# Work that a worker does because somebody asked for it: cancelled, begun anew, or failed for itself alone.
+# Work that a worker does because someone asked for it: cancelled, restarted, or failed for itself alone.
 
 
 class WorkCancelled(Exception):  # noqa: N818 - not an error
-    """Somebody has ended the work, or another worker has."""
+    """Someone has ended the work, or another worker has."""
 
 
 @contextmanager
 def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
-    """What is tried inside may be cancelled, which ends it there; what else it raises is its own fault, for one project
-    must not keep the others waiting. Where the worker is to end, or the database is away, somebody begins it anew.
+    """Work inside may be cancelled, which ends it; what else it raises is its own fault, for one project
+    must not keep the others waiting. If the worker is to end, or the database is away, someone begins it again.
 
     fail : stores why it failed      words : for the log of the process
     """

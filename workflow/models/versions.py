@@ -1,8 +1,8 @@
-"""Files of model versions: the scores of all rows, and beside them what first updates start from.
+"""Files of model versions: the scores of all rows, and next to them what first updates start from.
 
 `7.npy` holds the scores of version 7, `7.npz` its state, `rounds-….npz` what is the same for all versions between two
 changes of the bad items and is written once. Plain numbers, no pickle. Nothing is lost with any of them: the worker
-makes a version anew, and without the others answers only wait for the next version.
+makes a version again, and without the others answers only wait for the next version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEPT_VERSIONS = 2
 """Versions kept in a folder: the newest, and the one that a reader may just be opening."""
 MOST_BYTES = 60 * 2**20
-"""Of the state of a version: with more of it answers wait for the next one."""
+"""For the state of a version: with more of it answers wait for the next one."""
 PART = ".part"
 
 
@@ -42,7 +42,7 @@ def write_version(path: Path, version: Version) -> None:
 
 def clean(path: Path) -> None:
     """Remove the files of versions that are of no use any more, now that `path` is the newest."""
-    # Beside a database that was put back there may be files of later versions: those are of no use either.
+    # Next to a database that was put back there may be files of later versions: those are of no use either.
     numbers = sorted(int(one.stem) for one in path.parent.glob("*.npy"))
     kept = [number for number in numbers if number <= int(path.stem)][-KEPT_VERSIONS:]
     for number in set(numbers) - set(kept):
@@ -55,7 +55,7 @@ def clean(path: Path) -> None:
 
 
 def _shared_by(state: Path) -> str | None:
-    """The name of the file that a version's state shares with others; None where there is none, or none to be read."""
+    """The name of the file that a version's state shares with others; None if there is none, or none to be read."""
     try:
         with np.load(state, allow_pickle=False) as arrays:
             return str(arrays["rounds"]) if "rounds" in arrays else None
@@ -64,7 +64,7 @@ def _shared_by(state: Path) -> str | None:
 
 
 def read_effects(path: Path) -> FloatArray | None:
-    """(n_train,) the effect scores of the version whose scores are at `path`; None where it gives none.
+    """(n_train,) the effect scores of the version whose scores are at `path`; None if it gives none.
 
     Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
     """
@@ -76,8 +76,8 @@ def read_effects(path: Path) -> FloatArray | None:
 
 
 def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Footing] | None:
-    """What first updates start from, of the version whose scores are at `path`, after the name of the file that it
-    shares; None where nothing is kept. known : what was read last; the same file is not read again. Raises as
+    """Start of first updates, for the version whose scores are at `path`, after the name of the shared file; None if
+    nothing is kept. known : what was read last; the same file is not read again. Raises as
     `read_effects`.
     """
     state = path.with_suffix(".npz")

@@ -58,10 +58,10 @@ def ask_for_due(
     return unfinished
 
 
-# Somebody whom work needs and who is away, such as a cluster: when it is looked again whether they are there.
+# Someone whom work needs and who is away, such as a cluster: when it is looked again whether they are there.
 
 FIRST, LAST = 10.0, 300.0
-"""Seconds until the next look: after the first that found nobody, and at most; twice as many after each."""
+"""Seconds until the next look: after the first that found no one, and at most; twice as many after each."""
 
 
 class Away:

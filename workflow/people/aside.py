@@ -1,4 +1,4 @@
-"""A person's answers set aside, and counted again: entries of the log, so that labels and models follow, and an earlier
+"""A person's answers excluded, and counted again: entries of the log, so that labels and models follow, and an earlier
 state can always be had back."""
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ def set_aside(seat: Seat, person_id: int) -> None:
     with seat.turn(Right.OWN) as turn:
         if person_id not in entries.people_of(turn.session, turn.project_id):
             raise NotFound(
-                f"Person {person_id} has answered nothing in this project, so there is nothing to set aside. "
-                "Fix: choose somebody on the Team page."
+                f"Person {person_id} has answered nothing in this project, so there is nothing to exclude. "
+                "Fix: choose someone on the Team page."
             )
         if str(person_id) not in _asides(turn):
             _write(turn, EntryKind.ASIDE, person_id, labels=(str(person_id),))
 
 
 def count_again(seat: Seat, person_id: int) -> None:
-    """Let their answers count as if they had never been set aside; where they count, nothing happens.
+    """Let their answers count as if they had never been excluded; where they count, nothing happens.
 
     Raises as `set_aside`, but never because the person has said nothing.
     """

@@ -29,7 +29,7 @@ MINUTES = 5
 
 
 class Attempts:
-    """What was tried lately. Of many at once no more are let through than may be."""
+    """Recent attempts. Of many at once no more are let through than may be."""
 
     def __init__(self) -> None:
         self._storage = MemoryStorage()
@@ -37,9 +37,9 @@ class Attempts:
         self._rough = FixedWindowRateLimiter(self._storage)  # of which a number is kept, and not every moment
 
     def may_try(self, name: str, address: str) -> bool:
-        """Count an attempt with this name from this address; False where either has tried too often.
+        """Count an attempt with this name from this address; False if either has tried too often.
 
-        Names of nobody count like others: that a name is limited tells nothing about it.
+        Names of no one count like others: that a name is limited tells nothing about it.
         """
         # The address first: who is over its limit does not use up the attempts of other people's names.
         return self._limiter.hit(PER_ADDRESS, "address", network(address)) and self._limiter.hit(
@@ -93,7 +93,8 @@ def folded(name: str) -> str:
 
 
 def network(address: str) -> str:
-    """What an address counts as: of IPv6 the /64 that one customer has, else the address itself. An IPv4 client of a
+    """Key of an address in the counts: of IPv6 the /64 that one customer has, else the address itself. An IPv4
+    client of a
     server that listens to both is written as IPv6, and counts as what it is."""
     try:
         found = ipaddress.ip_address(address)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EventKind(StrEnum):
-    """What can be noted. The table holds these values, so they never change."""
+    """Events in the audit. The table holds these values, so they never change."""
 
     SIGN_IN = "sign-in"
     SIGN_IN_REFUSED = "sign-in-refused"
@@ -69,9 +69,9 @@ def note(
 ) -> None:
     """Add an event to the audit, in the caller's transaction: what was not done is not noted either.
 
-    person_id : who did it, None where nobody was signed in      about_id : the person it was done to
-    address : of their machine, where it is known
-    details : what else an owner would want to know, by name. Never a password, a secret or what somebody typed in
+    person_id : who did it, None if no one was signed in      about_id : the person it was done to
+    address : of their machine, if it is known
+    details : what else an owner would want to know, by name. Never a password, a secret or what someone typed in
     the place of one: people type passwords into the box of their name.
     """
     kept: dict[str, object] = {
@@ -90,6 +90,6 @@ def note(
 
 
 def note_at(there: Reading, what: EventKind, **details: str | int) -> None:
-    """As ``note``, of whoever is there, at the project of their seat where it is at one."""
+    """As ``note``, of anyone who is there, at the project of their seat if it is at one."""
     project_id = None if there.at is None else there.at.id
     note(there.session, what, person_id=there.person.id, project_id=project_id, **details)  # type: ignore[arg-type]

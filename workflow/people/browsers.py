@@ -1,4 +1,4 @@
-"""Browsers that are signed in: opened when somebody signs in, listed, and ended by their person or by an owner."""
+"""Browsers that are signed in: opened when someone signs in, listed, and ended by their person or by an owner."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SYSTEMS = (
 
 @dataclass(frozen=True)
 class Visit:
-    """From where somebody signs in. address : of their machine      browser : in a few words"""
+    """From where someone signs in. address : of their machine      browser : in a few words"""
 
     address: str = ""
     browser: str = ""
@@ -59,7 +59,7 @@ NOWHERE = Visit()
 
 
 def browser_words(user_agent: str) -> str:
-    """What a browser says of itself, in a few words: *Firefox on Linux*."""
+    """Description of a browser, in a few words: *Firefox on Linux*."""
     family = next((name for sign, name in _FAMILIES if sign in user_agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
     return " on ".join(part for part in (family or "Another program", system) if part)
@@ -85,7 +85,7 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
 
 
 def signed_in(home: Home, sign_in_secret: str) -> SignedIn | None:
-    """Who is signed in with this secret; None when it is unknown or over, or the person disabled."""
+    """Person signed in with this secret; None when it is unknown or over, or the person disabled."""
     return home.known_browsers.find(home.database, secret_hash(sign_in_secret), datetime.now(UTC))
 
 
@@ -96,7 +96,7 @@ def person_of(home: Home, sign_in_secret: str) -> Person | None:
 
 
 def see(home: Home, sign_in_id: int) -> None:
-    """Note that the browser is there. Where nothing can be written it is not noted: nobody waits for this."""
+    """Note that the browser is there. Where nothing can be written it is not noted: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
         people.see(session, sign_in_id, datetime.now(UTC))
 
@@ -117,7 +117,7 @@ def my_browsers(seat: Seat) -> list[SignIn]:
 
 
 def end_my_browser(seat: Seat, sign_in_id: int) -> None:
-    """End a sign-in of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
+    """End a sign-in of this person; harmless if it is another's or has ended. Raises NotAllowed, NotSaved."""
     with seat.everywhere.writing(Right.SEE) as mine:
         _end(mine.session, seat.person_id, seat.person_id, sign_in_id)
 
@@ -140,7 +140,7 @@ def end_my_other_browsers(seat: Seat, this: int) -> None:
 
 
 def end_browser(seat: Seat, person_id: int, sign_in_id: int) -> None:
-    """End a sign-in of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
+    """End a sign-in of anyone; harmless if they have none of this number. Raises NotSaved; NotAllowed unless the
     person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, sign_in_id)

@@ -2,7 +2,7 @@
 
 A row is in dispute where at least two people have said all they can of it and left different labels, or some of them
 say that it is a bad item; and no verdict stands. A verdict is an entry of its own kind: it ends the dispute whatever is
-answered later, nobody is asked about the row any more, and all answers stay in the log. Taken back, like any answer of
+answered later, no one is asked about the row any more, and all answers stay in the log. Taken back, like any answer of
 that person's, the dispute is open again.
 """
 
@@ -34,7 +34,7 @@ from workflow.rows.row import RowView, row_view
 from workflow.seat import Seat
 
 LISTED = 50
-"""Disputes that a list names; of the others their number is told."""
+"""Disputes that a list names; of the others their number is reported."""
 
 NO_MODEL = "There is no model yet. One is trained after the first answers."
 BLIND_CHECK = "This row is a blind check: the model is measured on it, so that its shares are not shown here."
@@ -45,7 +45,7 @@ class DisputeLine:
     """A row in dispute. said : what people left, each once, the most frequent first; () is a bad item
     times : how many left each of these
 
-    disagreement : 0 to 1, how far people are apart      doubt : 0 to 1, of the model; None where it is not asked
+    disagreement : 0 to 1, how far people are apart      doubt : 0 to 1, of the model; None if it is not asked
     """
 
     row: int
@@ -57,7 +57,7 @@ class DisputeLine:
 
     @property
     def worst(self) -> float:
-        """What the list is sorted by."""
+        """Sort key of the list."""
         return self.disagreement * (1.0 if self.doubt is None else self.doubt)
 
 
@@ -75,7 +75,7 @@ class DisputeList:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one person makes of the row. labels : that they left, by their present names; () where they say bad item
+    """One person's labels of the row. labels : that they left, by their present names; () where they say bad item
 
     at, seconds, note : of their latest answer
     """
@@ -89,7 +89,7 @@ class Opinion:
 
 @dataclass(frozen=True)
 class NamedNote:
-    """What somebody said beside the row."""
+    """Notes on the row."""
 
     person: str
     at: datetime
@@ -101,8 +101,8 @@ class Dispute:
     """A row in dispute, opened.
 
     token : of the verdict that is given on it      opinions : who said what, in the order in which they said it
-    candidates : what it may be by the file, or by somebody      classes : all that a verdict may name
-    shares : {label: share} by the model, among the candidates; empty where it is not shown, and `why_not` says why
+    candidates : what it may be by the file, or by someone      classes : all that a verdict may name
+    shares : {label: share} by the model, among the candidates; empty if it is not shown, and `why_not` says why
     """
 
     view: RowView
@@ -121,7 +121,7 @@ def list_disputes(seat: Seat) -> DisputeList:
     disagreement : the mean distance of two people, 1 - MASI of what they left (`plcore.crowd.set_distances`), a bad
         item a set of its own
     doubt : 1 - margin, the model's largest share less its second largest, among what the row may be by the file or by
-        somebody; 1 where there is no model yet, and on blind checks, where its word must not count
+        someone; 1 if there is no model yet, and on blind checks, where its word must not count
     """
     with seat.learner(Right.REVIEW) as opened:
         learner = opened.learner
@@ -146,7 +146,7 @@ def count_open(seat: Seat) -> int:
 
 
 def open_dispute(seat: Seat, row: int) -> Dispute | None:
-    """A row with all that people said of it; None where it is not, or no longer, in dispute."""
+    """A row with all that people said of it; None if it is not, or no longer, in dispute."""
     with seat.learner(Right.REVIEW) as opened:
         learner, disputes = opened.learner, opened.kind.DISPUTES
         check_row(learner.table, row)
@@ -181,7 +181,7 @@ def _lines(learner: Any, pool: CandidatePool) -> list[DisputeLine]:
         DisputeLine(row, learner.table.id_of(row), *_said(pool, views[row]), disputed[row], None)
         for row in rows
     ]
-    if not _has_model(learner):
+    if not learner.has_model:
         return lines
     asked = [place for place, row in enumerate(rows) if not pool.control_rows[row]]
     if not asked:
@@ -215,18 +215,14 @@ def _shares(learner: Any, rows: Sequence[int], inside: BoolArray) -> FloatArray:
     return found
 
 
-def _has_model(learner: Learner) -> bool:
-    return not learner.settings.is_trained or learner.version_published is not None
-
-
 def _why_no_shares(learner: Learner, pool: CandidatePool, row: int) -> str:
     if pool.control_rows[row]:
         return BLIND_CHECK
-    return "" if _has_model(learner) else NO_MODEL
+    return "" if learner.has_model else NO_MODEL
 
 
-# What reviewers store of disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
-# beside a row, which are none.
+# Entries of reviewers about disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
+# next to a row, which are none.
 
 
 def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: str | None = None) -> Saved:
@@ -254,7 +250,7 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
             other = earlier is not None and earlier.kind != EntryKind.VERDICT
             if earlier is None or other or (earlier.person_id, earlier.row) != (turn.person_id, row):
                 raise StaleQuestion(
-                    "You have answered this row anew since you opened it. Fix: open it again."
+                    "You have answered this row again since you opened it. Fix: open it again."
                 )
             return turn.saved(earlier, repeated=True)
         pool = disputes(turn.learner)
@@ -278,7 +274,7 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
 
 
 def discuss(seat: Seat, row: int, text: str) -> None:
-    """Leave a note beside a row, for all who review; it is no answer, and no entry.
+    """Leave a note next to a row, for all who review; it is no answer, and no entry.
 
     Raises AnswerError: the note is empty or too long.
     """
@@ -293,7 +289,7 @@ def discuss(seat: Seat, row: int, text: str) -> None:
 
 
 def _predicted(opened: Opened[Learner], class_map: ClassMap, row: int) -> str | None:
-    """What the model said of the row before people spoke, by its present name."""
+    """Prediction for the row before people answered, by its present name."""
     log = answers.of_row(opened.session, opened.project_id, row)
     withdrawn = taken_back(log)
     said = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]

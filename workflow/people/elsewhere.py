@@ -25,11 +25,11 @@ from workflow.server.home import Home
 
 
 class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """Who has signed in elsewhere may not sign in here; the message says why and what to do."""
+    """A person signed in at the provider may not sign in here; the message says why and what to do."""
 
 
 def person_by_proxy(home: Home, user: str) -> int | None:
-    """The id of the person whom a trusted proxy calls so; None where nobody is, or their access has ended."""
+    """The id of the person whom a trusted proxy calls so; None if no one is, or their access has ended."""
     with home.database.read() as session:
         person = _known(session, user)
     return None if person is None or person.disabled_at is not None else person.id
@@ -40,7 +40,7 @@ def sign_in_by_proxy(home: Home, user: str, visit: Visit = NOWHERE, secret: str 
     stands.
 
     user : what a trusted proxy says who it is      secret : of the browser's cookie; None: it has none
-    Raises NotKnown where nobody of this name may sign in; NotSaved.
+    Raises NotKnown if no one of this name may sign in; NotSaved.
     """
     if secret is not None and _is_theirs(home, secret, user):
         return secret
@@ -58,7 +58,7 @@ def _is_theirs(home: Home, secret: str, user: str) -> bool:
 def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWHERE) -> str:
     """The sign-in's secret, for a cookie. claims : of an ID token whose signature and times were checked
 
-    Somebody is found by their subject, the provider's own name for them, once they have signed in; the first time by
+    Someone is found by their subject, the provider's own name for them, once they have signed in; the first time by
     their e-mail, which the provider must have verified.
 
     Raises NotKnown where they may not sign in; NotSaved.
@@ -89,7 +89,7 @@ def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWH
             if bound is not None and bound.startswith(f"{issuer} "):
                 raise NotKnown(
                     f"{person.name} has signed in here by another account of the same e-mail. Ask the owner to give "
-                    "the e-mail anew on the People page."
+                    "the e-mail again on the People page."
                 )
             people.change(session, person.id, subject=subject)
         return secret
@@ -97,7 +97,7 @@ def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWH
 
 def set_known_as(seat: Seat, person_id: int, name: str) -> None:
     """Say by which e-mail or user name a person is known elsewhere; '' for none. The account they had signed in by
-    is forgotten: whoever has the name now may take it.
+    is forgotten: no matter who has the name now may take it.
 
     Raises
     PersonNameError : It is too long, cannot be shown, or is another person's.
@@ -132,7 +132,7 @@ def _known(session: Session, user: str) -> Person | None:
         return people.find(session, person_id)
     person = named(session, wanted)
     if person is None or person.is_owner or people.find_account(session, person.id).known_as is not None:
-        return None  # an owner, or somebody who is known by something else
+        return None  # an owner, or someone who is known by something else
     return person
 
 

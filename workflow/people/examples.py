@@ -2,7 +2,7 @@
 
 A mark holds the row's number and the name that the class had then: a name that was ever used belongs to its class for
 good (`plcore.loop.classes`), so that renames and merges of classes keep the examples. A row is shown only while its
-answered label is still that class, and never to whoever is asked about it. Where several people answer a row, that is
+answered label is still that class, and never to anyone who is asked about it. If several people answer a row, that is
 once enough have: it can neither be marked nor is it shown while it waits for others, who would know its label.
 """
 
@@ -23,7 +23,8 @@ from workflow.seat import Seat
 
 EXAMPLE, QUALIFICATION = "example", "qualification"
 PURPOSES = (EXAMPLE, QUALIFICATION)
-"""What a row can be marked for: shown beside every question, or asked before somebody starts. Never both: who has seen
+"""Possible kinds of row marked for: shown next to every question, or asked before someone starts. Never both: who
+has seen
 a row with its label need not be asked about it."""
 
 NOTE_LENGTH = 200
@@ -44,8 +45,8 @@ class ClassExample:
 class Marking:
     """Whether a row can be marked, and how it is marked now.
 
-    labels : of which of these classes it can be an example      why_not : why of none, "" where it can
-    purposes : what it can be marked for      purpose : what it is marked for, None where it is not
+    labels : of which of these classes it can be an example      why_not : why of none, "" if it can
+    purposes : what it can be marked for      purpose : what it is marked for, None if it is not
     """
 
     labels: tuple[str, ...]
@@ -101,7 +102,7 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
 
 
 def unmark(seat: Seat, row: int) -> None:
-    """Take the mark of a row away; harmless where it has none."""
+    """Take the mark of a row away; harmless if it has none."""
     with seat.writing(Right.REVIEW) as writing:
         members.remove_example(writing.session, writing.project.id, row)
 
@@ -130,7 +131,7 @@ def standing_examples(opened: Opened[Learner], purpose: str) -> list[ClassExampl
 
 
 def label_now(opened: Opened[Learner], label: str) -> str | None:
-    """The present name of a class; None where it was taken back."""
+    """The present name of a class; None if it was withdrawn."""
     classes = opened.kind.CLASSES
     if classes is None:
         return label
@@ -158,7 +159,7 @@ def _may_show(opened: Opened[Learner], row: int) -> tuple[tuple[str, ...], str]:
         held = "This is a blind check"
     if held:
         return (), (
-            f"{held}. It can be no example: accuracy is measured on it, so nobody may learn its label from here."
+            f"{held}. It can be no example: accuracy is measured on it, so no one may learn its label from here."
         )
     return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
 

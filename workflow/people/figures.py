@@ -1,4 +1,4 @@
-"""Figures by person: of everybody, for owners and reviewers; of oneself, for everybody who answers."""
+"""Figures by person: of everyone, for owners and reviewers; of oneself, for everyone who answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from workflow.projects.figures import FEWEST_MEASURED, SIMULATED
 from workflow.rows.finding import names_of
 from workflow.seat import Seat
 
-# What people have said in a project, read once for all figures of theirs.
+# Answers of people in a project, read once for all their figures.
 
 Place = tuple[int, str | None]
 """A row, and the label of it that is asked about; None: all of it."""
@@ -43,7 +43,7 @@ Place = tuple[int, str | None]
 @dataclass(frozen=True)
 class Said:
     """log : every entry about a row that was not withdrawn, in order      votes : in the order they were given
-    aside : people whose answers do not count      names : {person: name} of everybody"""
+    aside : people whose answers do not count      names : {person: name} of everyone"""
 
     log: Sequence[SaidEntry]
     votes: Sequence[Vote]
@@ -51,7 +51,7 @@ class Said:
     names: Mapping[int, str]
 
     def by_place(self) -> dict[Place, list[Vote]]:
-        """The votes of each place, those that are set aside too."""
+        """The votes of each place, those that are excluded too."""
         found: dict[Place, list[Vote]] = defaultdict(list)
         for one in self.votes:
             found[one.row, one.label].append(one)
@@ -62,7 +62,7 @@ def read_said(seat: Seat, right: Right) -> Said:
     """Raises NotAllowed where the seat's person has not this right, NotFound."""
     with seat.learner(right) as opened:
         kind, learner = opened.kind, opened.learner
-    # Others may use the learner meanwhile: votes go by what the table and the changes of classes made of it alone.
+    # Others may use the learner meanwhile: votes use what the table and the changes of classes made of it alone.
     with seat.reading(right) as reading:
         log = answers.said(reading.session, reading.project.id)
         changes = read_class_changes(reading.session, reading.project.id)
@@ -87,7 +87,7 @@ class CountedShare:
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough to show a figure; with fewer a sentence stands in its place."""
+        """Whether there are enough to show a figure; with fewer a sentence is in its place."""
         return self.of >= FEWEST_MEASURED
 
     @property
@@ -97,7 +97,7 @@ class CountedShare:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's, of 95 %."""
+        """Wilson's, of 95%."""
         low, high = wilson_interval(self.value, self.of)
         return float(low), float(high)
 
@@ -149,7 +149,7 @@ class PersonFigures:
 def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> PersonFigures:
     """The figures of one person, without warnings.
 
-    at_most : None, or a step: shares that go by what others said, or by what is known, count the first answers alone,
+    at_most : None, or a step: shares that use what others said, or by what is known, count the first answers alone,
         to a multiple of it, so that they do not tell after an answer whether it was right
     """
     own = presses(said, person_id)
@@ -195,8 +195,9 @@ def presses(said: Said, person_id: int) -> list[SaidEntry]:
 
 
 def warnings(said: Said) -> dict[int, tuple[str, ...]]:
-    """{person: sentences} of whoever seems to guess or is much too fast. People who were set aside are told of too, but
-    nobody is held against what they said."""
+    """{person: sentences} of anyone who seems to guess or is much too fast. People who were excluded are told of
+    too, but
+    no one is held against what they said."""
     found: dict[int, list[str]] = defaultdict(list)
     counted = [one for one in said.votes if one.person_id not in said.aside]
     everybody = sorted({one.person_id for one in said.votes})
@@ -220,7 +221,7 @@ def warnings(said: Said) -> dict[int, tuple[str, ...]]:
 
 
 def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
-    """Who seems to guess, with the evidence, by the places that several have answered."""
+    """People who seem to guess, with the evidence, on shared places."""
     people_at: dict[Place, int] = Counter((one.row, one.label) for one in votes)
     shared = [one for one in votes if people_at[one.row, one.label] > 1]
     number: dict[Place, int] = {}
@@ -240,8 +241,8 @@ def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
 
 
 def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
-    """What is held to be right, for a person's vote: what a verdict says, else what more of the others say
-    than anything else; None where nobody knows."""
+    """Reference labels for a person's votes: what a verdict says, else what more of the others say
+    than anything else; None if no one knows."""
     if one.known is not None:
         return one.known
     said = Counter(other.names for other in others).most_common(2)
@@ -259,7 +260,7 @@ def _others(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -
 
 
 def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """1 where the vote is right on a blind check, 0 where it is not; None where it is none, or nobody knows."""
+    """1 if the vote is right on a blind check, 0 if it is not; None if it is none, or no one knows."""
     if not one.check:
         return None
     right = right_answer(one, _others(one, places, aside))
@@ -267,7 +268,7 @@ def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) ->
 
 
 def _same(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
-    """The share of the others there who said the very same; None where there are none."""
+    """The share of the others there who said the very same; None if there are none."""
     others = _others(one, places, aside)
     return sum(other.names == one.names for other in others) / len(others) if others else None
 
@@ -287,7 +288,7 @@ def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
 # answered.
 
 RESAMPLES = 400
-"""Of the rows, for an interval."""
+"""For the rows, for an interval."""
 SEED = 0
 READINGS = (
     (0.8, "Annotators agree well beyond chance."),
@@ -303,7 +304,7 @@ LEAST = "Annotators agree less than by chance: two of them may understand the cl
 
 @dataclass(frozen=True)
 class Figure:
-    """value, low, high : with its interval of 95 %, NaN where there is none      reason : why there is none, else ""
+    """value, low, high : with its interval of 95%, NaN if there is none      reason : why there is none, else ""
     n_rows : rows, or labels of rows, that two people or more have answered"""
 
     value: float
@@ -319,7 +320,7 @@ class Figure:
 
     @property
     def reading(self) -> str:
-        """What it says, in a plain sentence."""
+        """Meaning, in a plain sentence."""
         if self.reason:
             return self.reason
         return next((words for least, words in READINGS if self.value >= least), LEAST)
@@ -327,7 +328,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class AgreementOf:
-    """Of some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
+    """For some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
     ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty"""
 
     alpha: Figure
@@ -348,14 +349,14 @@ class Pair:
 
     @property
     def share(self) -> CountedShare:
-        """Of the rows that both have answered."""
+        """For the rows that both have answered."""
         return CountedShare(self.same, self.n_rows)
 
 
 @dataclass(frozen=True)
 class TeamAgreement:
     """checks : on blind checks, which are random      everywhere : on all; rows that a strategy chose are the hard
-    ones, which biases it down      pairs : everybody with everybody who share a row"""
+    ones, which biases it down      pairs : everyone with everyone who share a row"""
 
     checks: AgreementOf
     everywhere: AgreementOf
@@ -363,7 +364,7 @@ class TeamAgreement:
 
 
 def agreement_of(said: Said) -> TeamAgreement:
-    """The agreement of everybody whose answers count."""
+    """The agreement of everyone whose answers count."""
     votes = [one for one in said.votes if one.person_id not in said.aside]
     return TeamAgreement(_of([one for one in votes if one.check]), _of(votes), _pairs(votes))
 
@@ -371,7 +372,7 @@ def agreement_of(said: Said) -> TeamAgreement:
 def _of(votes: Sequence[Vote]) -> AgreementOf:
     triples = _triples(votes)
     if not triples:
-        nobody = Figure(float("nan"), float("nan"), float("nan"), 0, "Nobody has answered any of them yet.")
+        nobody = Figure(float("nan"), float("nan"), float("nan"), 0, "No one has answered any of them yet.")
         return AgreementOf(nobody, nobody, nobody, ())
     cells = [
         (one.row, one.person_id, one.label, one.names == {"yes"}) for one in votes if one.label is not None
@@ -419,13 +420,13 @@ def _pairs(votes: Sequence[Vote]) -> tuple[Pair, ...]:
 FEWEST_CONFUSED = 30
 """Answers shared with others below which a confusion is not shown."""
 OWN_STEP = 10
-"""What people see of themselves grows by so many shared answers at once, so that no single answer is told right or
-wrong, or a blind check told from other rows."""
+"""Own figures grow by this many shared answers at once, so that no single answer is told right or wrong, or a blind
+check told from oth."""
 
 
 @dataclass(frozen=True)
 class Team:
-    """people : those with warnings first, then whoever has answered most; everybody who has said something
+    """people : those with warnings first, then anyone who has answered most; everyone who has said something
     against : in words, what answers to blind checks are held against"""
 
     people: tuple[PersonFigures, ...]
@@ -435,7 +436,7 @@ class Team:
 
 @dataclass(frozen=True)
 class PersonConfusion:
-    """What one person says, by what the row is: shares (m, m), [is, said], by the model of Dawid and Skene."""
+    """Answers of one person, by the state of the row: shares (m, m), [is, said], by the model of Dawid and Skene."""
 
     classes: tuple[str, ...]
     shares: npt.NDArray[np.float64]
@@ -449,7 +450,7 @@ def log_seq(seat: Seat) -> int:
 
 
 def team(seat: Seat) -> Team:
-    """The figures of everybody, and how far they agree. Raises NotAllowed unless the person reviews, NotFound."""
+    """The figures of everyone, and inter-annotator agreement. Raises NotAllowed unless the person reviews, NotFound."""
     said = read_said(seat, Right.REVIEW)
     told = warnings(said)
     found = [
@@ -460,13 +461,13 @@ def team(seat: Seat) -> Team:
 
 
 def mine(seat: Seat) -> PersonFigures:
-    """One's own figures. What goes by others' answers counts in steps of OWN_STEP. Raises NotAllowed, NotFound."""
+    """One's own figures. What uses others' answers counts in steps of OWN_STEP. Raises NotAllowed, NotFound."""
     said = read_said(seat, Right.ANSWER)
     return figures_of(said, seat.person_id, at_most=OWN_STEP)
 
 
 def confusion(seat: Seat, person_id: int) -> PersonConfusion | None:
-    """One person's confusion, where several have answered the same; None where nobody shares an answer with them.
+    """One person's confusion, where several have answered the same; None if no one shares an answer with them.
 
     Raises NotAllowed unless the seat's person reviews, NotFound.
     """

@@ -1,4 +1,4 @@
-"""What people set for themselves at a project: a goal for each day, and breaks. Nobody else sees it."""
+"""A person's own goal and breaks at a project: a goal for each day, and breaks. No one else sees it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from workflow.seat import Seat
 MOST_ANSWERS = 10_000
 MOST_MINUTES = 24 * 60
 BREAK_AFTER = 50
-"""Minutes after which a break is offered to whoever has not said otherwise."""
+"""Minutes after which a break is offered to anyone who has not said otherwise."""
 
 REST = timedelta(minutes=5)
-"""A gap between two answers that is a pause, whether or not somebody has said so."""
+"""A gap between two answers that is a pause, whether or not someone has said so."""
 
 _MINUTE = 60_000_000
 _REST = REST // timedelta(microseconds=1)
@@ -55,9 +55,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Day:
-    """One person's day at a project, by the clock where they are.
+    """One person's day at a project, by the clock if they are.
 
-    answers, minutes : given, and spent, since midnight; answers taken back do not count
+    answers, minutes : given, and spent, since midnight; answers withdrawn do not count
     reached : the goal is; of two goals both      told : they have been told so today
     working : minutes since the latest pause, no more than are needed to offer a break      wants_break : one is offered
     paused : their question is put away until they come back
@@ -116,7 +116,7 @@ def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = Non
 
 
 def set_goal(seat: Seat, goal: Goal) -> None:
-    """Set this person's own goal and breaks at the project; another goal can be reached anew today."""
+    """Set this person's own goal and breaks at the project; another goal can be reached again today."""
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
         before = members.get(*here) or members.StoredGoal(None, None, None)

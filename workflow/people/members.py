@@ -1,4 +1,4 @@
-"""Who may see a project, and what each may do there: listed and changed by its owners."""
+"""The people who may see a project, and what each may do there: listed and changed by its owners."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MemberError(ValueError):
 class MemberLine:
     """One who may see the project. ended : they cannot sign in now
 
-    everywhere : an owner of this Winnow, whose role nobody changes here
+    everywhere : an owner of this Winnow, whose role no one changes here
     """
 
     person_id: int
@@ -42,9 +42,9 @@ class MemberLine:
 
 @dataclass(frozen=True)
 class Members:
-    """Who may see a project.
+    """The people who may see a project.
 
-    others : (id, name) of whoever can sign in and is no member      groups : (id, name, how many are no members)
+    others : (id, name) of anyone who can sign in and is no member      groups : (id, name, how many are no members)
     """
 
     members: tuple[MemberLine, ...]
@@ -53,7 +53,7 @@ class Members:
 
 
 def list_members(seat: Seat) -> Members:
-    """Who may see the project, owners of this Winnow first, and who could be added.
+    """The people who may see the project, owners of this Winnow first, and who could be added.
 
     Raises NotAllowed unless the person owns it, NotFound.
     """
@@ -102,7 +102,7 @@ class TeamMember:
 
 
 def list_team(seat: Seat) -> tuple[TeamMember, ...]:
-    """Everybody who may see the project, owners of this Winnow first. Raises NotAllowed unless the person reviews,
+    """Everyone who may see the project, owners of this Winnow first. Raises NotAllowed unless the person reviews,
     NotFound."""
     now = datetime.now(UTC)
     with seat.reading(Right.REVIEW) as reading:
@@ -129,7 +129,7 @@ def _link_state(
 
 
 def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
-    """Make these people members of the project, or give members another role: all of them, or nobody.
+    """Make these people members of the project, or give members another role: all of them, or no one.
 
     Raises
     MemberError : There is no such role or person, one owns this Winnow, or the project would have no owner who can sign
@@ -161,7 +161,7 @@ def remove_member(seat: Seat, person_id: int) -> None:
 
 
 def invite_group(seat: Seat, group_id: int, role: str) -> int:
-    """Make everybody in a group a member who is none yet; how many those were. Who is a member keeps their role.
+    """Make everyone in a group a member who is none yet; how many those were. Who is a member keeps their role.
 
     Raises as ``give_role``.
     """
@@ -183,9 +183,9 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
 
 def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> None:
     """Give the person of this name a role in several projects at once: in all, or in none. For owners of this Winnow,
-    at no project. Nobody's role is changed by it: where the person has another one already it is refused.
+    at no project. No one's role is changed by it: where the person has another one already it is refused.
 
-    Raises as ``give_role``; NotFound where there is no such project.
+    Raises as ``give_role``; NotFound if there is no such project.
     """
     role, wanted = _checked(role), " ".join(name.split()).casefold()
     with seat.everywhere.owning() as owning:
@@ -206,9 +206,9 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
 
 
 def rights_of(seat: Seat) -> frozenset[Right]:
-    """What the person may do at the project of the seat; at none, whatever they may do in any project.
+    """Rights of the person at the project of the seat; at none, whatever they may do in any project.
 
-    Raises NotAllowed where they are unknown or disabled, NotFound.
+    Raises NotAllowed if they are unknown or disabled, NotFound.
     """
     with seat.reading() as reading:
         if reading.role is not None:
@@ -226,7 +226,7 @@ def count_projects(seat: Seat) -> int:
 
 def may_upload(seat: Seat) -> bool:
     """Whether the person may send files: an owner of this Winnow makes projects of them, the owner of a project adds
-    rows to it. Raises NotAllowed where they are unknown or disabled."""
+    rows to it. Raises NotAllowed if they are unknown or disabled."""
     return Right.OWN in rights_of(seat)
 
 
@@ -240,7 +240,7 @@ def _checked(role: str) -> Role:
 def _member_to_be(person: Person | None) -> Person:
     if person is None:
         raise MemberError(
-            "There is nobody of that name here. Fix: an owner of this Winnow makes them a sign-in link on the People "
+            "There is no one of that name here. Fix: an owner of this Winnow makes them a sign-in link on the People "
             "page."
         )
     if person.is_owner:
@@ -270,16 +270,17 @@ def _let_go(owning: Reading, person_id: int) -> None:
 
 
 def _check_owned(owning: Reading) -> None:
-    """Raises MemberError, so that nothing is stored, where nobody who can sign in owns the project any more."""
+    """Raises MemberError, so that nothing is stored, if no one who can sign in owns the project any more."""
     if not members.owners(owning.session, owning.project.id):
         raise MemberError(
-            "A project needs an owner who can sign in, and nobody else is one. Fix: make somebody else an owner first."
+            "A project needs an owner who can sign in, and no one else is one. Fix: make someone else an owner first."
         )
 
 
 # Groups of people, to be invited to a project at once: made and changed by the owners of this Winnow.
 #
-# Being in a group gives no rights: whoever is invited with it becomes a member of the project, each for themselves.
+# Being in a group gives no rights: no matter who is invited with it becomes a member of the project, each for
+# themselves.
 
 NAME_LENGTH = 80
 
@@ -335,5 +336,5 @@ def _groups_checked(
         if one.id != except_for and one.name.casefold() == name.casefold():
             raise GroupError(f"A group named '{one.name}' exists already. Fix: choose another name.")
     if unknown := set(person_ids) - {one.id for one in people.listed(session)}:
-        raise GroupError(f"There is no person {min(unknown)}. Fix: load the page again and choose anew.")
+        raise GroupError(f"There is no person {min(unknown)}. Fix: load the page again and choose again.")
     return name

@@ -1,7 +1,7 @@
-"""Passwords for return visits: set by the person, cleared by an owner, seen by nobody.
+"""Passwords for return visits: set by the person, cleared by an owner, seen by no one.
 
 Hashed by argon2id with the library's parameters (RFC 9106, low memory). Signing in takes as long, and is refused in the
-same words, whether there is nobody of that name, they have no password, or it is another one.
+same words, whether there is no one of that name, they have no password, or it is another one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from workflow.server.home import Home
 
 
 def note_refused(home: Home, why: str, visit: Visit, about_id: int | None = None) -> None:
-    """Note that nobody was let in. why : in a few words of ours, never what was typed      about_id : whose name it was
+    """Note that no one was let in. why : in a few words of ours, never what was typed      about_id : whose name it was
 
     Strangers cause these lines, so that there are at most 20 an hour from one address and 500 from all. Where nothing
     can be written none is: who was refused is refused all the same.
@@ -70,7 +70,7 @@ class PasswordError(ValueError):
 
 
 class WrongPassword(PermissionError):  # noqa: N818 - what a page says, not a fault
-    """Nobody is signed in by this name and password."""
+    """No one is signed in by this name and password."""
 
 
 class TooManyAttempts(PermissionError):  # noqa: N818 - what a page says, not a fault
@@ -85,7 +85,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
     """The sign-in's secret, for a cookie.
 
     Raises
-    WrongPassword : There is nobody of this name, or they have no password or another one, or their access has ended.
+    WrongPassword : There is no one of this name, or they have no password or another one, or their access has ended.
     TooManyAttempts : Five attempts with this name, or thirty from this address, within five minutes.
     NotSaved
     """
@@ -122,10 +122,10 @@ def has_password(seat: Seat) -> bool:
 
 
 def set_password(seat: Seat, password: str, present: str = "", this: int = 0) -> None:
-    """Give this person a password, or another one; where it is another one, their other browsers are
+    """Give this person a password, or another one; if it is another one, their other browsers are
     signed out and their tokens end.
 
-    present : the password they have, where they have one      this : the sign-in that stays
+    present : the password they have, if they have one      this : the sign-in that stays
 
     Raises
     PasswordError : It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
@@ -155,7 +155,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
 
 
 def clear_password(seat: Seat, person_id: int) -> None:
-    """Take the password of a person away; harmless where they have none. Their browsers stay signed in.
+    """Take the password of a person away; harmless if they have none. Their browsers stay signed in.
 
     Raises NotSaved; NotAllowed unless the person of the seat is an owner.
     """
@@ -171,7 +171,7 @@ def _check(password: str, name: str) -> None:
     if not LEAST <= len(password) <= MOST:
         raise PasswordError(
             f"A password must have {LEAST} to {MOST} characters. Got {len(password)}. "
-            "Fix: a few words in a row are long and easy to keep in mind."
+            "Fix: several words in a row are long and easy to remember."
         )
     if folded(password) in (folded(name), folded(name) * 2):
         raise PasswordError("A password must not be your name. Fix: choose a few words in a row.")
@@ -197,5 +197,5 @@ def _fits(stored: str, password: str) -> bool:
 
 @cache
 def _nobodys() -> str:
-    """A hash that no password fits, so that nobody's takes as long as somebody's."""
+    """A hash that no password fits, so that no one's takes as long as someone's."""
     return _hash(new_secret())

@@ -60,7 +60,7 @@ class Qualifying:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one answer. said : the class that the person named      label, note : the row's own, the owner's
+    """The result of one answer. said : the class that the person named      label, note : the row's own, the owner's
 
     over, passed : of the attempt      number, rows, n_right, needed : of its rows, with this one
     """
@@ -95,7 +95,7 @@ def require_qualified(opened: Opened[Learner]) -> None:
 
 
 def now(seat: Seat) -> Qualifying | None:
-    """Where this person stands, None where they may start."""
+    """Where this person stands, None if they may start."""
     with seat.learner(Right.ANSWER) as opened:
         rule = rule_of(opened)
         if rule is None or not _needs(opened):
@@ -136,7 +136,7 @@ def begin(seat: Seat) -> None:
         if attempts and not attempts[-1].over:
             if _asked(attempts[-1], known) is not None:
                 return
-            number -= 1  # it cannot go on, and so begins anew
+            number -= 1  # it cannot go on, and so begins again
         seen = {row: one.attempt for one in attempts for row in one.rows}
         rows = [one.view.row for one in known]
         random.Random(f"{turn.project_id}.{turn.person_id}.{number}").shuffle(rows)  # noqa: S311 - no secret
@@ -191,7 +191,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 
 
 def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
-    """What people answer before they start; None where they start at once."""
+    """Qualification before the first question; None if they start at once."""
     # Most projects have none, and it is asked for at every press.
     return (
         RoomSettings.from_json(room).qualification
@@ -209,7 +209,7 @@ def _needs(opened: Opened[Learner]) -> bool:
         return False
     if any(one.passed_at for one in members.of_person(session, project_id, person_id)):
         return False
-    return bool(standing_examples(opened, QUALIFICATION))  # without a row to ask, nobody is kept out
+    return bool(standing_examples(opened, QUALIFICATION))  # without a row to ask, no one is kept out
 
 
 def _needed(rule: QualificationRule, rows: int) -> int:
@@ -221,13 +221,13 @@ def _token(attempt: Attempt) -> str:
 
 
 def _asked(attempt: Attempt, known: list[ClassExample]) -> ClassExample | None:
-    """The row that is asked now; None where it can be asked no more."""
+    """The row that is asked now; None if it can be asked no more."""
     row = attempt.rows[len(attempt.given)]
     return next((one for one in known if one.view.row == row), None)
 
 
 def _choices(opened: Opened[Learner], asked: ClassExample) -> tuple[str, ...]:
-    """What a question about the row would offer, with its class; all classes where that leaves nothing to choose."""
+    """Choices of a question about the row, with its class; all classes where that leaves nothing to choose."""
     classes = opened.learner.classes
     offered = {*opened.learner.state(asked.view.row).original, asked.label}
     listed = [one for one in classes if one in offered or len(offered) < 2]
@@ -247,9 +247,9 @@ class PersonQualified:
 
 @dataclass(frozen=True)
 class QualificationView:
-    """What the owner sees. possible : whether projects of this kind have qualifications
+    """Qualification data for the owner. possible : whether projects of this kind have qualifications
 
-    marked : rows marked for it that can be asked      rule : None where nobody needs to qualify
+    marked : rows marked for it that can be asked      rule : None if no one needs to qualify
     """
 
     possible: bool
@@ -259,7 +259,7 @@ class QualificationView:
 
 
 def overview(seat: Seat) -> QualificationView:
-    """Who has qualified, and what for, for the owner."""
+    """People who have qualified, and for which version, for the owner."""
     with seat.learner(Right.OWN) as opened:
         if not opened.kind.CAN_QUALIFY:
             return QualificationView(False, None, 0, ())
@@ -278,7 +278,7 @@ def overview(seat: Seat) -> QualificationView:
 
 
 def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
-    """Want a qualification from everybody who has not answered here yet; None: from nobody.
+    """Want a qualification from everyone who has not answered here yet; None: from no one.
 
     Raises RoomError: fewer rows are marked for it than it asks; or projects of this kind have none.
     """

@@ -1,4 +1,4 @@
-"""The people of this Winnow: one-time sign-in links, and ending somebody's access.
+"""The people of this Winnow: one-time sign-in links, and ending someone's access.
 
 A secret is 32 random bytes, shown once. Only its SHA-256 is stored, and a secret is looked up by that
 hash through a unique index: neither the database nor the time an answer takes gives it away.
@@ -58,7 +58,7 @@ def ensure_owner(home: Home) -> Person:
 def make_start_link(home: Home) -> str:
     """The secret of a link for the owner, to be printed when the server starts; lives an hour.
 
-    An owner who was disabled comes back with it: whoever starts the server holds the data anyway, and nobody else
+    An owner who was disabled comes back with it: no matter who starts the server holds the data anyway, and no one else
     could let them in again.
     """
     owner = ensure_owner(home)
@@ -87,7 +87,7 @@ def make_link(seat: Seat, name: str) -> str:
 
 
 def make_link_for(seat: Seat, person_id: int) -> str:
-    """As ``make_link``, for somebody who is known: nobody has to type the name again. NotFound where nobody is."""
+    """As ``make_link``, for someone who is known: no one has to type the name again. NotFound if no one is."""
     with seat.everywhere.owning() as owning:
         return _invite(owning.session, _known(owning.session, person_id), seat.person_id)
 
@@ -148,13 +148,13 @@ def person_of_link(home: Home, secret: str) -> int | None:
 
 
 def get_person(seat: Seat) -> Person:
-    """The person of the seat, asked anew by every page. Raises NotAllowed when unknown or disabled."""
+    """The person of the seat, asked again by every page. Raises NotAllowed when unknown or disabled."""
     with seat.reading() as reading:
         return reading.person
 
 
 def list_people(seat: Seat) -> list[Person]:
-    """Everybody, disabled people too. Raises NotAllowed unless the person is an owner."""
+    """Everyone, disabled people too. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN) as reading:
         return people.listed(reading.session)
 
@@ -168,7 +168,7 @@ def disable_person(seat: Seat, person_id: int) -> None:
     with seat.everywhere.owning() as owning:
         session = owning.session
         if owning.person.id == person_id:
-            raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")
+            raise access.NotAllowed("You cannot end your own access: no one could let you in again.")
         person = people.find(session, person_id)
         people.disable(session, person_id, now)
         people.expire_for(session, person_id, now)
@@ -192,13 +192,13 @@ def checked_name(name: str) -> str:
 
 
 def named(session: Session, name: str) -> Person | None:
-    """The person of this name, however it is spelt; None where there is none."""
+    """The person of this name, however it is spelt; None if there is none."""
     known = (one for one in people.listed(session) if one.name.casefold() == name.casefold())
     return next(known, None)
 
 
 def add_annotator(session: Session, name: str, by: int | None) -> Person:
-    """A new annotator. by : who adds them, None where they came by themselves"""
+    """A new annotator. by : who adds them, None if they came by themselves"""
     now = datetime.now(UTC)
     person_id = people.add(session, name, "annotator", now)
     audit.note(session, EventKind.PERSON_ADDED, person_id=by, about_id=person_id)
@@ -250,7 +250,7 @@ def _why_not(link: people.Link | None) -> str:
     return "This sign-in link has expired. Ask for a new one."
 
 
-# What an owner sees of everybody: how they can sign in, and where they are.
+# Figures of everyone, for owners: how they can sign in, and where they are.
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class PersonView:
 
 
 def overview(seat: Seat) -> list[PersonView]:
-    """Everybody, disabled people too, in the order they came. Raises NotAllowed unless the person is an owner."""
+    """Everyone, disabled people too, in the order they came. Raises NotAllowed unless the person is an owner."""
     now = datetime.now(UTC)
     with seat.everywhere.reading(Right.OWN) as reading:
         session = reading.session
@@ -286,13 +286,13 @@ def overview(seat: Seat) -> list[PersonView]:
         ]
 
 
-# Whether others can reach the address that a sign-in link begins with, and what to do where they cannot.
+# Whether others can reach the address that a sign-in link begins with, and what to do if they cannot.
 
 _PROXY = "or put a reverse proxy with HTTPS in front of Winnow and name its host in WINNOW_ALLOWED_HOSTS"
 
 
 def why_out_of_reach(settings: Settings, host: str) -> str | None:
-    """Why a link with this host, without its port, works for nobody on another machine; None where it does.
+    """Why a link with this host, without its port, works for no one on another machine; None if it does.
 
     Known from the name alone: whether a network lets them through is for others to say.
     """
@@ -300,11 +300,11 @@ def why_out_of_reach(settings: Settings, host: str) -> str | None:
         others = [name for name in settings.allowed_hosts if not is_this_machine(name) and "*" not in name]
         if others and not is_this_machine(settings.host):
             return (
-                f"{host} is this machine for everybody who opens it, so that others cannot use the link. "
+                f"{host} is this machine for everyone who opens it, so that others cannot use the link. "
                 f"Fix: open Winnow as {' or '.join(others)} and make the link there."
             )
         return (
-            f"Others cannot use this link: {host} is this machine for everybody who opens it, and Winnow listens on "
+            f"Others cannot use this link: {host} is this machine for everyone who opens it, and Winnow listens on "
             f"{settings.host}. Fix: set WINNOW_HOST=0.0.0.0 and WINNOW_ALLOWED_HOSTS to the name people use for this "
             f"machine, {_PROXY}; start Winnow again and open it by that name."
         )
@@ -317,7 +317,7 @@ def why_out_of_reach(settings: Settings, host: str) -> str | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host name is the machine itself, whoever asks."""
+    """Whether a host name is the machine itself, no matter who asks."""
     bare = host.strip("[]").casefold()
     if bare == "localhost" or bare.endswith(".localhost"):
         return True
@@ -328,7 +328,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def allows(allowed: tuple[str, ...], host: str) -> bool:
-    """Whether a host name is among those allowed, as the server goes by them: `*.example.org` is every host below."""
+    """Whether a host name is among those allowed, as the server uses them: `*.example.org` is every host below."""
     wanted = host.casefold()
     return any(
         wanted.endswith(name[1:].casefold()) if name.startswith("*.") else wanted == name.casefold()

@@ -1,7 +1,7 @@
 """Tokens by which programs act as a person: made by the person for one purpose, shown once, ended at any time.
 
 A token has its person's rights, whatever these are when it is used. It stops with them, and with all that makes a
-person sign in anew: where access ends, the password changes, other browsers are signed out together, or an account
+person sign in again: where access ends, the password changes, other browsers are signed out together, or an account
 elsewhere becomes another's.
 """
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 def new_secret() -> str:
-    """43 characters that nobody can guess."""
+    """43 characters that no one can guess."""
     return secrets.token_urlsafe(32)
 
 
 def secret_hash(secret: str) -> str:
-    """What is stored of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
+    """Stored hash of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 PREFIX = "winnow_"
-"""What every token begins with: people, and programs that look for secrets, know it where it does not belong."""
+"""The start of every token: people, and programs that look for secrets, know it if it does not belong."""
 PURPOSE_LENGTH = 80
 MOST = 20
 """Tokens of one person that can be used at once."""
@@ -58,14 +58,14 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
     """A new token of this person, which is shown here and never again.
 
     purpose : what it is for, in the person's words; one of theirs at a time has it
-    days : until it expires; None: it lasts until it is ended
+    days : until it expires; None: it lasts until it is revoked
 
     Raises TokenError: the purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
     person has as many as can be.
     """
     purpose = _checked(purpose)
     if days is not None and not 1 <= days <= LONGEST_LIFE:
-        raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is ended. Got {days}.")
+        raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is revoked. Got {days}.")
     secret, now = PREFIX + new_secret(), datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
         known = people.list_tokens(mine.session, now, seat.person_id)
@@ -94,13 +94,13 @@ def my_tokens(seat: Seat) -> list[ApiToken]:
 
 
 def end_my_token(seat: Seat, token_id: int) -> None:
-    """End a token of this person; harmless where it is another's or has ended."""
+    """End a token of this person; harmless if it is another's or has ended."""
     with seat.everywhere.writing(Right.SEE) as mine:
         _end(mine.session, seat.person_id, seat.person_id, token_id)
 
 
 def end_token(seat: Seat, person_id: int, token_id: int) -> None:
-    """End a token of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
+    """End a token of anyone; harmless if they have none of this number. Raises NotSaved; NotAllowed unless the
     person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, token_id)
@@ -120,7 +120,7 @@ def user_of(home: Home, secret: str) -> TokenUse | None:
 
 
 def note_use(home: Home, token_id: int) -> None:
-    """Note that the token is used. Where nothing can be written it is not noted: nobody waits for this."""
+    """Note that the token is used. Where nothing can be written it is not noted: no one waits for this."""
     with suppress(NotSaved), saving(home) as session:
         people.see_token(session, token_id, datetime.now(UTC))
 

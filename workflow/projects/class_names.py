@@ -1,7 +1,7 @@
-"""Groups of classes, as a genus is a group of its species: read from a file, and under the classes of now.
+"""Groups of classes, as a genus is a group of its species: read from a file, and under the current classes.
 
 Groups are stored with the names that their classes had then. A name that was ever used belongs to its class for good
-(`plcore.loop.classes`), so that a rename, a merge and its taking back need not touch them.
+(`plcore.loop.classes`), so that a rename, a merge and its withdrawal need not touch them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def groups_now(groups: Groups, class_map: ClassMap) -> dict[str, tuple[str, ...]
 
 
 def among_candidates(groups: Groups, candidates: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of each group that holds some of the candidates and not all of them, those that it holds, in their order; groups
+    """For each group that holds some of the candidates and not all of them, those that it holds, in their order; groups
     that leave several before those that leave one."""
     found = {}
     for name, classes in groups.items():
@@ -46,7 +46,7 @@ def of_these_classes(groups: Groups, classes: Sequence[str]) -> dict[str, tuple[
 
 
 def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[str, ...]]:
-    """The groups of a file: those of its taxonomy where it has one, else by its columns: the first names a class, every
+    """The groups of a file: those of its taxonomy if it has one, else by its columns: the first names a class, every
     further one a group that it is in, such as its genus and its family. A cell may be empty, a row of them not.
 
     Raises TableError where a class is none of the project's, a group is named like a class, or something is missing.
@@ -150,7 +150,7 @@ def _whole(message: str, fix: str) -> Problem:
 
 
 def names_now(class_map: ClassMap, names: Sequence[str | None]) -> tuple[str, ...]:
-    """The present names of classes, each once, from names of any time; a class that was taken back keeps its own."""
+    """The present names of classes, each once, from names of any time; a class that was withdrawn keeps its own."""
     known = []
     for name in names:
         try:

@@ -48,7 +48,7 @@ class ClassesView:
     """The classes in order.
 
     version : seq of the latest change, 0 before the first; `change_classes` wants it back
-    latest : the change that can be taken back, as (kind, *names); None where there is none
+    latest : the change that can be withdrawn, as (kind, *names); None if there is none
     """
 
     classes: tuple[ClassCount, ...]
@@ -58,7 +58,7 @@ class ClassesView:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a rename or merge of a class changes: rows that carry it in the table, answers that name it."""
+    """Effects of renaming or merging a class: rows that carry it in the table, answers that name it."""
 
     rows: int
     answers: int
@@ -91,7 +91,7 @@ def classes_view(seat: Seat) -> ClassesView:
 
 
 def touched(seat: Seat, name: str) -> Touched:
-    """What a change of this class touches. Raises ClassError where there is no such class, and as `classes_view`."""
+    """Effects of a change of this class. Raises ClassError where there is no such class, and as `classes_view`."""
     with seat.learner(Right.OWN) as opened:
         pool = _changing(opened)
         if name not in pool.classes:
@@ -120,14 +120,14 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
         raise ClassError(
             f"A class's name has at most {NAME_LENGTH} characters; this one has {len(too_long)}. Fix: shorten it."
         )
-    # Of what exists nothing is asked: tables from before may name it so.
+    # Existing files are not asked about: tables from before may name it so.
     if kind != "merge" and (found := forbidden_in_name(names[-1] if names else "")) is not None:
         raise ClassError(f"A class's name cannot be stored with {found}. Fix: type another.")
     return _store(seat, version, kind, names)
 
 
 def take_back(seat: Seat, version: int) -> tuple[str, ...]:
-    """Take back the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
+    """Withdraw the latest change, by a new entry. Refused for a class that answers have named since: merge it instead.
 
     Raises as `change_classes`.
     """
@@ -224,6 +224,7 @@ def _check_unused(session: Session, project_id: int, after: ClassMap, target: in
     if orphans:
         taken = next(change for change in after.changes if change.seq == target)
         raise ClassError(
-            f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it cannot be "
-            "taken back. Fix: merge it into the class that is meant."
+            f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it "
+            "cannot be undone."
+            " Fix: merge it into the class that is meant."
         )

@@ -78,7 +78,7 @@ def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:
 def standing_points(
     curve: Sequence[PointT], latest: int | None = None, count: Callable[[PointT], int] = attrgetter("answers")
 ) -> list[PointT]:
-    """The curve without the points of answers that were taken back since: for each number of answers the latest point,
+    """The curve without the points of answers that were withdrawn since: for each number of answers the latest point,
     and none with more answers than the last point has.
 
     latest : only the points of so many latest answers, and the one before them; None: the whole curve
@@ -103,16 +103,16 @@ RIGHT, F1 = "right", "F1"
 
 @dataclass(frozen=True)
 class Glance:
-    """What is measured on rows that no model learns from, as a list of projects shows it.
+    """Figures on rows that no model learns from, as shown in a list of projects.
 
     seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
-    curve : values over the answers, the last one now; empty where nothing is measured
-    lows, highs : the 95 % interval of each, None where it is not known
-    goal : the owner's, None where none is set      reached : whether it is
-    more : about how many answers it still takes, None where nothing can be said
+    curve : values over the answers, the last one now; empty if nothing is measured
+    lows, highs : the 95% interval of each, None if it is not known
+    goal : the owner's, None if none is set      reached : whether it is
+    more : about how many answers it still takes, None if nothing can be said
     pace : median seconds of the latest answers, known where `more` is
-    picture : a data URL of the first row's picture, or of what it sounds like, "" where it has neither
+    picture : a data URL of the first row's picture, or of what it sounds like, "" if it has neither
     """
 
     seq: int
@@ -131,7 +131,7 @@ class Glance:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the last value."""
+        """The 95% interval of the last value."""
         low, high = (self.lows[-1], self.highs[-1]) if self.curve else (None, None)
         return None if low is None or high is None else (low, high)
 
@@ -152,7 +152,7 @@ class Glance:
 
 
 class Thinned(NamedTuple):
-    """Values, and the 95 % interval of each, None where it is not known: of one length."""
+    """Values, and the 95% interval of each, None if it is not known: of one length."""
 
     curve: tuple[float, ...]
     lows: tuple[float | None, ...]
@@ -160,7 +160,7 @@ class Thinned(NamedTuple):
 
 
 def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
-    """The known ones of these values with their intervals, (n,) each, NaN where there is none: at most MOST_POINTS of
+    """The known ones of these values with their intervals, (n,) each, NaN if there is none: at most MOST_POINTS of
     them, evenly spread, the first and the last among them."""
     known = np.flatnonzero(~np.isnan(values))
     if len(known) > MOST_POINTS:

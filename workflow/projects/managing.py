@@ -38,7 +38,7 @@ class ProjectSummary:
     n_to_ask : rows, or labels of rows where these are asked one by one, that were open at import
     answered, left : what is answered and what is open, as the pool of its learner counts it
     disputes : rows that people disagree on, told to who reviews; to others 0
-    last_answer, last_by : when somebody last said something of a row, and who, told to who reviews; else None
+    last_answer, last_by : when someone last said something of a row, and who, told to who reviews; else None
     by_row : whether answered and left count rows, not labels of rows      role : what the person is in it
     pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what is shown of them
     sourced : whether its table names the source of each row
@@ -112,7 +112,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
 
 
 def _pictured(roles: Mapping[str, object]) -> str:
-    """What somebody sees of a row first. roles : of the columns, as stored"""
+    """Start of a row's content. roles : of the columns, as stored"""
     for role, words in (("image", "pictures"), ("audio", "recordings"), ("text", "texts")):
         if roles.get(role):
             return words
@@ -122,7 +122,7 @@ def _pictured(roles: Mapping[str, object]) -> str:
 NAME_LENGTH = 80
 DESCRIPTION_LENGTH = 2_000
 CONTROL_SHARE = 0.08
-"""Share of the questions that are blind checks by default, where no true labels are held out."""
+"""Share of the questions that are blind checks by default, if no true labels are held out."""
 
 
 class ProjectNameError(ValueError):
@@ -204,7 +204,7 @@ def create_project(
 
 
 def default_settings(table: LabelTable) -> kinds.KindSettings:
-    """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
+    """How a project of this table learns and asks if no one says more: blind checks if no truth can be held out."""
     settings: kinds.KindSettings = kinds.default_settings(table, CONTROL_SHARE)
     return settings
 
@@ -271,7 +271,7 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
         change_settings(session, project, settings, person_id=seat.person_id)
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings=", ".join(sorted(changes)))
         if kinds.read_settings(project).by_row != settings.by_row:
-            # Whoever changes it sees it at once; what lies before the others stays theirs to answer.
+            # Anyone who changes it sees it at once; what lies before the others stays theirs to answer.
             questions.delete_question(session, project.id, seat.person_id)
 
 
@@ -312,7 +312,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
 
 
 def archive_project(seat: Seat) -> None:
-    """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
+    """Put a finished project away: no one is asked about it; table and log stay. Twice is harmless.
 
     Raises NotAllowed: the person is not an owner.
     """
@@ -358,7 +358,7 @@ class PutAway:
 
 
 def put_away(seat: Seat) -> PutAway:
-    """What is archived and what is in the bin, of the projects that this person owns."""
+    """Archived and deleted projects that this person owns."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]

@@ -1,4 +1,4 @@
-"""What the Progress page shows, how good, settled and left, and the pace; and what Home shows of each project."""
+"""Progress page data: accuracy, settled and left rows, and pace; and what Home shows of each project."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
 
 
 def at_a_glance(seat: Seat) -> dict[int, Glance]:
-    """{number: glance} of the projects in use that the person may see, where anything is known of them. Nobody waits
+    """{number: glance} of the projects in use that the person may see, where anything is known of them. No one waits
     for it, and no learner is built.
 
     Raises NotAllowed: the person is unknown or disabled.
@@ -52,8 +52,12 @@ def read_progress(seat: Seat) -> Any:
 
 def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever there is something new to draw; the log's latest seq comes first."""
+    with seat.reading() as reading:
+        waits = (
+            kinds.finding(seat.home, reading.project) is not None
+        )  # until then its learner has no neighbours
     values: tuple[object, ...] = seat.kind.watched(seat)
-    return values
+    return (*values, "waits") if waits else values
 
 
 def estimate_random_order(seat: Seat) -> None:
@@ -76,13 +80,13 @@ def estimate_random_order(seat: Seat) -> None:
 
 
 def stop_view(seat: Seat) -> StopView:
-    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
     with seat.learner() as opened:
         return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
 
 
 def change_stop_rules(seat: Seat, rules: StopRules) -> None:
-    """Set the rules anew, for everybody.
+    """Set the rules again, for everyone.
 
     Raises NotAllowed: the person is not an owner.
     """

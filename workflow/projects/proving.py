@@ -1,4 +1,4 @@
-"""What proves progress: how far the owner's goal is, what random order would have reached, what is saved so far."""
+"""Evidence of progress: how far the owner's goal is, what random order would have reached, what is saved so far."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUGH = 5
 class Measured:
     """The honest curve that leads the page. Arrays of one length.
 
-    accuracy : NaN where it is unknown      rows : that each point is measured on
+    accuracy : NaN if it is unknown      rows : that each point is measured on
     fixed : whether these are the same rows from the first answer to the last, as test rows are
     """
 
@@ -35,7 +35,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class RandomLine:
-    """What random order would have reached, over answers of the project: blind checks are counted as they were asked.
+    """Estimate of random order, over answers of the project: blind checks are counted as they were asked.
 
     answers, value, low, high : the line and its interval      at : answers that were given when it was estimated
     saved : answers that random order would have needed beyond these to come as far; infinite where it never would
@@ -63,12 +63,12 @@ class RandomLine:
 
 @dataclass(frozen=True)
 class Proof:
-    """goal : the owner's, None where none is set      reached : whether the rule of the goal says so
+    """goal : the owner's, None if none is set      reached : whether the rule of the goal says so
 
     more : answers until it has, from now on; None: nothing can be said yet
-    fixed : whether that is about the figure on the page, which goes by the same rows to the end; else about all rows
-    random : None where it is not estimated, or could not be; then `missing` says what is missing, if anything is known
-    running : whether an estimate is under way, or waits; where no worker takes it for now, `missing` says why
+    fixed : whether that is about the figure on the page, which uses the same rows to the end; else about all rows
+    random : None if it is not estimated, or could not be; then `missing` says what is missing, if anything is known
+    running : whether an estimate is under way, or waits; if no worker takes it for now, `missing` says why
     """
 
     goal: float | None
@@ -107,7 +107,7 @@ def read_proof(session: Session, project_id: int, stop: StopView, measured: Meas
 
 
 def answers_to(goal: float, measured: Measured) -> Reach | None:
-    """Answers from now on until accuracy is the goal; None where the curve is too short to be carried on."""
+    """Answers from now on until accuracy is the goal; None if the curve is too short to be carried on."""
     curve = fit_learning_curve(measured.answers, measured.accuracy, measured.rows)
     if curve is None:
         return None
@@ -126,7 +126,7 @@ def is_rough(more: Reach) -> bool:
 
 
 def random_line(found: RandomOrderFound, at: int) -> RandomLine:
-    """What was found, over all answers. at : how many there were, those to blind checks too"""
+    """Estimates, over all answers. at : how many there were, those to blind checks too"""
     each = at / found.given  # blind checks are spread evenly over the questions
     line = found.line
     value, low, high = (np.array(part, dtype=np.float64) for part in (line.value, line.low, line.high))

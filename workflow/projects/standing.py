@@ -34,9 +34,9 @@ class Standing:
     settled : the share, in [0, 1], that the Progress page calls "Settled", or "Known or sure"
     has_proof : whether `settled` is proved about predictions; else it is a share of rows or labels
     done : no answer can change a decision any more
-    stop : the sentences of the owner's stop rules that are reached; empty where none is
+    stop : the sentences of the owner's stop rules that are reached; empty if none is
     last : this person's latest entry      history : their answers, newest first
-    undoable, redoable : seq of the answer that undo would take back, that redo would give again; None: there is none
+    undoable, redoable : seq of the answer that undo would withdraw, that redo would give again; None: there is none
     classes : every class of the project, in its order
     height : seq of the log's latest entry; of two standings the one with more is the newer
     frame : a stamp of what stands around the card: classes, and all that the owner has set about answering
@@ -80,7 +80,7 @@ def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | N
         left=learner.pool.n_open,
         elsewhere=len({row for row, _ in reserved}),
         settled=learner.share_settled,
-        has_proof=learner.settings.proves_done,
+        has_proof=learner.proves_done,
         done=learner.done,
         stop=" ".join(verdict.words for verdict in reached),
         last=_last(opened),
@@ -104,7 +104,7 @@ def _stamp(*parts: object) -> str:
 
 
 def _last(opened: Opened[Learner]) -> Saved | None:
-    """What the latest press of the person stored."""
+    """Result of the person's latest click."""
     own = opened.own_log
     return None if own.last is None else replace(saved_of(opened.learner, own.last), rows=len(own.rows))
 

@@ -53,7 +53,7 @@ PAGE = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What is looked for; the defaults find every answered row.
+    """Search options; the defaults find every answered row.
 
     kind : one of SAYS_SOMETHING      label : a class, by its present name
     words : all of them in the row's id or text      disagrees : answered otherwise than the model said when asked
@@ -109,7 +109,7 @@ class HistoryLine:
     before, after : the row's candidates;
         where several labels may be right, the values of those that the entry is about, in words
     taken_back : whether a later entry withdraws it
-    yes_no : the labels that were asked about in yes and no; none where it was asked which
+    yes_no : the labels that were asked about in yes and no; none if it was asked which
     """
 
     seq: int
@@ -128,12 +128,12 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What a search can be about.
+    """Possible kinds of search about.
 
-    people : (id, name) of everybody, where `everybody`: this person may see the answers of others
+    people : (id, name) of everyone, where `everybody`: this person may see the answers of others
     anything : whether there is any answer to find
     scored : whether the table came with scores, of which this person may see how right they are
-    scored_by : the model that has given others since (`plcore.tables.growing`); None where they are the file's
+    scored_by : the model that has given others since (`plcore.tables.growing`); None if they are the file's
     """
 
     classes: tuple[str, ...]
@@ -152,7 +152,7 @@ def checked_kinds(search: Search) -> tuple[str, ...]:
 
 
 def names_of(session: Session) -> dict[int, str]:
-    """{person: name} of everybody."""
+    """{person: name} of everyone."""
     return {one.id: one.name for one in people.listed(session)}
 
 
@@ -190,7 +190,7 @@ def history_line(
 
 
 def check_row(table: LabelTable, row: int) -> None:
-    """Raises NotFound where there is no such row."""
+    """Raises NotFound if there is no such row."""
     if not 0 <= row < table.n_rows:
         raise access.NotFound(f"There is no row {row + 1}. Fix: choose one from the list.")
 
@@ -215,8 +215,8 @@ def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
 
 
 def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
-    """Whether a row with these entries may be corrected: by who reviews, what anybody has answered, by others what they
-    have answered themselves; answers taken back do not count. whose : as `workflow.access.Rights.whose`"""
+    """Whether a row with these entries may be corrected: by who reviews, what anyone has answered, by others what they
+    have answered themselves; answers withdrawn do not count. whose : as `workflow.access.Rights.whose`"""
     withdrawn = taken_back(log)
     answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
     return any(whose in (None, one.person_id) for one in answers)

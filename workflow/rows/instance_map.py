@@ -37,19 +37,19 @@ from workflow.rows.queue import may_see_order
 from workflow.seat import Seat
 from workflow.server.home import Home, room_for_learner
 
-# Where rows lie on the map: by the principal axes of their features, or beside those most like them (t-SNE).
+# Where rows are on the map: by the principal axes of their features, or next to those most like them (t-SNE).
 
 MOST = 2_000
 """Rows on the map; of more, a seeded sample. A browser draws so many in half a second (benchmarks/results/pages.md)."""
 LEAST = 20
 """Rows below which the axes say all."""
 AXES = 50
-"""Principal axes that t-SNE goes by, where there are more features: those after them are noise for the most part, and
+"""Principal axes that t-SNE uses, if there are more features: those after them are noise for the most part, and
 cost time."""
 ROUNDS = 500
-"""Of gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
+"""For gradient descent; twice as many keep neighbours together no better (benchmarks/results/maps.md)."""
 NEAR = 30
-"""Perplexity: about how many rows each is to lie beside."""
+"""Perplexity: about how many rows each is to lie alongside."""
 
 
 def rows_on_map(n_rows: int) -> IntArray:
@@ -65,7 +65,7 @@ def features_of(table: LabelTable, rows: IntArray) -> object:
 
 def principal_axes(X: Any, axes: int = 2) -> tuple[FloatArray, float]:
     """(k, axes) float32, the first principal components of X (k, d), and the share of the variance that they hold;
-    where there are fewer, the others are 0, and of rows that are all alike all are."""
+    if there are fewer, the others are 0, and of rows that are all alike all are."""
     found = np.zeros((X.shape[0], axes), dtype=np.float32)
     size = min(axes, X.shape[1], X.shape[0] - 1)
     if size < 1 or (X.max(axis=0) - X.min(axis=0)).max() == 0:
@@ -85,7 +85,7 @@ def more_to_show(X: Any) -> bool:
 
 def beside_neighbors(X: Any, rounds: int = ROUNDS) -> FloatArray:
     """(k, 2) float32, t-SNE of X (k, d), from the principal axes on (van der Maaten and Hinton, JMLR 2008). Call it
-    where there is `more_to_show`. rounds : of gradient descent"""
+    if there is `more_to_show`. rounds : of gradient descent"""
     reduced: AnyArray = principal_axes(X, AXES)[0] if X.shape[1] > AXES else _dense(X)
     near = min(NEAR, (X.shape[0] - 1) / 3)
     layout = TSNE(perplexity=near, init="pca", random_state=0, max_iter=rounds)
@@ -98,10 +98,10 @@ def _dense(X: Any) -> AnyArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
-# Layouts of the map in which rows lie beside those most like them: wished for by a page, made by a worker, kept.
+# Layouts of the map in which rows are next to those most like them: wished for by a page, made by a worker, kept.
 #
 # A layout is of a table, whatever was answered. Both it and the wish for one are files in the folder `cache` of the
-# data folder, which may be removed at any time: a map is drawn by the principal axes where there is none.
+# data folder, which may be removed at any time: a map is drawn by the principal axes if there is none.
 
 logger = logging.getLogger("winnow")
 
@@ -113,7 +113,7 @@ _MADE_AS = 1
 
 @dataclass(frozen=True)
 class Wish:
-    """project_id : whose map somebody looked at      table_hash : of its table      fault : why it cannot be made"""
+    """project_id : whose map someone looked at      table_hash : of its table      fault : why it cannot be made"""
 
     project_id: int
     table_hash: str
@@ -121,7 +121,7 @@ class Wish:
 
 
 def kept(home: Home, table_hash: str, rows: IntArray) -> FloatArray | None:
-    """(k, 2) the layout of these rows of the table; None where there is none, or only one that cannot be read."""
+    """(k, 2) the layout of these rows of the table; None if there is none, or only one that cannot be read."""
     try:
         with np.load(io.BytesIO(_layout(home, table_hash).read_bytes()), allow_pickle=False) as file:
             places, laid = file["places"], file["rows"]
@@ -133,8 +133,8 @@ def kept(home: Home, table_hash: str, rows: IntArray) -> FloatArray | None:
 
 
 def wish(home: Home, project_id: int, table_hash: str) -> Wish:
-    """The wish for a layout of this table, left for a worker where there was none. A disk that cannot be written keeps
-    nobody from looking at the map."""
+    """The wish for a layout of this table, left for a worker if there was none. A disk that cannot be written keeps
+    no one from looking at the map."""
     found = _read(path := _wish(home, table_hash))
     if found is not None:
         return found
@@ -146,7 +146,7 @@ def wish(home: Home, project_id: int, table_hash: str) -> Wish:
 
 
 def wishes(home: Home) -> list[Wish]:
-    """Those that a worker can fulfil."""
+    """Searches that a worker can do."""
     found = [_read(path) for path in sorted(_folder(home).glob(f"*-{_MADE_AS}.wish"))]
     return [one for one in found if one is not None and not one.fault]
 
@@ -188,7 +188,7 @@ def _wish(home: Home, table_hash: str) -> Path:
 def _read(path: Path) -> Wish | None:
     try:
         return Wish(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):  # not there, or not what was written: it is wished for anew
+    except (OSError, ValueError, TypeError):  # not there, or not what was written: it is wished for again
         return None
 
 
@@ -204,13 +204,13 @@ STATES = ("open", "answered", "given", "held out", "bad")
 class InstanceMap:
     """Arrays over the k rows on the map.
 
-    places : (k, 2) where they lie: beside those most like them where they are `laid_out`, else their first two
+    places : (k, 2) where they lie: next to those most like them if they are `laid_out`, else their first two
         principal components
     states : (k,) number in STATES
     labels : of each row its candidates now; where several labels may be right, the labels known to be right
     classes : their names, which `named` numbers
     explained : share of the variance of the features that the two components hold
-    coming : a worker is to lay them out      layout_fault : why it cannot, "" where nothing keeps it
+    coming : a worker is to lay them out      layout_fault : why it cannot, "" if nothing keeps it
     can_ask : whether this person may have a row asked that they choose (`ask_row`)
     """
 
@@ -286,8 +286,8 @@ def is_waited_for(seat: Seat) -> bool:
 
 
 def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
-    """Who gave the latest answer to each of these rows that was not taken back, "" where nobody did. For who may see
-    everybody's answers."""
+    """Annotator of the latest answer to each of these rows that was not withdrawn, "" if no one did. For who may see
+    everyone's answers."""
     kinds = seat.kind.ANSWERS
     with seat.reading(Right.REVIEW) as reading:
         found = answers.latest_people(reading.session, reading.project.id, kinds, rows)
@@ -334,7 +334,7 @@ def _place(table: LabelTable) -> _Places:
 
 
 def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, str]:
-    """The layout that a worker has made; where there is none, the axes, and why there will be none: "" while one is
+    """The layout that a worker has made; if there is none, the axes, and why there will be none: "" while one is
     being made, which is wished for here, or where there is no more to show than the axes do."""
     if found.laid_out or not found.more:
         return found, ""
@@ -345,7 +345,7 @@ def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, st
 
 
 def _fault(seat: Seat, project: Project) -> str:
-    """Why nobody lays out the map; "" where a worker is to, for whom the wish is left here."""
+    """Why no one lays out the map; "" where a worker is to, for whom the wish is left here."""
     if fault := wish(seat.home, project.id, project.table_hash).fault:
         return fault
     with seat.reading() as reading:

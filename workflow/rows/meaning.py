@@ -1,4 +1,4 @@
-"""Rows by meaning: how near each row is to words that somebody typed, or to another row, by the vectors of the table.
+"""Rows by meaning: how near each row is to words that someone typed, or to another row, by the vectors of the table.
 
 The words are encoded by the text encoder that made the vectors. Vectors that came in a file do not say which that was,
 and an encoder may have another name by now. So the texts of a few rows are encoded together with the words: the encoder
@@ -45,7 +45,7 @@ LEAST_MB = 500
 
 
 Wanted: TypeAlias = "dict[str, AnyArray]"
-"""The meaning that is searched for: a vector (d,), by the column of the table whose vectors are compared with it."""
+"""Vectors that rows are compared by: a vector (d,) by the column of the table whose vectors are compared with it."""
 _OWN = ""
 """In the place of a column: the vectors that came with the table."""
 
@@ -201,7 +201,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
 
 
 def _made_by(table: LabelTable) -> str:
-    """Name the encoder that made the vectors of the texts, as far as it is known."""
+    """Encoder of the texts' vectors, as far as it is known."""
     for one in table.encoded:
         if one.column == table.roles.text:
             return f"The encoder {one.encoder} ({one.sha256[:6]})"
@@ -250,7 +250,7 @@ def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
 
 
 def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
-    """Encode texts in a process of its own; return why if it fails."""
+    """Vectors of texts from an encoder in a process of its own; or why it cannot."""
     size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
     bounds = limited.Bounds.of_file(size, LEAST_MB)
     given = {"encoder": str(folder), "texts": texts}
@@ -264,6 +264,6 @@ def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
 
 
 def _stamp(folder: Path) -> str:
-    """Return a mark of the encoder's files: another model in its place has another one."""
+    """Current files of an encoder: another model in its place is another encoder."""
     files = sorted(one for one in folder.iterdir() if one.is_file())
     return "/".join([folder.name, *(f"{one.name}:{one.stat().st_mtime_ns}" for one in files)])

@@ -29,7 +29,7 @@ def list_queue(seat: Seat, search: str = "") -> object:
         with seat.learner(Right.ANSWER) as opened:
             _check_may_see(opened)
             table = opened.learner.table
-        held = rows_with(table, words)  # while nobody waits for the learner
+        held = rows_with(table, words)  # while no one waits for the learner
     with seat.learner(Right.ANSWER) as opened:
         _check_may_see(opened)
         if words and opened.learner.table is not table:  # more rows came meanwhile
@@ -55,7 +55,7 @@ def list_nearest(seat: Seat, search: str = "", like: int | None = None) -> objec
         wanted = meaning.wanted_row(table, like)
     else:
         wanted = meaning.wanted_words(seat.home, table, search)
-    near = meaning.similarities(table, wanted)  # while nobody waits for the learner
+    near = meaning.similarities(table, wanted)  # while no one waits for the learner
     with seat.learner(Right.ANSWER) as opened:
         _check_may_see(opened)
         if opened.learner.table is not table:  # more rows came meanwhile

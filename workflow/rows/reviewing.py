@@ -33,7 +33,7 @@ from workflow.rows.finding import may_correct
 from workflow.saving import NotSaved as NotSaved
 from workflow.seat import Seat
 
-# What pages show of the scores that came with a table: how many of those so high are right, by label.
+# Page texts about the scores that came with a table: how many of those so high are right, by label.
 
 BINS = 10
 
@@ -85,8 +85,8 @@ def review_scores(
 
 
 def unseen_rows(found: ScoredCandidates, threshold: float, place: int) -> list[int]:
-    """The rows whose candidate of this class has at least this score, and that nobody has decided; without those that
-    are asked as blind checks, which nobody may choose."""
+    """The rows whose candidate of this class has at least this score, and that no one has decided; without those that
+    are asked as blind checks, which no one may choose."""
     chosen = (found.scores >= threshold) & (found.labels == place) & (found.verdicts < 0) & ~found.drawn
     return [int(row) for row in found.rows[chosen]]
 
@@ -95,7 +95,7 @@ _TRIES = 20
 
 
 def options(seat: Seat) -> SearchOptions:
-    """What a search can be about."""
+    """Possible kinds of search about."""
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         table = opened.learner.table
@@ -132,7 +132,7 @@ def open_row(seat: Seat, row: int) -> object:
 
 
 def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreReview | None:
-    """How right the scores are that came with the table, of candidates from this score on; None where it has none.
+    """How right the scores are that came with the table, of candidates from this score on; None if it has none.
 
     label : whose shares by score are wanted, None: those of all labels
     Raises ValueError for a label that is no class; NotAllowed unless the person may review; NotFound.
@@ -162,7 +162,7 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     rows = unseen_rows(found, threshold, classes.index(label))
     random.shuffle(rows)
     for row in rows[:_TRIES]:
-        with contextlib.suppress(AnswerError):  # it is before somebody else, or has one candidate
+        with contextlib.suppress(AnswerError):  # it is before someone else, or has one candidate
             return ask_next(seat, row)
     raise AnswerError(
         f"No row with {label} from this score on is left to ask about. Fix: take a lower score."
@@ -181,7 +181,7 @@ def correct(
     note: str | None = None,
     flagged: bool = False,
 ) -> Saved:
-    """Answer a row anew, exactly once. Who reviews may, and whoever has answered something of the row themselves.
+    """Answer a row again, exactly once. Who reviews may, and anyone who has answered something of the row themselves.
 
     token, shown : of the row as it was opened      kind, labels, changes : see `correcting` in the project's kind
     A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
@@ -198,7 +198,7 @@ def correct(
         if token != turn.token(place, turn.revision(place)):
             earlier = stored_by(turn.session, turn.project_id, token)
             if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
-                raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
+                raise StaleQuestion("This row was answered again since you opened it. Fix: open it again.")
             return turn.saved(earlier, repeated=True)
         if not may_correct(log, turn.opened.whose):
             raise NotAllowed("Only reviewers, the owner, or who has answered a row, may correct it.")

@@ -101,13 +101,13 @@ def row_images(table: LabelTable, row: int) -> tuple[str, ...]:
 
 
 def text_of(table: LabelTable, row: int) -> str:
-    """The row's text without the white space around it, "" where it has none."""
+    """The row's text without the white space around it, "" if it has none."""
     column = table.roles.text
     return "" if column is None else table.cells_of(row, (column,))[0].strip()
 
 
 def _file(names: npt.NDArray[np.object_] | None, row: int) -> str | None:
-    """The address of the file a row names, None where it names none."""
+    """The address of the file a row names, None if it names none."""
     return address(names[row]) if names is not None and names[row] else None
 
 
@@ -117,7 +117,7 @@ _votes: WeakKeyDictionary[LabelTable, bool] = WeakKeyDictionary()
 
 
 def weights_in(table: LabelTable, row: int) -> dict[str, float]:
-    """How much each label of a row counts that counts at all. Empty where all candidates count alike."""
+    """How much each label of a row counts that counts at all. Empty if all candidates count alike."""
     if table.candidate_weights is None:
         return {}
     own = table.candidate_weights[row]
@@ -125,15 +125,15 @@ def weights_in(table: LabelTable, row: int) -> dict[str, float]:
 
 
 def votes_in(table: LabelTable, row: int) -> int:
-    """Of how many votes on a row these weights are; 0 where they are no votes, or it is not known."""
-    # What was cut away has been named, too, but nobody knows any more how often.
+    """For how many votes on a row these weights are; 0 if they are no votes, or it is not known."""
+    # What was cut away has been named, too, but no one knows any more how often.
     known = table.candidate_weights is not None and _are_votes(table) and table.roles.cut == "all"
     return round(sum(weights_in(table, row).values())) if known else 0
 
 
 def weight_words(table: LabelTable, row: int) -> dict[str, str]:
-    """What speaks for each label of a row, in words: of so many votes, where all weights of the table are whole
-    numbers, else the weight itself. Empty where all candidates count alike."""
+    """Evidence for each label of a row, in words: of so many votes, where all weights of the table are whole
+    numbers, else the weight itself. Empty if all candidates count alike."""
     named = weights_in(table, row)
     if not named:
         return {}
@@ -149,7 +149,7 @@ def weight_words(table: LabelTable, row: int) -> dict[str, str]:
 
 
 def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
-    """Who named each label of a row, by label; labels that nobody named are left out."""
+    """Voters of each label of a row, by label; labels that no one named are left out."""
     if table.votes is None:
         return {}
     return {table.classes[place]: table.votes.who_said(row, place) for place in table.votes.labels_in(row)}

@@ -66,9 +66,9 @@ def keep_private(*paths: Path) -> None:
 
 
 def _why_not(path: Path, mode: int) -> str | None:
-    """Why others need a folder that somebody has named as the data folder; None where it is Winnow's alone."""
+    """Why others need a folder that someone has named as the data folder; None if it is Winnow's alone."""
     if mode & stat.S_ISVTX:
-        return "it is a folder for everybody's files"
+        return "it is a folder for everyone's files"
     if path.resolve() == Path(path.anchor) or _is_home_of_user(path):
         return "it holds more than Winnow's data"
     return None
@@ -81,7 +81,7 @@ def _is_home_of_user(path: Path) -> bool:
         return False  # they have none: a user that is a number alone, as containers have them, without HOME
 
 
-# Sign-ins that were found in the database, for as long as nobody has committed anything to it since.
+# Sign-ins that were found in the database, for as long as no one has committed anything to it since.
 #
 # A page asks for a hundred files at once, and each is for those alone who are signed in. To hear whether the database
 # has changed takes a fraction of the time that the sign-in takes; what has ended, here or by another process, changes
@@ -89,7 +89,7 @@ def _is_home_of_user(path: Path) -> bool:
 
 
 class KnownBrowsers:
-    """What was found since the latest commit, by the SHA-256 of the sign-in's secret."""
+    """Findings since the latest commit, by the SHA-256 of the sign-in's secret."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,7 +97,7 @@ class KnownBrowsers:
         self._found: dict[str, SignedIn] = {}
 
     def find(self, database: Database, secret_hash: str, now: datetime) -> SignedIn | None:
-        """`sign_ins.find`, from the database where it is not known to say the same as before.
+        """`sign_ins.find`, from the database if it is not known to say the same as before.
 
         Of PostgreSQL it is always asked for: there the one question takes as long as the other.
         """
@@ -126,7 +126,7 @@ def _asked(database: Database, secret_hash: str, now: datetime) -> SignedIn | No
 
 
 class LostTableError(DatabaseUnavailableError):
-    """The file of an uploaded table is missing or damaged; the message is for everybody to read."""
+    """The file of an uploaded table is missing or damaged; the message is for everyone to read."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -137,19 +137,19 @@ class LostTableError(DatabaseUnavailableError):
 
 
 class NoRoomError(DatabaseUnavailableError):
-    """There is no room to lay out a table that is opened, or what is made of its rows; the message is for everybody to
+    """There is no room to lay out a table that is opened, or what is made of its rows; the message is for everyone to
     read."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            "There is no room left on the disk for the project: its table, or what is made of its rows, lies in "
+            "There is no room left on the disk for the project: its table, or what is made of its rows, is in "
             f"{folder}. No answer is lost. Fix: make room there, and come back."
         )
 
 
 @contextmanager
 def room_for_learner() -> Iterator[None]:
-    """Raises NoRoomError where what is made of many rows, which lies in files, finds no room on the disk."""
+    """Raises NoRoomError where what is made of many rows, which is in files, finds no room on the disk."""
     try:
         yield
     except OSError as error:
@@ -160,7 +160,7 @@ def room_for_learner() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Home:
-    """Handed to every use case. Whoever opened it closes it."""
+    """Handed to every use case. Anyone who opened it closes it."""
 
     settings: Settings
     database: Database
@@ -239,7 +239,7 @@ class Home:
 
     @property
     def backups_dir(self) -> Path:
-        """Where backups lie that nobody named another place for; made when the first is."""
+        """Where backups lie that no one named another place for; made when the first is."""
         return self.settings.backups_dir
 
     @property
@@ -262,7 +262,7 @@ class Home:
 
 
 def open_home(settings: Settings, *, accept: bool = False) -> Home:
-    """Make the folders where they are missing, for this user alone, and bring the database up to date.
+    """Make the folders if they are missing, for this user alone, and bring the database up to date.
 
     accept : whatever database is there is taken (`workflow.server.store.open_database`)
 
@@ -294,7 +294,7 @@ def open_home(settings: Settings, *, accept: bool = False) -> Home:
 
 
 def most_memory(settings: Settings) -> int | None:
-    """Bytes that a server may take before it puts projects away; None where the machine does not say what it has."""
+    """Bytes that a server may take before it puts projects away; None if the machine does not say what it has."""
     if settings.memory_mb is not None:
         return settings.memory_mb * 1_000_000
     whole = machine_memory()
@@ -316,7 +316,7 @@ def home() -> Home:
 
 
 def close_home() -> None:
-    """Close the process's home if it is open; the next `home()` opens it anew."""
+    """Close the process's home if it is open; the next `home()` opens it again."""
     with _opening:
         if _process_home.cache_info().currsize:
             _process_home().close()

@@ -1,7 +1,7 @@
-"""Jobs that belong to a person and go on while no page of theirs is there: each in a thread, until nobody asks.
+"""Jobs that belong to a person and go on while no page of theirs is there: each in a thread, until no one asks.
 
 A page ends whenever its websocket does: at a reload, for want of a network, and every few minutes behind a proxy that
-signs people in. A job that ended with it would begin anew, and at the end of the line.
+signs people in. A job that ended with it would begin again, and at the end of the line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNATTENDED = 120.0
 """Seconds that a job goes on, and its result is kept, while no page asks after it: a reload takes some, a network that
-drops and a browser that tries again a minute or more. Longer, whoever is gone would keep others waiting."""
+drops and a browser that tries again a minute or more. Longer, no matter who is gone would keep others waiting."""
 _LEAVING = 5.0
 """Seconds for which `close` waits for jobs to end; they look every second whether they shall."""
 _ENDED = (
@@ -38,7 +38,7 @@ class JobEnded(Exception):  # noqa: N818 - nothing is wrong: nobody wants it any
 
 
 class Job(Generic[Result]):
-    """What is done for a person. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
+    """A person's job. Pages ask after it; what does it calls `on_wait` and `on_step`, which raise JobEnded
     once it shall end.
 
     before : how many come before it, those at work among them; 0 from its turn on      share : done, None if not known
@@ -63,7 +63,7 @@ class Job(Generic[Result]):
         return self._done.wait(seconds)
 
     def result(self) -> Result:
-        """What came of it, once it is done. Raises what it has raised; JobEnded."""
+        """The result, once it is done. Raises what it has raised; JobEnded."""
         if not self._done.is_set():
             raise RuntimeError("The job is not done. Fix: call `wait` until it is.")
         if self._error is not None:
@@ -90,7 +90,7 @@ class Job(Generic[Result]):
         return self._clock() - self._asked_at >= UNATTENDED
 
     def end(self) -> None:
-        """Nobody wants it any more."""
+        """No one wants it any more."""
         self._ended = True
 
     def leave(self, seconds: float) -> None:
@@ -110,7 +110,7 @@ class Job(Generic[Result]):
         try:
             self._go_on()
             self._result = do(self)
-        except BaseException as error:  # it is raised again for whoever asks
+        except BaseException as error:  # it is raised again for anyone who asks
             # Once it is ended its file may be gone under it, which is no fault of its own.
             self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
             self._came_from = self._error.__traceback__
@@ -119,7 +119,7 @@ class Job(Generic[Result]):
 
 
 class KeptJobs:
-    """Those of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
+    """The ones of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -133,7 +133,7 @@ class KeptJobs:
         """The job of this person that does this: the one that is there, or one that begins now.
 
         file, what : name it      asked : in which way; one that does it in another way is ended
-        do : does it, in a thread of the job's own. One that has failed begins anew.
+        do : does it, in a thread of the job's own. One that has failed begins again.
         """
         self.sweep()
         with self._lock:
@@ -156,7 +156,7 @@ class KeptJobs:
                 self._jobs.pop(key).end()
 
     def sweep(self) -> None:
-        """End and forget what nobody has asked after for UNATTENDED seconds."""
+        """End and forget what no one has asked after for UNATTENDED seconds."""
         with self._lock:
             for key in [key for key, job in self._jobs.items() if job.unattended]:
                 self._jobs.pop(key).end()
@@ -174,7 +174,7 @@ class KeptJobs:
             job.leave(max(0.0, until - time.monotonic()))
 
 
-# Who does long work in blocks: this process, processes of this machine, or the cluster that the settings name.
+# Runner of long work in blocks: this process, processes of this machine, or the cluster that the settings name.
 
 
 def blocks_folder(settings: Settings) -> Path:
@@ -186,12 +186,12 @@ def blocks_folder(settings: Settings) -> Path:
 def open_blocks(
     settings: Settings, folder: Path | None = None, patience: float | None = None
 ) -> Iterator[Blocks]:
-    """Whoever the settings name, at work in a folder, by default `blocks_folder`, while the block lasts.
+    """Anyone who the settings name, at work in a folder, by default `blocks_folder`, while the block lasts.
 
     patience : seconds for which workers are waited for, if not those of the settings
-    Raises RunnerError where nobody is there to do it.
+    Raises RunnerError where no one is there to do it.
     """
-    from plcore.blocks import Blocks, make_runner  # processes and clusters, where there is long work
+    from plcore.blocks import Blocks, make_runner  # processes and clusters, if there is long work
 
     folder = blocks_folder(settings) if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -207,7 +207,7 @@ def open_blocks(
 def cluster_blocks(
     settings: Settings | None, folder: Path | None = None, patience: float | None = None
 ) -> Iterator[Blocks | None]:
-    """As `open_blocks` where the settings name somebody; None where this process does the work, without files."""
+    """As `open_blocks` where the settings name someone; None if this process does the work, without files."""
     if settings is None or not settings.cluster:
         yield None
         return
@@ -219,8 +219,9 @@ def cluster_blocks(
 
 
 class FairLock:
-    """Like `threading.RLock`, which whoever runs may take before those that have waited: where thirty people answer in
-    one project, some wait many times as long as the others. Here nobody is passed by."""
+    """Like `threading.RLock`, which anyone who runs may take before those that have waited: where thirty people
+    answer in
+    one project, some wait many times as long as the others. Here no one is passed by."""
 
     def __init__(self) -> None:
         self._inside = Lock()
@@ -229,7 +230,7 @@ class FairLock:
         self._depth = 0
 
     def acquire(self, blocking: bool = True) -> bool:
-        """Take it, once more where this thread has it; False where another has it, and `blocking` is False."""
+        """Take it, once more where this thread has it; False if another has it, and `blocking` is False."""
         me = get_ident()
         with self._inside:
             if self._owner is None:
@@ -278,7 +279,7 @@ class FairLock:
         turn.release()
 
     def _give_up(self, me: int, turn: Lock) -> None:
-        """Wait no longer; where it was given to this thread just now, hand it on."""
+        """Wait no longer; if it was given to this thread just now, hand it on."""
         with self._inside:
             if (me, turn) in self._waiting:
                 self._waiting.remove((me, turn))

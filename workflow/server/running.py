@@ -18,11 +18,12 @@ from plcore.arrays import escaped as escaped
 
 if sys.platform != "win32":
     import fcntl
+    import resource
 
 
 @contextmanager
 def noted(folder: Path, address: str) -> Iterator[None]:
-    """Note the address of this server for as long as the block lasts. folder : of the notes; made where it is not"""
+    """Note the address of this server for as long as the block lasts. folder : of the notes; made if it is not"""
     folder.mkdir(mode=0o700, exist_ok=True)
     # In containers that share the folder two servers may be process 7.
     name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -61,7 +62,7 @@ def _lock(note: IO[str]) -> bool:
     return True
 
 
-# Who has a data folder open: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
+# Lock of a data folder: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
 #
 # The system gives the lock back when a process ends, however it ends.
 
@@ -74,7 +75,7 @@ RESTORING = "restore-lock"
 
 
 class InUseError(RuntimeError):
-    """Others have the folder open, or somebody has it alone; in words."""
+    """Others have the folder open, or someone has it alone; in words."""
 
 
 def share(home: Path) -> IO[bytes]:
@@ -93,7 +94,7 @@ def share(home: Path) -> IO[bytes]:
 
 @contextmanager
 def alone(home: Path) -> Iterator[None]:
-    """Nobody else opens the folder during the block. Raises InUseError where somebody has, OSError."""
+    """No one else opens the folder during the block. Raises InUseError where someone has, OSError."""
     with (home / NAME).open("ab") as file:
         if not _in_use_lock(file, alone=True):
             raise InUseError(
@@ -112,7 +113,7 @@ def only_restore(home: Path) -> Iterator[bool]:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Whoever asks the same of this folder waits until the block has ended. Raises OSError."""
+    """Anyone who asks the same of this folder waits until the block has ended. Raises OSError."""
     if sys.platform == "win32":
         yield
         return
@@ -135,7 +136,7 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
     return True
 
 
-# What the server says on its terminal until it is ready: words, or for programs one document on standard output.
+# Terminal messages of the server until it is ready: words, or for programs one document on standard output.
 
 
 class Terminal:
@@ -145,14 +146,14 @@ class Terminal:
         self.as_json = False
 
     def say(self, text: str) -> None:
-        """A line for whoever waits."""
+        """A line for anyone who waits."""
         self._words(f"  {text}")
 
     def ready(self, address: str, link: str) -> None:
         """The server is ready. address : at which people reach it      link : by which the owner signs in, once"""
         if not self.as_json:
             self._words(f"\n  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n")
-        else:  # a secret stands in one place: what is said beside the document is often kept
+        else:  # a secret is in one place: what is said next to the document is often kept
             self._words("\n  Winnow is ready.\n")
             print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
 
@@ -161,4 +162,39 @@ class Terminal:
 
 
 terminal = Terminal()
-"""Of this process."""
+"""For this process."""
+
+
+# How many files this process may have open: a socket is one, and so is every connection to SQLite three times.
+
+FILES_A_PAGE = 5
+"""Of an open page: its websocket, a request, and a connection to SQLite."""
+FILES_BESIDE = 300
+"""Of all else: tables that are mapped, the database, libraries."""
+PAGES = 1_000
+"""Open pages of a server, where its files suffice."""
+_ENOUGH = 65_536
+
+
+def raise_most_files() -> None:
+    """Let this process open as many files as it may allow itself: systemd and shells begin with 1,024."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _ENOUGH if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # a system that allows fewer than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def most_files(*, raised: bool = False) -> int:
+    """Files that this process may have open. raised : once `raise_most_files` was called"""
+    if sys.platform == "win32":
+        return _ENOUGH
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1 if raised else 0]
+    return _ENOUGH if most == resource.RLIM_INFINITY else most
+
+
+def most_pages(*, raised: bool = False) -> int:
+    """Pages that people may have open at this process at once. raised : as of `most_files`"""
+    return max(1, min(PAGES, (most_files(raised=raised) // 2 - FILES_BESIDE) // FILES_A_PAGE))

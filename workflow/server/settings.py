@@ -29,12 +29,12 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True)
 class SignInSettings:
-    """How people sign in beside links and passwords.
+    """How people sign in next to links and passwords.
 
-    oidc_issuer, oidc_client_id, oidc_client_secret : of an OpenID Connect provider; '' where there is none
+    oidc_issuer, oidc_client_id, oidc_client_secret : of an OpenID Connect provider; '' if there is none
     oidc_domains : of e-mails, in lower case; empty for any
     let_in_new_people : who is signed in elsewhere and not known here becomes an annotator
-    proxy_user_header : in which a proxy says who it is, in lower case; '' where none does
+    proxy_user_header : in which a proxy says who it is, in lower case; '' if none does
     trusted_proxies : addresses and networks of proxies that are believed
     """
 
@@ -67,9 +67,9 @@ class Settings:
     home : folder for the database and the uploaded tables      database_url : SQLAlchemy URL
     host, port : address the server listens on      workers : training processes
     allowed_hosts : host names (`*.example.org` too) a browser may use for this server; all others are refused
-    sign_in : how people sign in beside links and passwords      backups : those that Winnow makes by itself
+    sign_in : how people sign in next to links and passwords      backups : those that Winnow makes by itself
     upload_mb, uploads_mb : MB of files that may lie here until they were read, of one person and of all
-    memory_mb : MB of a server above which projects that nobody is at are put away; None: half of the machine's
+    memory_mb : MB of a server above which projects that no one is at are put away; None: half of the machine's
     public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
         that is `host` and `port`
     cluster, cluster_wait : who does long work in blocks, as `plcore.blocks.make_runner` takes it; for how many
@@ -95,12 +95,12 @@ class Settings:
 
     @property
     def base_path(self) -> str:
-        """What stands before every address of Winnow, such as `/winnow`; '' where it has a host for itself."""
+        """Path before every address of Winnow, such as `/winnow`; '' if it has a host for itself."""
         return urlsplit(self.public_url).path
 
     @property
     def backups_dir(self) -> Path:
-        """Where backups lie that nobody named another place for."""
+        """Where backups lie that no one named another place for."""
         return self.backups.folder or self.home / "backups"
 
     @classmethod
@@ -300,7 +300,7 @@ def _networks(values: Mapping[str, str]) -> tuple[str, ...]:
             network = ipaddress.ip_network(one)
         except ValueError:
             network = None
-        if network is None or network.prefixlen == 0:  # 0: everybody would be whoever they say
+        if network is None or network.prefixlen == 0:  # 0: everyone would be anyone who they say
             raise SettingsError(
                 "WINNOW_TRUSTED_PROXIES must be addresses or networks, separated by commas, such as "
                 f"127.0.0.1,10.0.0.0/24. Got {one!r}."

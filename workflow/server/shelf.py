@@ -1,6 +1,6 @@
 """The learners in memory: one for each project, always rebuilt from table + log, or checkpoint + the log since.
 
-Where they grow too many, those unused longest are put away, and opened again when somebody comes.
+Where they grow too many, those unused longest are put away, and opened again when someone comes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.
 
 
 def machine_memory(limits: tuple[Path, ...] = LIMITS) -> int | None:
-    """Bytes of memory that this machine, or the container it is, has; None where the system does not tell."""
+    """Bytes of memory that this machine, or the container it is, has; None if the system does not tell."""
     try:
         known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, ValueError, OSError):  # of systems that are not POSIX
@@ -40,13 +40,13 @@ def machine_memory(limits: tuple[Path, ...] = LIMITS) -> int | None:
             text = path.read_text()
         except OSError:
             continue
-        if text.strip().isdecimal():  # "max" where there is no limit
+        if text.strip().isdecimal():  # "max" if there is no limit
             known.append(int(text))
     return min(known)
 
 
 def own_memory(path: Path = Path("/proc/self/statm")) -> int | None:
-    """Bytes in memory that this process alone has, pages of files not counted; None where the system does not tell.
+    """Bytes in memory that this process alone has, pages of files not counted; None if the system does not tell.
 
     path : what Linux says of it, in pages: all of it, of that in memory, of that shared
     """
@@ -58,7 +58,7 @@ def own_memory(path: Path = Path("/proc/self/statm")) -> int | None:
 
 
 def give_back() -> None:
-    """Let the system have the memory that nothing is in any more. glibc keeps it where it is not asked."""
+    """Let the system have the memory that nothing is in any more. glibc keeps it if it is not asked."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
@@ -71,7 +71,7 @@ _log = logging.getLogger(__name__)
 class BackgroundTraining(Protocol):
     """How a learner gets the models that are fitted while people answer. Hold the slot's lock when you call it.
 
-    fault : why the latest fit in this process failed; None where it did not, or where a worker does the fitting
+    fault : why the latest fit in this process failed; None if it did not, or where a worker does the fitting
     """
 
     fault: str | None
@@ -96,7 +96,7 @@ class BackgroundTraining(Protocol):
 
 @dataclass
 class PastLearner:
-    """A learner of an earlier state, kept while somebody looks at that state, and the lock that lets one thread at a
+    """A learner of an earlier state, kept while someone looks at that state, and the lock that lets one thread at a
     time use it. state : which one it is, in its maker's terms"""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -104,7 +104,7 @@ class PastLearner:
     learner: Learner | None = None
 
     def let_go(self) -> None:
-        """Nobody looks at it any more: it need not stay in memory."""
+        """No one looks at it any more: it need not stay in memory."""
         self.state = self.learner = None
 
 
@@ -116,7 +116,7 @@ class Slot:
     learner: Learner | None = None
     kept: KeptLog = field(default_factory=KeptLog)
     read_from: int = 0
-    """Of which database file the learner's log was read (`Database.times_replaced`)."""
+    """For which database file the learner's log was read (`Database.times_replaced`)."""
     training: BackgroundTraining | None = None
     past: PastLearner = field(default_factory=PastLearner)
     checkpoint: int = 0
@@ -128,7 +128,7 @@ class Slot:
     def take_news(self, training: Callable[[Learner], BackgroundTraining], older: float = 0.0) -> None:
         """Let the learner's training look for new models.
 
-        training : makes it from the learner, where there is none yet
+        training : makes it from the learner, if there is none yet
         older : seconds; where it looked less long ago than that, it does not look again
         """
         now = time.monotonic()
@@ -151,9 +151,9 @@ class Slot:
         self.training, self.looked_at = None, -math.inf
 
     def put_away(self) -> bool:
-        """Let go of the learners, unless somebody is at them now; whether any was let go of.
+        """Let go of the learners, unless someone is at them now; whether any was let go of.
 
-        One whose model is fitted now stays: the fit would hold it all the same, and be begun anew beside it.
+        One whose model is fitted now stays: the fit would hold it all the same, and be restarted next to it.
         """
         gone = False
         if self.past.learner is not None and self.past.lock.acquire(blocking=False):
@@ -163,7 +163,7 @@ class Slot:
             finally:
                 self.past.lock.release()
         held = len(self.out_of_use) + (self.learner is not None)
-        training = self.training  # whoever is at it may leave it at any time
+        training = self.training  # anyone who is at it may leave it at any time
         fits = training is not None and training.busy
         if held and not fits and self.lock.acquire(blocking=False):
             try:
@@ -187,14 +187,14 @@ class Shelf:
         self._slots: dict[int, Slot] = {}  # the one unused longest first
 
     def slot(self, project_id: int) -> Slot:
-        """The slot of the project, made where there is none yet."""
+        """The slot of the project, made if there is none yet."""
         with self._lock:
             slot = self._slots.pop(project_id) if project_id in self._slots else Slot()
             self._slots[project_id] = slot
             return slot
 
     def opened(self) -> dict[int, Slot]:
-        """The slots of projects whose learners are in memory, by project; nobody counts as having used them."""
+        """The slots of projects whose learners are in memory, by project; no one counts as having used them."""
         with self._lock:
             return {project: slot for project, slot in self._slots.items() if slot.learner is not None}
 
@@ -204,7 +204,7 @@ class Shelf:
             return project_id in self._slots
 
     def peek(self, project_id: int) -> Slot | None:
-        """The slot of the project, where there is one; looking at it is no use of it."""
+        """The slot of the project, if there is one; looking at it is no use of it."""
         with self._lock:
             return self._slots.get(project_id)
 
@@ -232,7 +232,7 @@ class Shelf:
                 return
             if slot.put_away():
                 give_back()
-                _log.info("Project %d is put away until somebody comes: memory is short.", other)
+                _log.info("Project %d is put away until someone comes: memory is short.", other)
 
     def settle(self, project_id: int) -> None:
         """Wait until no fit of the project's model is under way in this process."""
@@ -241,7 +241,7 @@ class Shelf:
             training.settle()
 
     def fault(self, project_id: int) -> str | None:
-        """Why the latest fit of the project's model in this process failed; None where it did not."""
+        """Why the latest fit of the project's model in this process failed; None if it did not."""
         training = self.slot(project_id).training
         return None if training is None else training.fault
 

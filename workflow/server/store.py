@@ -1,7 +1,7 @@
 """Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
 
-An expected database that is missing, empty, damaged, foreign or older is never begun anew or gone on with in silence:
-that takes a word of whoever runs Winnow, the command `winnow accept-store`.
+An expected database that is missing, empty, damaged, foreign or older is never restarted or gone on with in silence:
+that takes a word of anyone who runs Winnow, the command `winnow accept-store`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from workflow.server.settings import Settings, SettingsError
 BEGUN = ".begun"
 """Ends the name of a database that is being made."""
 BESIDE_SQLITE = ("-wal", "-shm", "-journal")
-"""What the names of SQLite's files beside the database end with."""
+"""Endings of SQLite's files next to the database."""
 
 
 def begin(path: Path) -> None:
-    """Make a database with our tables at this path, where there is none. Of several starts at once one makes it.
+    """Make a database with our tables at this path, if there is none. Of several starts at once one makes it.
 
     Raises sqlite3.Error, sqlalchemy.exc.DBAPIError, OSError; nothing is left then.
     """
@@ -91,11 +91,11 @@ def _remove(*paths: Path) -> bool:
 
 # A copy of the database before its tables are changed: a migration without one does not run.
 #
-# Tables and files are not in it, for a migration does not touch them: the copy is put back where they are.
+# Tables and files are not in it, for a migration does not touch them: the copy is put back if they are.
 
 
 def copy_before(database: Database, folder: Path) -> Path | None:
-    """Where the database needs a migration, write a copy of it into the folder; its path, None where none is needed.
+    """Where the database needs a migration, write a copy of it into the folder; its path, None if none is needed.
 
     Raises BackupError.
     """
@@ -120,7 +120,7 @@ KEPT = "backups"
 NOTE = "database.seen"
 """The file in WINNOW_HOME in which it is noted which database was seen last, and how far it had come."""
 BESIDE = ("", "-wal", "-shm")
-"""What the names of SQLite's files end with."""
+"""Endings of SQLite's files."""
 
 
 class BrokenHomeError(SettingsError):
@@ -134,7 +134,7 @@ def note_of(settings: Settings) -> Note:
 def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
     """The database, with its tables up to date.
 
-    accept : whatever is there is taken; where there is none, a new one is begun
+    accept : whatever is there is taken; if there is none, a new one is begun
 
     Raises BrokenHomeError.
     """
@@ -195,14 +195,14 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
         raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
     if database.path is not None and is_no_sqlite(
         database.path
-    ):  # asked before SQLite opens it, which may delete what is left beside it
+    ):  # asked before SQLite opens it, which may delete what is left next to it
         raise BrokenHomeError(_damaged(settings))
     tables = sum(1 for _ in tables_dir.glob("*.parquet"))
     if (tables or noted) and database.is_new():
         there = (
             f"{tables_dir} holds {counted(tables, 'table')} of projects"
             if tables
-            else f"there was one when {NOTE} beside it was written"
+            else f"there was one when {NOTE} next to it was written"
         )
         raise BrokenHomeError(f"There is no database at {where(settings)}, but {there}. {_choice(settings)}")
 
@@ -227,7 +227,7 @@ def _check_same(settings: Settings, database: Database, note: Note) -> None:
 
 
 def set_aside_what_is_none(settings: Settings) -> list[Path]:
-    """Rename the files of an SQLite database that is empty or damaged; where they are now. Raises OSError."""
+    """Rename the files of an SQLite database that is empty or damaged; if they are now. Raises OSError."""
     database = Database(settings.database_url)
     if database.path is None or not (is_no_sqlite(database.path) or _is_damaged(database)):
         return []
@@ -240,7 +240,7 @@ def set_aside_what_is_none(settings: Settings) -> list[Path]:
 
 
 def _free_name(path: Path) -> str:
-    """What no file beside it is called, nor one of the files that belong to it: two of one second stay apart."""
+    """The name of no file next to it, nor one of the files that belong to it: two of one second stay apart."""
     name = f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     tried = (name if again == 1 else f"{name}-{again}" for again in count(1))
     return next(one for one in tried if not any(path.with_name(f"{one}{end}").exists() for end in BESIDE))
@@ -284,7 +284,7 @@ def _damaged(settings: Settings) -> str:
 
 
 def newest_backup(settings: Settings) -> Path | None:
-    """The backup that was made last, of those that nobody named another place for."""
+    """The backup that was made last, of those that no one named another place for."""
     return max(settings.backups_dir.glob("winnow-*.zip"), default=None)  # the names are the times
 
 

@@ -1,4 +1,4 @@
-"""Compiling the kernels before anybody waits for them; it is spoken of only where the compiler has to run."""
+"""Compiling the kernels before anyone waits for them; it is spoken of only where the compiler has to run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
 
 _BESIDE = "--beside"
-"""Said to this module where it is run as the second process."""
+"""Said to this module if it is run as the second process."""
 
 
 def warm_up(say: Callable[[str], None]) -> float:
-    """Load the numeric kernels, or compile them, in two processes where there are cores for them; returns the seconds
+    """Load the numeric kernels, or compile them, in two processes if there are cores for them; returns the seconds
     it took.
 
     say : called with a sentence before each step that compiles; of what the second process does at the latest before
         it is waited for
 
-    From now on the process does its matrix products in one thread: fits beside the answering would disturb each other,
+    From now on the process does its matrix products in one thread: fits next to the answering would disturb each other,
     and sums in another order would give other last bits than a rebuilt model has.
     """
     begun = time.perf_counter()

@@ -418,7 +418,7 @@ def _name_this_database() -> None:
     mine = secrets.token_hex(16)
     op.execute(sa.text("INSERT INTO identity (id) VALUES (:mine)").bindparams(mine=mine))
     if op.get_bind().dialect.name == "sqlite":
-        # In the file's header too, where it can be read without opening the database: 31 bits of it.
+        # In the file's header too, if it can be read without opening the database: 31 bits of it.
         op.execute(sa.text(f"PRAGMA application_id = {int(mine[:8], 16) & 0x7FFFFFFF}"))
     else:
         op.execute(sa.text("CREATE SEQUENCE identity_height"))

@@ -34,7 +34,7 @@ export function actionButton(name, text, does, more = {}) {
   );
 }
 
-/** What a button has that stays in sight on a phone, where there is room for four. */
+/** Style of buttons that stay in sight on a phone, if there is room for four. */
 export const NEAR = { class: "action near" };
 
 /**
@@ -81,12 +81,12 @@ export function backButtons(state) {
   return [
     back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR),
     // Every other letter may be a candidate's, a verdict or the recording's.
-    back("Shift+u", "redo", "Redo", data.redoable, "Redo the answer I took back"),
+    back("Shift+u", "redo", "Redo", data.redoable, "Redo my last undo"),
   ];
 }
 
 /**
- * What stands under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
+ * The area under a question. On a phone only what is near is in sight, and one button unfolds the others; all keep
  * their keys.
  *
  * @param {HTMLElement[]} groups
@@ -127,7 +127,7 @@ export function otherActions(state) {
       }),
     data.question &&
       actionButton("Shift+p", "Take a break", () => press(state, null, "pause", []), {
-        title: "Hides the question and stops its clock; others may have the row meanwhile",
+        title: "Hides the question and stops its clock. Others may get the row meanwhile",
       }),
     actionButton("h", "History", () => openHistory(state), { "aria-haspopup": "dialog" }),
     actionButton("?", "Keys", () => openKeys(state), { "aria-haspopup": "dialog" }),

@@ -17,7 +17,7 @@ export const turned = (place, steps, count) => (((place + steps) % count) + coun
 export const placeWords = (place, count) => `${place + 1} of ${count} pictures`;
 
 /**
- * What a picture is called where it is not seen.
+ * Text for an image that is not seen.
  *
  * @param {string} name
  * @param {number} place from 0

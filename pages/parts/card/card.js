@@ -55,7 +55,7 @@ function take(state, data, { first = false, dealt = false }) {
     clearTimeout(state.saving);
     Object.assign(state, { turn: data.turn, busy: false });
     if (!other) keepRefused(state);
-    // What is open belongs to the question: a late drawing of the same one takes nothing from under the hand.
+    // Open panels belong to the question: a late drawing of the same one takes nothing from under the hand.
     if (other) state.dialog?.close();
     draw(state);
     pressWaiting(state);
@@ -138,7 +138,7 @@ function draw(state) {
   if (question?.coming) fetchAhead(question.coming);
   // Before the frame is painted, but after all else that is changed for it: the page is laid out once.
   requestAnimationFrame(() => leaveRoom(state));
-  // What was saved is heard, and the focus stays on its key.
+  // The saved text is read out, and the focus stays on its key.
   say(state, state.saved.textContent);
   if (key || shift)
     buttonOf(state, (key ?? shift ?? "").split(" ")[0], key ? "data-key" : "data-shift")?.focus({

@@ -1,5 +1,5 @@
 // @ts-check
-// The files of the row that is likely to be asked next, fetched while nobody waits for anything.
+// The files of the row that is likely to be asked next, fetched while no one waits for anything.
 
 import { isLog } from "./sound.js";
 import { addressOf } from "./spectrogram.js";
@@ -10,7 +10,7 @@ import { addressOf } from "./spectrogram.js";
 const MOST = 8_000_000;
 
 /**
- * What is fetched of a row without asking how long it is.
+ * Files of a row that are fetched without a size check.
  *
  * @param {Coming} row
  * @param {boolean} log

@@ -1,5 +1,5 @@
 // @ts-check
-// What opens over the card, one at a time. Escape closes each.
+// Panels over the card, one at a time. Escape closes each.
 
 import { key, make } from "./elements.js";
 
@@ -21,7 +21,7 @@ export function openDialog(state, name, title, ...children) {
     if (state.dialog === dialog) state.dialog = null;
   };
   dialog.onpointerdown = (event) => {
-    if (event.target === dialog) dialog.close(); // beside it
+    if (event.target === dialog) dialog.close(); // next to it
   };
   state.dialog = dialog;
   state.over.append(dialog);

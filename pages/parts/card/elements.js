@@ -44,12 +44,12 @@ export const percentOf = (share) => Math.round(share * 100);
  * The share as a bar and as a number.
  *
  * @param {number} percent
- * @param {number} width of the bar in percent, where it is not the share itself
- * @param {Node | null | undefined} over stands on the bar
+ * @param {number} width of the bar in percent, if it is not the share itself
+ * @param {Node | null | undefined} over is on the bar
  */
 export const shareBar = (percent, width = percent, over = null) => [
   make("span", { class: "bar" }, make("span", { class: "fill", style: `width:${width}%` }), over),
-  make("span", { class: "percent", text: `${percent} %` }),
+  make("span", { class: "percent", text: `${percent}%` }),
 ];
 
 /**

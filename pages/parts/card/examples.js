@@ -31,7 +31,7 @@ export function openExamples(state) {
 }
 
 /**
- * Fills a panel now, or asks the server for its rows as they are beside what the card shows.
+ * Fills a panel now, or asks the server for its rows as they are next to what the card shows.
  *
  * @param {State} state
  * @param {string} what
@@ -46,7 +46,7 @@ export function want(state, what, fill) {
 }
 
 /**
- * What has come for the panel of this class that is open; null where that is not what it wants.
+ * Content for the open panel of this class; null where that is not what it wants.
  *
  * @param {State} state
  * @param {string} name
@@ -63,7 +63,7 @@ export function fillExamples(state) {
 /** @param {PanelRows} panel */
 function listed({ refused, rows }) {
   if (refused !== null || !rows.length)
-    return [make("p", { text: refused ?? "No example can be shown beside this row." })];
+    return [make("p", { text: refused ?? "No example can be shown next to this row." })];
   const labels = [...new Set(rows.map((row) => row.labels[0]))];
   return labels.map((label) =>
     make(
@@ -91,8 +91,8 @@ function listed({ refused, rows }) {
  * A row as it is seen, read and heard in a list.
  *
  * @param {SimilarRow} row
- * @param {Parameters<typeof make>[2]} first what stands above its text
- * @param {boolean} named whether its name is said even where there is something to see
+ * @param {Parameters<typeof make>[2]} first what is above its text
+ * @param {boolean} named whether its name is said even if there is something to see
  */
 export const look = (row, first = null, named = true) => [
   ...(row.image ? [make("img", { class: "thumb", src: row.image, alt: `Image of row ${row.id}` })] : []),

@@ -31,7 +31,7 @@ export function openHistory(state) {
 }
 
 /**
- * Puts what the server has sent into the history, where it is open and wants that.
+ * Puts what the server has sent into the history, if it is open and wants that.
  *
  * @param {State} state
  */
@@ -63,7 +63,7 @@ function line(state, one, place) {
       type: "button",
       disabled: back && !one.redoable,
       "aria-label": `${back ? "Redo" : "Undo"}: ${one.words}`,
-      title: back && !one.redoable ? "Given again, or the row has other candidates now" : null,
+      title: back && !one.redoable ? "Answered again, or the row's candidates have changed" : null,
       onclick: () => {
         state.dialog?.close();
         press(state, null, back ? "redo" : "undo", [], one.seq);
@@ -93,7 +93,7 @@ function line(state, one, place) {
             class: "action",
             type: "button",
             "aria-label": `Open: ${one.words}`,
-            title: "The row on the Review page, with all you said about it",
+            title: "Open the row on the Review page, with all your answers to it",
             onclick: () => {
               state.dialog?.close();
               press(state, null, "open", [], one.seq);

@@ -46,7 +46,7 @@ const LONG_NAME = 14;
 const MANY = 20;
 
 /**
- * All features in a box that opens and shuts. It is shut where there is something else to look at; and where they are
+ * All features in a box that opens and shuts. It is shut if there is something else to look at; and where they are
  * many, with those that tell the labels apart above it.
  *
  * @param {View} view

@@ -1,8 +1,8 @@
 // @ts-check
-// What a key is called, whatever the keyboard's layout.
+// Name of a key, whatever the keyboard's layout.
 
 /**
- * What a key types; where that is no Latin letter (я, ω, ש), the letter that stands in its place.
+ * Text that a key types; where that is no Latin letter (я, ω, ש), the letter that is in its place.
  *
  * @param {Pick<KeyboardEvent, "key" | "code">} event
  */

@@ -9,10 +9,10 @@ import { keepForNext } from "./waiting.js";
 
 /** @import { State } from "./types.js" */
 
-/** What takes Enter for itself where it has the focus. */
+/** Elements that handle Enter themselves if focused. */
 const HAS_ENTER = "a[href], button, summary, audio, [role=button], [role=tab], [role=option]";
 
-/** What takes the arrows for itself where it has the focus. */
+/** Elements that handle the arrow keys themselves if focused. */
 const HAS_ARROWS =
   "audio, video, .scroll, .reading, [role=tab], [role=slider], [role=option], [role=menuitem], [role=radio], [role=grid]";
 
@@ -39,7 +39,7 @@ export function onKey(state, event) {
   const dialog = state.dialog?.open ? state.dialog : null;
   const { question } = state.data;
   const name = keyName(event);
-  // Of tiles each has its letter: what is pressed is meant for those on the screen.
+  // Each tile has its letter: what is pressed is meant for those on the screen.
   if (!typing && !roomOf(state).whole && keepForNext(state, event, name)) {
     take();
     return;
@@ -78,7 +78,7 @@ export function onKey(state, event) {
     take();
     if (!event.repeat) does();
   } else if (name === "c" || name === "r") {
-    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page anew
+    event.stopImmediatePropagation(); // Streamlit would clear its caches, or run the page again
   }
 }
 
@@ -94,7 +94,7 @@ function offered({ holder }) {
 }
 
 /**
- * What this key does on the card now, null where it does nothing.
+ * Action of this key on the card now, null if none.
  *
  * @param {State} state
  * @param {KeyboardEvent} event

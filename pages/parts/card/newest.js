@@ -5,7 +5,7 @@
 /** @import { Data } from "./types.js" */
 
 /**
- * What stands on the screen of a tab, whichever card of it: one that is put in the place of another goes on from there.
+ * State of a tab's screen, for any of its cards: one that is put in the place of another goes on from there.
  * drawing : the latest of the page that has come
  *
  * @type {{ data: Data, drawing: number } | null}
@@ -13,7 +13,7 @@
 let known = null;
 
 /**
- * What the card shows now that the page has drawn this.
+ * Content of the card after the page was drawn.
  *
  * @param {Data} given
  * @returns {Data}
@@ -22,14 +22,14 @@ export function newest(given) {
   const here = known && isSamePage(known.data, given) ? known : null;
   if (here && given.drawing <= here.drawing) return here.data; // no news
   if (!here || !isOlder(given, here.data)) return keep(given, given.drawing);
-  // What the page has drawn is older than what is shown; what it was asked for besides is not.
+  // The page's drawing is older than the screen; what it was asked for in addition to is not.
   const { turn, drawing, similar, panel, examples, saved } = given;
   const refused = turn !== here.data.turn && saved?.tone === "bad" ? { saved } : null;
   return keep({ ...here.data, turn, drawing, similar, panel, examples, ...refused }, given.drawing);
 }
 
 /**
- * What the card shows now that the route has answered with this.
+ * Content of the card after the route's reply.
  *
  * @param {Data} shown by the card, as the page has drawn it last
  * @param {Partial<Data>} told

@@ -13,7 +13,7 @@ import { say } from "./state.js";
 export function setFlag(state, on) {
   state.flagged = on;
   find(state.holder, "[data-key=f]").setAttribute("aria-pressed", String(on));
-  say(state, on ? "Flagged; it is stored with your answer." : "The flag is taken away.");
+  say(state, on ? "Flagged; it is stored with your answer." : "The flag is removed.");
 }
 
 /** @param {State} state */

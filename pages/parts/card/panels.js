@@ -8,7 +8,7 @@ import { roomOf } from "./state.js";
 /** @import { State } from "./types.js" */
 
 /**
- * What ends every sheet of keys.
+ * Last lines of every key sheet.
  *
  * @type {[string, string][]}
  */
@@ -24,8 +24,8 @@ export const COMMON_KEYS = [
   ["← / →", "Half a second back or on in the recording"],
   ["G", "Guidelines, where the owner has written some"],
   ["Shift + G", "Examples of the classes, where the owner has marked some"],
-  ["Shift + P", "Take a break: the question is hidden and its clock stands still"],
-  ["Tab", "To every button; Enter presses it"],
+  ["Shift + P", "Take a break: the question is hidden and its clock stops"],
+  ["Tab", "Move to the next button; Enter clicks it"],
   ["? / Esc", "This sheet; close what is open"],
 ];
 

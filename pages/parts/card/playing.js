@@ -1,5 +1,5 @@
 // @ts-check
-// Of all recordings on a page one plays at a time.
+// One recording plays at a time.
 
 /** @type {HTMLAudioElement | null} */
 let playing = null;

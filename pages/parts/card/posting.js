@@ -36,7 +36,7 @@ export function goes(state) {
 /** Something before the server lets pages through, and no presses. */
 let closed = false;
 
-/** What changes nothing but the card. All else is drawn by the page: what leads away, or to rows together. */
+/** Actions that change only the card. All else is drawn by the page: what leads away, or to rows together. */
 const BY_ROUTE = new Set([
   "is",
   "among",
@@ -98,7 +98,7 @@ export async function post(state, said) {
 }
 
 /**
- * What the page has drawn last for this card, on the screen or held back while a press was on its way.
+ * Latest page data for this card, shown or held back while an answer was being sent.
  *
  * @param {State} card
  */
@@ -109,7 +109,7 @@ function drawnFor(card) {
 }
 
 /**
- * What the server says in the end; null where the card was taken away before.
+ * Final reply of the server; null where the card was taken away before.
  *
  * @param {State} state
  * @param {Press} said
@@ -139,7 +139,7 @@ const isThere = () =>
   );
 
 /**
- * Raises where nothing whole comes back.
+ * Raises if nothing whole comes back.
  *
  * @param {URL} address
  * @param {string} body
@@ -172,7 +172,7 @@ function shown(card, drawn, told) {
   card.take(card, data, { dealt: true });
   if (data.frame === card.frame) return;
   card.frame = data.frame;
-  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card anew
+  card.send("here", { token: data.token ?? "" }); // the page draws what stands around the card again
 }
 
 /**

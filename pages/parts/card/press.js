@@ -6,7 +6,7 @@ import { goesByRoute, post } from "./posting.js";
 
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
-/** What answers nothing: the question stays as it is. */
+/** Actions that are not answers: the question stays as it is. */
 const NO_ANSWERS = new Set([
   "undo",
   "redo",
@@ -55,7 +55,7 @@ export function press(state, button, kind, labels, seq = null) {
 
 /**
  * No word from the server: it may be slow, or it was restarted and knows this page no more. Once it answers
- * again the page is loaded anew; the token makes sure that nothing is stored twice.
+ * again the page is reloaded; the token makes sure that nothing is stored twice.
  *
  * @param {State} state
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// A known row before somebody starts: the answer is judged at once, and stored nowhere among the answers.
+// A known row before someone starts: the answer is judged at once, and stored nowhere among the answers.
 
 import { actionButton, answerGroup } from "./actions.js";
 import { key, make } from "./elements.js";
@@ -11,7 +11,7 @@ import { press } from "./press.js";
 export const qualifying = {
   keys: [
     ["1 – 9, then letters", "It is this one"],
-    ["Enter", "On to the next row, once yours is judged"],
+    ["Enter", "Next row, after you see the result"],
   ],
   bare: true,
   asking,

@@ -1,5 +1,5 @@
 // @ts-check
-// What the questions of every kind begin and end with.
+// First and last part of every kind's questions.
 
 import { actionButton } from "./actions.js";
 import { make } from "./elements.js";
@@ -8,7 +8,7 @@ import { openExamples } from "./examples.js";
 /** @import { Question, State } from "./types.js" */
 
 /**
- * What is asked, the way to examples of the classes, and which model the shares come from.
+ * The question, a link to examples of the classes, and the model of the shares.
  *
  * @param {State} state
  * @param {Question} question

@@ -1,5 +1,5 @@
 // @ts-check
-// What a person has set about the card, kept in their browser; where that keeps nothing, until the page is closed.
+// Settings of the card, stored in the browser; where that keeps nothing, until the page is closed.
 
 const BEGIN = "winnow-";
 
@@ -8,7 +8,7 @@ const here = new Map();
 
 /**
  * @param {string} name
- * @returns {boolean} false where it was never set
+ * @returns {boolean} false if it was never set
  */
 export function isOn(name) {
   try {

@@ -10,7 +10,7 @@ import { letGo, sound } from "./sound.js";
 /** @import { Component, View } from "./types.js" */
 
 /**
- * What is drawn in each place, and how it is played: a page is often run anew for other reasons, and a recording plays on.
+ * Drawing of each place, and its player: a page is often run again for other reasons, and a recording plays on.
  *
  * @type {WeakMap<Node, { said: string, wanted: boolean, play: () => void }>}
  */

@@ -71,7 +71,7 @@ const line = (row) =>
   );
 
 /**
- * The row's name and, where it has nothing else to be seen or heard by, its first features.
+ * The row's name and, if it has nothing else to be seen or heard by, its first features.
  *
  * @param {Pick<SimilarRow, "id" | "text" | "image" | "audio" | "features">} row
  */

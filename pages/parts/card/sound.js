@@ -73,7 +73,7 @@ export function sound(view, { keyed, eager = true }) {
   }
   const play = () => {
     if (isDone || audio.ended) audio.currentTime = start;
-    audio.play().catch(() => {}); // a browser may forbid what nobody pressed
+    audio.play().catch(() => {}); // a browser may forbid what no one pressed
   };
   const again = () => {
     audio.currentTime = start;
@@ -174,11 +174,11 @@ export function sound(view, { keyed, eager = true }) {
       go,
       make(
         "button",
-        { class: "tool", type: "button", title: "From the begin again", ...name("r"), onclick: again },
+        { class: "tool", type: "button", title: "From the start", ...name("r"), onclick: again },
         keyed && key("R"),
         make("span", { text: "Again" }),
       ),
-      toggle(LOOP, "l", "Loop", "Over and over", () => {}),
+      toggle(LOOP, "l", "Loop", "Repeat", () => {}),
       toggle(HALF, "-", "Half speed", "Twice as long, an octave lower", setRate),
       time,
     ),
@@ -198,7 +198,7 @@ export function sound(view, { keyed, eager = true }) {
 }
 
 /**
- * The recording that was drawn there, where there is one.
+ * The recording that was drawn there, if there is one.
  *
  * @param {ParentNode} holder
  * @returns {HTMLAudioElement | null}

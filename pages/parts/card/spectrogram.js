@@ -57,7 +57,7 @@ export function ticks(low, high, most) {
 }
 
 /**
- * The frequencies that are named beside a picture, in Hz.
+ * The frequencies that are named next to a picture, in Hz.
  *
  * @param {Pick<Edges, "f0" | "f1">} edges
  * @param {boolean} log
@@ -102,7 +102,7 @@ export function addressOf(audio, segment, log) {
 }
 
 /**
- * The picture from there; words where there is none, whatever came instead: our own, or of a page that somebody's
+ * The picture from there; words if there is none, whatever came instead: our own, or of a page that someone's
  * proxy, or signing in, has put in its place.
  *
  * @param {string} address
@@ -117,7 +117,7 @@ export async function fetched(address) {
     if (!edges) return "The server sent something else. Reload the page.";
     return { edges, image: await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none" }) };
   } catch {
-    return "The server did not answer. Look whether you are online.";
+    return "The server did not answer. Check your connection.";
   }
 }
 
@@ -225,7 +225,7 @@ function seconds(edges) {
 const mark = (text, side, share) => make("span", { text, style: `${side}:${100 * share}%` });
 
 /**
- * What is not asked about is paler; the rest has lines at its ends and says what it is.
+ * Sound outside the asked segment is paler; the rest has lines at its ends and says what it is.
  *
  * @param {Segment} segment
  * @param {Edges} edges

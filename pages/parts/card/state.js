@@ -1,5 +1,5 @@
 // @ts-check
-// What one card remembers from drawing to drawing.
+// State of one card between redraws.
 
 import { make } from "./elements.js";
 
@@ -76,7 +76,7 @@ export function keepDraft(state, token) {
 
 /**
  * A press was dealt with and the question is the same: it was not answered, and what was typed still belongs to it, but
- * for a note that was left beside the row and is saved.
+ * for a note that was left next to the row and is saved.
  *
  * @param {State} state
  */
@@ -97,7 +97,7 @@ export const buttonOf = (state, name, attribute = "data-key") =>
   state.holder.querySelector(`[${attribute}~="${CSS.escape(name)}"]`);
 
 /**
- * What has the focus, where that is in the card.
+ * The focused element, if it is in the card.
  *
  * @param {State} state
  */

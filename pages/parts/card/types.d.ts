@@ -1,4 +1,4 @@
-/** What the modules of the question card hand to one another, and what the server sends them (`question_card.py`). */
+/** Types shared by the modules of the question card and the server (`question_card.py`). */
 
 /** Every kind of entry that a press can send: an answer, or undo and redo. A test holds the list against the server's. */
 export type EntryKind =
@@ -16,9 +16,9 @@ export type EntryKind =
   | "redo";
 
 /**
- * What else a press can be: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
- * another dispute (seq: its row), a note beside it; many rows at once (labels of "confirm": the numbers of rows that are
- * taken out), and back to one.
+ * Other kinds of clicks: a pause and its end, a row of the history opened, the steps of a qualification; a verdict,
+ * another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the numbers of rows that are
+ * excluded), and back to one.
  */
 export type OtherPress =
   | "pause"
@@ -50,7 +50,7 @@ export interface Picture {
   image: ImageBitmap;
 }
 
-/** What the browser can fetch of a row before it is asked about. */
+/** Files of a row that the browser can prefetch. */
 export type Coming = Pick<View, "images" | "audio" | "segment">;
 
 /** A detection in a picture. place : left, top, width, height as shares of it. name : "" if it is not to be shown */
@@ -71,7 +71,7 @@ export interface View {
   segment: Segment | null;
   text: string | null;
   features: [string, string][];
-  /** Column and text of what stands beside the row's name. */
+  /** Column and text of what is next to the row's name. */
   caption: [string, string][];
 }
 
@@ -93,7 +93,7 @@ export interface Line {
 }
 
 /**
- * What every kind's question has. shown : a stamp of what is on the screen, which the answer carries back
+ * Common parts of every kind's question. shown : a stamp of what is on the screen, which the answer carries back
  * model : what the bars are      learnt : the line of the answer log up to which the model has learnt, null without one
  */
 export interface Question {
@@ -104,7 +104,7 @@ export interface Question {
   shown: string;
   telling: { between: [string, string]; columns: string[] } | null;
   view: View;
-  /** What is likely to be asked next, where it has files. */
+  /** The likely next row, if it has files. */
   coming: Coming | null;
 }
 
@@ -118,7 +118,7 @@ export interface Given {
   flagged: boolean;
 }
 
-/** An answered row beside the one on the screen. text : its beginning, "" where it has none. note : "" without one */
+/** An answered row next to the one on the screen. text : its beginning, "" if it has none. note : "" without one */
 export interface SimilarRow {
   id: string;
   image: string | null;
@@ -127,18 +127,18 @@ export interface SimilarRow {
   features: [string, string][];
   labels: string[];
   note: string;
-  /** Of the answer, in the history; else null. */
+  /** For the answer, in the history; else null. */
   seq: number | null;
 }
 
-/** What the server found for the question with this token. refused : why it has not looked, null where it has */
+/** Result of the server for the question with this token. refused : why it has not looked, null if it has */
 export interface Similar {
   token: string;
   refused: string | null;
   rows: SimilarRow[];
 }
 
-/** What a panel that is filled on demand shows. wanted : the name under which it was asked for */
+/** Content of a panel that is filled on demand. wanted : the name under which it was asked for */
 export interface PanelRows {
   wanted: string;
   refused: string | null;
@@ -155,13 +155,13 @@ export interface Day {
   rest: string | null;
 }
 
-/** What can be pressed where there is no question. */
+/** Buttons shown if there is no question. */
 export interface Offer {
   kind: OtherPress;
   text: string;
 }
 
-/** What came of an answer to a known row. said, label : what the person named, and the row's own */
+/** Result of an answer to a known row. said, label : what the person named, and the row's own */
 export interface Judged {
   said: string;
   label: string;
@@ -169,15 +169,15 @@ export interface Judged {
   note: string;
 }
 
-/** A known row, asked before somebody starts. judged : once it is answered */
+/** A known row, asked before someone starts. judged : once it is answered */
 export interface KnownQuestion extends Question {
   about: string;
   judged: Judged | null;
 }
 
-/** What the server sends at every drawing. turn : counts the presses it has dealt with. tab : names its session.
+/** Data that the server sends at every redraw. turn : counts the presses it has dealt with. tab : names its session.
  * drawing : counts its drawings in this session. person : whose page it is. route : where answers are sent to; null where
- * every press goes by the page. height : of the log; more is newer, null where there is no order. frame : a stamp of what
+ * every press uses the page. height : of the log; more is newer, null if there is no order. frame : a stamp of what
  * stands around the card */
 export interface Data<Q extends Question = Question> {
   project: number;
@@ -202,12 +202,12 @@ export interface Data<Q extends Question = Question> {
   /** There are examples of classes to be shown. */
   examples: boolean;
   done: string | null;
-  /** done : the word for what is answered, where it is another */
+  /** done : the word for what is answered, if it is another */
   counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
-/** What the route answers with: what the card is told of what comes next, null where that could not be had.
- * together : rows stand before the person together, which the page draws */
+/** Reply of the route: what the card is told of what comes next, null where that could not be had.
+ * together : rows are before the person together, which the page draws */
 export interface Answer {
   card: Partial<Data> | null;
   together: boolean;
@@ -224,7 +224,7 @@ export interface Press {
   flagged: boolean;
 }
 
-/** What Streamlit calls a component with. */
+/** Arguments that Streamlit passes to a component. */
 export interface Component<D> {
   data: D;
   parentElement: ParentNode & Node;
@@ -243,19 +243,19 @@ export interface Draft {
 export interface Room<Q extends Question = Question> {
   /** The sheet of keys: each key, and what it does. */
   keys: [string, string][];
-  /** What stands beside the instance. */
+  /** Area next to the instance. */
   asking?(state: State, question: Q): HTMLElement;
-  /** What stands in the place of instance and question. */
+  /** Content shown instead of instance and question. */
   whole?(state: State, question: Q): HTMLElement;
   /** The answers under it. */
   actions(state: State, question: Q): HTMLElement;
-  /** What stands in the place of the instance alone, around it. */
+  /** Content shown instead of the instance, around it. */
   lead?(state: State, question: Q, instance: HTMLElement): (Node | string)[];
-  /** Called once the question stands on the page. */
+  /** Called once the question is on the page. */
   drawn?(state: State, question: Q): void;
-  /** What Enter does now; null where it does nothing of the room's. */
+  /** Action of Enter now; null if it does nothing of the room's. */
   entering?(state: State, question: Q): (() => void) | null;
-  /** What a key does here before all else; null where it does nothing of the room's. name : of the key */
+  /** Keys that this room handles first; null if it does nothing of the room's. name : of the key */
   command?(state: State, question: Q, event: KeyboardEvent, name: string): (() => void) | null;
   /** No undo, notes or history belong under its questions. */
   bare?: boolean;
@@ -263,7 +263,7 @@ export interface Room<Q extends Question = Question> {
   escape?(state: State): boolean;
 }
 
-/** What one card remembers from drawing to drawing. */
+/** State of one card between redraws. */
 export interface State {
   rooms: Record<string, Room>;
   data: Data;
@@ -283,9 +283,9 @@ export interface State {
   frame: string | null;
   /** The press that is with the route, which alone ends the wait for it. */
   posted: Press | null;
-  /** What the page has drawn meanwhile of the same project. */
+  /** Later drawings of the page for the same project. */
   held: Data | null;
-  /** Of a panel that is to be filled: the name it asked under. */
+  /** For a panel that is to be filled: the name it asked under. */
   wanted: string | null;
   /** Shows data (`card.js`). */
   take(state: State, data: Data, how: { first?: boolean; dealt?: boolean }): void;
@@ -297,7 +297,7 @@ export interface State {
   staying: number | undefined;
   /** Token of the question answered last. */
   answered: string | null;
-  /** The latest press was a note left beside the row. */
+  /** The latest press was a note left next to the row. */
   leftNote: boolean;
   note: string;
   flagged: boolean;

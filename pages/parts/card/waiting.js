@@ -8,7 +8,7 @@ import { activeIn, buttonOf } from "./state.js";
 const MEANT_FOR_NEXT = new Set("mwtfz0h?,");
 
 /**
- * Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True where the key is dealt with.
+ * Keeps such a key, and what is typed after it; the card takes nothing else meanwhile. True if the key is dealt with.
  *
  * @param {Pick<State, "busy" | "waiting">} state
  * @param {Pick<KeyboardEvent, "key" | "repeat" | "shiftKey">} event

@@ -15,7 +15,7 @@ import { make } from "./elements.js";
  * @param {{ target: HTMLImageElement }} event
  */
 export function fit({ target: image }) {
-  // What is drawn over it takes its shape, too.
+  // An overlay takes its shape, too.
   (image.parentElement ?? image).style.setProperty("--shape", String(image.naturalWidth / image.naturalHeight || 1));
   image.classList.toggle("coarse", image.naturalWidth <= 96);
   image.classList.add("there");

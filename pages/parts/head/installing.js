@@ -1,5 +1,5 @@
 // @ts-check
-// What lets a browser put Winnow among its apps: Streamlit's document has no place for these, so they are added to its head.
+// Tags that let a browser install Winnow as an app: Streamlit's document has no place for these, so they are added to its head.
 
 const COLOUR = "#0f6b5e";
 

@@ -106,7 +106,7 @@ function build(parentElement) {
         list.append(line);
       }
     }
-    if (!lines.length) list.append(element("p", "group", "No page and no project has this name."));
+    if (!lines.length) list.append(element("p", "group", "No page or project matches."));
     choose(0);
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // On a phone Streamlit shows the menu as a drawer over the page and keeps it there once a page is chosen, even over a
-// reload. A press beside the drawer closes it, so one follows every choice.
+// reload. A press next to the drawer closes it, so one follows every choice.
 
 import { offerInstalling } from "./installing.js";
 

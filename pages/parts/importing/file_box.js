@@ -15,8 +15,8 @@
  */
 
 const WAITING = "Choose a file, or drop it here.";
-const ONE = "Drop one file alone.";
-const SILENT = "The upload broke off. Check the connection, then choose the file again.";
+const ONE = "Drop a single file.";
+const SILENT = "The upload was interrupted. Check the connection, then choose the file again.";
 
 /** @param {string} text */
 const inner = (text) => {
@@ -38,7 +38,7 @@ const button = (text, press) => {
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
 /**
- * What is wrong with files before any of them is sent; "" where nothing is.
+ * Problems with files before any of them is sent; "" if nothing is.
  *
  * @param {{ size: number }[]} files
  * @param {Pick<Box, "most" | "limit">} box
@@ -48,7 +48,7 @@ export const wrongWith = (files, { most, limit }) => {
   return files[0].size > most ? `The file has ${megabytes(files[0].size)}. ${limit}` : "";
 };
 
-/** A box as it stands in the page, drawn once and kept over the page's own drawings. */
+/** A box as it is in the page, drawn once and kept over the page's own drawings. */
 class FileBox {
   /** @param {Node} parent */
   constructor(parent) {
@@ -162,7 +162,7 @@ class FileBox {
   /** @param {string} key */
   arrived(key) {
     this.request = null;
-    this.tell?.(key); // and the page is drawn anew
+    this.tell?.(key); // and the page is redrawn
   }
 
   /** @param {string} words */

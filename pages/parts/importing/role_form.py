@@ -34,7 +34,7 @@ FORMS = {
 CUTS = {
     "all": "every label with a weight above 0",
     "mass": "the fewest labels that hold a share of the weight",
-    "threshold": "labels from a weight on",
+    "threshold": "labels of at least a weight",
     "top": "the heaviest labels",
 }
 UNLABELLED = {
@@ -47,7 +47,10 @@ OUTSIDE = {
     "add": "add them to the candidates",
     "unknown": "treat them as unknown",
 }
-VOTE_WEIGHTS = {"counts": "every vote alike", "dawid-skene": "votes count by how right each voter is"}
+VOTE_WEIGHTS = {
+    "counts": "every vote counts the same",
+    "dawid-skene": "votes count by the voter's estimated accuracy",
+}
 SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+", "|,", "|;", ";,", "|;,"]
 SEPARATOR_NAMES = {
     "|": "| bar",
@@ -67,10 +70,10 @@ def label_columns(choices: Choices, *, vectors: bool) -> Roles:
     """The columns that hold the labels, and how they are read."""
     chosen = _vectors(choices) if vectors else _candidates(choices)
     ignored = st.multiselect(
-        "Read as empty among the labels",
+        "Read as “no label”",
         list(dict.fromkeys([*choices.held["ignored"], *choices.guess.ignored, *MISSING])),
         accept_new_options=True,
-        help="What stands there for nothing, as programs write it. Anything else is a class.",
+        help="Placeholders that mean “no label”, such as nan. Anything else is a class.",
         **choices.kept("ignored", list(choices.guess.ignored)),
     )
     chosen = replace(chosen, ignored=tuple(ignored))
@@ -114,7 +117,7 @@ def _candidates(choices: Choices) -> Roles:
         left, right = st.columns([3, 1])
         columns = choices.many(left, "Columns of scores", way)
         prefix = right.text_input(
-            "What stands before the label in their names",
+            "Prefix of their names",
             help="Or around it, with * for the label, as in *_prob.",
             **choices.kept("score_prefix", ""),
         )
@@ -138,7 +141,7 @@ def _voted(roles: Roles, choices: Choices) -> Roles:
         "How much a vote counts",
         list(VOTE_WEIGHTS),
         format_func=VOTE_WEIGHTS.__getitem__,
-        help="The second goes by how often each voter agrees with the others, label by label (Dawid-Skene). It is "
+        help="The second weighs each voter by agreement with the others, label by label (Dawid-Skene). It is "
         "fixed once the project is made.",
         **choices.kept("vote_weights", choices.guess.vote_weights),
     )
@@ -160,7 +163,7 @@ def _vectors(choices: Choices) -> Roles:
         not_labels=choices.one(right, "Labels that are not (optional)", "not_labels"),
         label_vectors=True,
     )
-    # Numbers beside labels weigh candidates; of label vectors each label is right or not.
+    # Numbers next to labels weigh candidates; of label vectors each label is right or not.
     forms = [name for name in FORMS if name != "weighted" or choices.held["form"] == name]
     roles = replace(roles, form=_form(left, choices, forms))
     return replace(roles, separator=_separator(right, choices)) if roles.form != "json" else roles
@@ -192,7 +195,7 @@ def _cut(roles: Roles, choices: Choices) -> Roles:
         "Candidates are",
         list(CUTS),
         format_func=CUTS.__getitem__,
-        help="The weights stay beside the candidates: they are shown with the question and the model learns by them.",
+        help="The weights are shown with the question, and the model learns from them.",
         **choices.kept("cut", choices.guess.cut),
     )
     if cut == "all":
@@ -221,7 +224,7 @@ def role_form(upload: Upload, key: str) -> Roles:
     choices = choices_of(upload, key)
     with st.container(border=True):
         kind = st.radio(
-            "What do the labels of a row say?",
+            "What do the labels mean?",
             list(KINDS),
             format_func=KINDS.__getitem__,
             horizontal=True,
@@ -231,12 +234,12 @@ def role_form(upload: Upload, key: str) -> Roles:
         one = _single_columns(choices, with_truth=kind == CANDIDATES)
         image_features = one["image"] is not None and st.checkbox(
             "Learn from what the image looks like",
-            help="Where which edges run, and which colours it has, become 192 features of the row.",
+            help="Edges and colours become 192 features of the row.",
             **choices.kept("image_features", choices.guess.image_features),
         )
         sound_features = one["audio"] is not None and st.checkbox(
             "Learn from what the recording sounds like",
-            help="How loud, varied, quick and when each of 32 bands of pitch is: 128 features of the row.",
+            help="Loudness, variation, speed and timing in 32 frequency bands become 128 features of the row.",
             **choices.kept("sound_features", choices.guess.sound_features),
         )
         numbers = choices.many(st, "Number features", "numbers", "The model learns from these.")
@@ -283,7 +286,7 @@ def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], 
             st,
             "Caption",
             "caption",
-            "Shown beside the row's name, such as a date and a place; nothing is learned from it.",
+            "Displayed next to the row's name, such as a date and a place; never used for training.",
         )
         if not with_images:
             return (), caption, source

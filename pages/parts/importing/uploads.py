@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """What comes of this job with a file of the person's, which goes on where it was when this page has been away. The
+    """The result of this job with a file of the person's, which goes on if it was when this page has been away. The
     page ends here where its turn does not come, or where another page of the person's has the file.
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
@@ -50,11 +50,11 @@ def awaited(
 
 
 def await_job(
-    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Looking at every file"
+    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Checking every file"
 ) -> Result:
-    """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
+    """The result of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
 
-    doing : in words      working : what is said beside the share that is done
+    doing : in words      working : what is said next to the share that is done
     """
     why: str | None = None
     with st.spinner(doing):
@@ -83,14 +83,15 @@ def show(
     place: st.delta_generator.DeltaGenerator,
     before: int,
     share: float | None,
-    working: str = "Looking at every file",
+    working: str = "Checking every file",
 ) -> None:
     """Say how many files come before, or how much of this one is done. working : what is being done"""
     if before:
         come = "comes" if before == 1 else "come"
         place.info(
-            f"{counted(before, 'other file')} {come} before this one. It is read as soon as it is its turn. You may "
-            f"load this page anew; if you leave it for {jobs.UNATTENDED / 60:.0f} minutes, the place is given away.",
+            f"{counted(before, 'other file')} {come} before this one. It is read when its turn comes. You "
+            "can reload this page; if you leave it for"
+            f" {jobs.UNATTENDED / 60:.0f} minutes, you lose your place.",
             icon=":material/hourglass_top:",
         )
     elif share is not None:
@@ -125,7 +126,7 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
 
 _OPTION = re.compile(
     r" \(--[a-z-]+\)"
-)  # of the command line, which a fix names beside what is chosen on the page
+)  # of the command line, which a fix names next to what is chosen on the page
 
 
 def on_page(words: str) -> str:
@@ -139,7 +140,7 @@ def _in_words(problem: Problem) -> str:
 
 
 def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
-    """What is odd about the table, and what was read in one of several ways."""
+    """Oddities of the table, and what was read in one of several ways."""
     if not doubts and not notes:
         return
     with st.container(border=True):
@@ -165,7 +166,7 @@ def show_reading(reading: ReadingSummary) -> None:
 
 
 def chosen_ways(key: str) -> dict[str, str]:
-    """What was chosen about a file as a whole, if it is not read so anyway. key : of the file"""
+    """Choices about a file as a whole, unless it is read that way anyway. key : of the file"""
     found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
     usual = {(way.name, next(iter(way.options))) for way in WAYS}
     return {name: value for name, value in found.items() if value is not None and (name, value) not in usual}
@@ -188,12 +189,12 @@ def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
     if not stops:
         return True
     st.warning(
-        "Some cells have two readings. Correct the file, or accept how they are read.", icon=":material/help:"
+        "Some cells have two readings. Correct the file, or accept this reading.", icon=":material/help:"
     )
     accepted = []
     for doubt in stops:
         _side_by_side(doubt)
-        accepted.append(st.checkbox("It is right as it is read", key=f"accept-{doubt.name}-{key}"))
+        accepted.append(st.checkbox("Accept this reading", key=f"accept-{doubt.name}-{key}"))
     return all(accepted)
 
 
@@ -202,7 +203,7 @@ _TWO_READINGS = re.compile(r"(?P<found>.+): read here,? (?P<here>.+), but (?P<ot
 
 
 def _side_by_side(doubt: Doubt) -> None:
-    """What was found, and its two readings next to each other."""
+    """The doubt, and its two readings next to each other."""
     worded = _TWO_READINGS.fullmatch(doubt.message)
     if worded is None:
         st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
@@ -294,8 +295,8 @@ def let_go(seat: Seat, key: str) -> None:
 
 
 def _note(key: str) -> None:
-    """Have the address name the file that the box holds: a page that is loaded anew knows no more than its address. The
-    file is given to whoever sent it alone."""
+    """Have the address name the file that the box holds: a page that is reloaded knows no more than its address. The
+    file is given to anyone who sent it alone."""
     file, noted = st.session_state.get(held_at(key)), _noted_as(key)
     if file is not None and st.query_params.get(noted) != file:
         st.query_params[noted] = file

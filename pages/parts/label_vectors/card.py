@@ -32,20 +32,20 @@ from workflow.projects.standing import Standing
 from workflow.seat import Seat
 
 KNOWN_OR_SURE = (
-    "A label that was empty at import counts one bit, then the model's own doubt about it as of its latest fit, and "
-    "nothing once it is known or its row is set aside: the share of the bits that is gone"
+    "A label that was empty at import counts one bit, then the model's remaining uncertainty, and zero "
+    "once it is known or its row is excluded. This is the share of bits that is gone"
 )
-"""What the share on the card, and the metric of the Progress page, means."""
+"""Help text of the share on the card and the metric on Progress."""
 
 _CARD = card_of("label_vectors")
 
-DONE = "Every label of every row is known, or was set aside."
+DONE = "Every label of every row is known or excluded."
 
 
 def told(
     question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    """Card data about the question, or the empty state, or what is offered in place of a question."""
     return card_data(
         room="cell" if question is not None and question.label is not None else "labels",
         token=question.token if question else None,
@@ -63,7 +63,7 @@ def told(
 
 
 def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None = None) -> Drawing:
-    """What draws the same."""
+    """The function that draws the same."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
@@ -123,36 +123,36 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "model",
         "Predicted by",
-        "Whatever predicts, questions are chosen by BML-CS. Automatic compares anew with every fit, and Progress says "
-        "which model predicts and by how much it is ahead.",
+        "BML-CS chooses the questions, no matter which model predicts. Automatic compares the models at "
+        "every fit; Progress shows which one predicts and its lead.",
         MODELS,
     ),
     Setting(
         "question",
         "Asked are",
-        "Whole rows are quick where most labels are seen at a glance; single labels tell the model more per answer.",
+        "Whole rows are quick if most labels are visible at a glance. Single labels teach the model more per answer.",
         QUESTIONS,
     ),
     Setting(
         "criterion",
         "Asked first",
-        "Counts for everybody from the next question on.",
+        "Applies to everyone from the next question.",
         CRITERIA,
         unset="the default: variance for rows, information for labels",
     ),
     Setting(
         "n_components",
         "Components",
-        "Numbers that the labels of a row are squeezed into. Fewer are faster, more keep rare labels apart. Empty: "
-        "half as many as labels, at least 8 and at most 64.",
+        "Size of the compressed label vector. Smaller is faster; larger separates rare labels better. "
+        "Empty: half the number of labels, from 8 to 64.",
         least=1,
         whole=True,
         unset="by the number of labels",
     ),
     Setting(
         "refresh_every",
-        "Fit anew after answers",
-        "Every answer is taken in at once; after this many the model is fitted anew, in the background.",
+        "Refit after (answers)",
+        "Every answer updates the model at once. After this many, it is refitted in the background.",
         least=1,
         whole=True,
     ),
@@ -162,8 +162,8 @@ ANSWERING: tuple[Setting, ...] = (
     Setting(
         "overlap",
         "People a label",
-        "How many people answer each label. Nobody sees what others said of a row before they have answered it "
-        "themselves. With two or more, answers are combined by majority unless you choose another rule.",
+        "How many annotators answer each label. They see the answers of others only after their own. With "
+        "two or more, the majority decides unless you choose another rule.",
         least=1,
         most=50,
         whole=True,
@@ -171,9 +171,9 @@ ANSWERING: tuple[Setting, ...] = (
     OVERLAP_SHARE,
     Setting(
         "agree",
-        "Stop when so many agree",
-        "Nobody else is asked about a label as soon as so many people say the same of it. Where whole rows are asked, "
-        "a row is asked until that is so of each of its labels.",
+        "Stop once this many agree",
+        "A label is no longer asked once this many annotators agree. With whole rows, a row is asked "
+        "until this holds for each label.",
         least=2,
         most=50,
         whole=True,
@@ -181,43 +181,43 @@ ANSWERING: tuple[Setting, ...] = (
     ),
     Setting(
         "fold",
-        "What several answers make of a label",
-        "Label by label. Where as many say yes as no, it is what the file said of it, or not known.",
-        {"latest": "the latest answer counts", "majority": "what most people say"},
+        "Combine answers by",
+        "Applies label by label. A tie keeps the value of the file, or stays unknown.",
+        {"latest": "the latest answer counts", "majority": "the majority"},
     ),
     CHECKS_BY_ALL,
 )
 
 
-# What pages say of projects of label vectors.
+# Page texts for projects of label vectors.
 
 EXPORT = ExportWords(
     "Cells",
     {
         "given": "known in the file",
         "oracle": "a person answered",
-        "model": "not asked: the cell stays empty, what the model says and its probability stand beside it",
+        "model": "not asked: the cell stays empty, what the model says and its probability stand next to it",
         "truth": "a held-out row of the file",
-        "bad": "taken out as a bad item",
+        "bad": "excluded as a bad item",
     },
-    "1 is yes, 0 is no, an empty cell was not asked: it is never written as 0. Added for each label: "
+    "1 is yes, 0 is no. A cell that was not asked stays empty; it is never written as 0. Added for each label: "
     "winnow_probability, winnow_predicted and winnow_source.",
     {"all": "All", "answered": "Answered", "sure": "Confident"},
-    "Labels that a person or the file decides are always sure. Of the others the model must say yes, or no, with this "
-    "probability. Bad items are never among these rows.",
+    "Labels decided by a person or the file always count as confident. For the others, the model needs "
+    "this probability. Bad items are never included.",
     {
         "all": "The table has no rows.",
-        "sure": "In no row is every label that sure. Lower the probability, or take every row.",
-        "answered": "Nobody has answered a label yet. Answer some, or take every row.",
+        "sure": "No row reaches this confidence for every label. Lower the probability, or export every row.",
+        "answered": "No label is answered yet. Answer some, or export every row.",
     },
 )
 
 STOP = StopWords(
     "Labels known or sure",
-    "A label that was empty in the file counts one bit, then the model's own doubt about it, and nothing once it is "
-    "answered: the share of the bits that is gone. 100 % waits until nothing is open.",
-    "Micro F1 on held-out rows, or F1 by answers to blind checks where there are none, has stopped moving. The more "
-    "labels the table has, the more answers it should look at.",
+    "A label that was empty in the file counts one bit, then the model's own doubt about it, and zero "
+    "once it is answered. This is the share of bits that is gone; 100% means that nothing is open.",
+    "Micro F1 on held-out rows, or F1 on blind checks if there are none, has stopped changing. Tables "
+    "with more labels need a longer window.",
     "F1 moves by at most (points)",
     "over the latest (labels answered)",
     "Labels answered in all",
@@ -236,13 +236,13 @@ REVIEW = ReviewWords(
 MAP = MapWords(
     labels="right",
     nothing="no label known to be right",
-    about="Of open rows some label can still be asked about; of answered, given and held-out rows all labels are "
-    "known; bad items are set aside.",
+    about="Open rows have labels left to ask. All labels of answered, given and held-out rows are known. "
+    "Bad items are excluded.",
 )
 
 PREDICTS = (
-    "Micro F1 is high where what is said to be yes is yes, and what is yes is said to be: all labels counted together, "
-    "100 % is without a fault. The standard error is by how much chance moves such a difference."
+    "Micro F1 combines precision and recall over all labels; 100% is perfect. The standard error is the "
+    "typical effect of chance on the difference."
 )
 
 

@@ -25,7 +25,7 @@ export const cell = {
   ],
   asking,
   drawn: hearSwipes,
-  actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" stands beside yes and no
+  actions: (state) => answerGroup(...setAside(state).slice(1)), // "cannot tell" is next to yes and no
 };
 
 /** Labels of the row that are known already and are named. */
@@ -95,7 +95,7 @@ function knownOf(question) {
   return make(
     "p",
     { class: "chips small" },
-    make("span", { class: "quiet", text: "Known of this row:" }),
+    make("span", { class: "quiet", text: "Known labels of this row:" }),
     ...chips,
     known.length > chips.length &&
       make("span", { class: "quiet", text: `and ${(known.length - chips.length).toLocaleString()} more` }),

@@ -10,8 +10,7 @@ from pages.parts.frame import ProjectPage
 def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
     """Say that they cannot be changed, where projects of candidates change theirs."""
     st.info(
-        "The labels of a project with label vectors stay as the file has them. What each means is said in the "
-        "answering room.",
+        "The labels of a project with label vectors stay as the file has them. Describe them under Question page.",
         icon=":material/info:",
     )
 

@@ -23,7 +23,7 @@ PREPARING = "Preparing the questions …"
 
 
 def summary(table: LabelTable) -> None:
-    """What the chosen columns make of the file."""
+    """The result of the chosen columns for the file."""
     cells = vectors_of(table)
     known = cells >= 0
     rows, labels, share, full = st.columns(4)
@@ -35,12 +35,11 @@ def summary(table: LabelTable) -> None:
     full.metric("Rows fully known", f"{int(known.all(axis=1).sum()):,}")
     kept_files(table)
     if known.all():
-        st.info("Every cell is known already: there will be nothing to ask.", icon=":material/info:")
+        st.info("Every cell is known already, so there is nothing to ask.", icon=":material/info:")
     if not (cells == 0).any():
         st.warning(
-            "No cell says no: from labels that are right alone the model cannot learn which are not, and its shares "
-            "will be too high until people have answered no. Fix: name a column of the labels that are not right, or "
-            "write 0 where that is known.",
+            "No cell is “no”. The model needs some to learn from; until then its probabilities are too "
+            "high. Fix: name a column of labels that are not right, or write 0 for known negatives.",
             icon=":material/warning:",
         )
     never = [
@@ -50,9 +49,7 @@ def summary(table: LabelTable) -> None:
     ]
     if never:
         shown = escape(", ".join(never[:8])) + (f" and {len(never) - 8:,} more" if len(never) > 8 else "")
-        st.caption(
-            f"Not yet right for any row: {shown}. The model can say little of these until one is found."
-        )
+        st.caption(f"Not yet “yes” for any row: {shown}. The model cannot predict these until one is found.")
 
 
 def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
@@ -75,21 +72,22 @@ def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
         list(CRITERIA),
         index=None,
         format_func=CRITERIA.__getitem__,
-        placeholder="the default for the kind of question",
+        placeholder="default of the question type",
     )
     model = st.selectbox(
         "Predicted by",
         list(MODELS),
         format_func=MODELS.__getitem__,
-        help="Whatever predicts, questions are chosen by BML-CS. It can be changed at any time.",
+        help="BML-CS chooses the questions, no matter which model predicts. You can change this at any time.",
     )
     share = st.number_input(
         "Blind checks (% of the questions)",
         min_value=0,
         max_value=50,
         value=round(100 * usual.control_share),
-        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
-        f"model is and never train it. Worth it where fewer than {FEWEST_HELD_OUT} rows are held out. Fixed once "
+        help="Some questions are drawn at random and look like all others. Their answers measure the "
+        "model and never train it. Use them if fewer than"
+        f" {FEWEST_HELD_OUT} rows are held out. Fixed once "
         "the project is made.",
     )
     return LabelVectorSettings(

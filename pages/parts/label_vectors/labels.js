@@ -16,7 +16,7 @@ import { setAside, setAsideKeys } from "./set_aside.js";
 /** @type {Room<VectorQuestion>} */
 export const labels = {
   keys: [
-    ["1 – 9, then letters", "The label is right, or not after all"],
+    ["1 – 9, then letters", "Mark the label, or unmark it"],
     ["↵ Enter", "Save: the marked labels are right, all others are not"],
     ["0", "Search the labels; Enter marks the first and never unmarks it, Escape goes back to the keys"],
     ["C", "Cannot tell: you are not asked about this row again"],
@@ -34,7 +34,7 @@ export const labels = {
 const kept = new WeakMap();
 
 /**
- * What is picked stays while the same question is on screen, also after a refused save.
+ * Selections stay while the same question is on screen, also after a refused save.
  *
  * @param {State} state
  * @param {VectorQuestion} question
@@ -69,7 +69,7 @@ function toggleRow(state, question, row) {
       "data-label": row.label,
       "aria-keyshortcuts": row.key || null,
       "aria-pressed": String(picked.has(row.label)),
-      "aria-label": `${row.label}${about ? `, ${about}` : ""}, the model's share ${percent} %`,
+      "aria-label": `${row.label}${about ? `, ${about}` : ""}, the model's share ${percent}%`,
       onclick: () => {
         if (!picked.delete(row.label)) picked.add(row.label);
         toggle.setAttribute("aria-pressed", String(picked.has(row.label)));
@@ -131,7 +131,7 @@ function showPicked(state, question) {
 }
 
 /**
- * What a press on the button that saves will store.
+ * The entry that the save button will store.
  *
  * @param {number} yes labels that are picked
  * @param {number} all

@@ -16,7 +16,7 @@ from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 KINDS = {
     "yes": "labels answered yes",
     "no": "labels answered no",
-    "bad": "rows taken out",
+    "bad": "rows excluded",
     "unsure": "cannot tell",
     "skip": "skipped",
     "right": "labels settled as right",
@@ -33,8 +33,8 @@ def progress_page(page: ProjectPage) -> None:
     _watch(page)
     if view.fault is not None:
         st.warning(
-            f"The model could not be fitted: {escape(view.fault)} It is tried again with the next answers, or with "
-            "other settings of the project.",
+            f"The model could not be fitted: {escape(view.fault)} It is tried again after the next "
+            "answers or when you change the settings.",
             icon=":material/warning:",
         )
     elif view.waiting:
@@ -51,15 +51,17 @@ def progress_page(page: ProjectPage) -> None:
     if view.predictor is not None:
         st.markdown(predicts(view.predictor), help=PREDICTS)
     progress_parts.panel(page, view.stop, STOP)
-    left, right = st.columns(2)
-    with left:
-        _entropy(view)
-    with right:
-        _kinds(view)
-    rows_per_label(view.labels)
+    with progress_parts.more_figures(page) as opened:
+        if opened:
+            left, right = st.columns(2)
+            with left:
+                _entropy(view)
+            with right:
+                _kinds(view)
+            rows_per_label(view.labels)
     st.caption(
-        f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer is taken in at "
-        "once; now and then the model is fitted anew, and the curves get a point."
+        f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer "
+        "updates the model at once. At times it is refitted, and the curves get a point."
     )
 
 
@@ -78,7 +80,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.n_test < FEWEST_MEASURED:
             too_few("Precision and F1", view.n_test, "row")
         else:
-            rows = f"the {view.n_test:,} held-out rows, with the 95 % interval."
+            rows = f"the {view.n_test:,} held-out rows, with the 95% interval."
             for t, share in view.held_out.precision:
                 number(
                     f"Precision at {t}",
@@ -87,7 +89,7 @@ def _figures(view: VectorProgress) -> None:
                     f"Share of the {counted(t, 'likeliest label')} of a row that {either(t, 'is', 'are')} right, "
                     f"over {rows} These rows are never asked about and never trained on.",
                 )
-            about = f"By {rows} Yes is where the model says yes. "
+            about = f"By {rows} “Yes” means that the model says yes. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
             number(
                 "F1, micro", percent(micro.value, 1), _range(micro), f"{about}All labels counted together."
@@ -98,7 +100,7 @@ def _figures(view: VectorProgress) -> None:
         elif view.control.cells < FEWEST_MEASURED:
             too_few("F1, controls", view.control.cells, "label")
         else:
-            about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95 % interval."
+            about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95% interval."
             number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
@@ -106,7 +108,7 @@ def _figures(view: VectorProgress) -> None:
             "Known",
             percent(np.floor(view.known * 100) / 100),
             "of the empty cells",
-            "Share of the cells that were empty at import which have an answer now, or whose row is set aside.",
+            "Share of the cells empty at import that are now answered or excluded.",
         )
         number(
             "Known or sure",
@@ -115,12 +117,12 @@ def _figures(view: VectorProgress) -> None:
             f"{KNOWN_OR_SURE}.",
         )
         if view.entropy is not None:
-            about = "Entropy of all cells not asked, by the model. 0 when it is sure of every one."
+            about = "Entropy of all unasked cells, by the model. 0 means that it is certain of each."
             number("Entropy left", f"{view.entropy:,.0f}", "bits", about)
         about = (
             "Rows with an answer, bad items too."
             if view.by_row
-            else "Labels with an answer that was not taken back."
+            else "Labels with an answer, except withdrawn ones."
         )
         unit = "row" if view.by_row else "label"
         count("Answered", view.answered, unit, about)
@@ -128,8 +130,8 @@ def _figures(view: VectorProgress) -> None:
         if view.seconds_per_answer is not None and view.time_left is not None:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
-                "Median seconds from question to answer over the last 20 answers, and the time that everything open "
-                "would take. Watch the curves: they flatten long before."
+                "Median time per answer over the last 20 answers, and the time needed for everything "
+                "open. The curves usually flatten long before that."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
@@ -165,7 +167,7 @@ def _quality(view: VectorProgress) -> None:
         )
         st.caption(
             f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
-            f"trained on. Bands and bars are 95 % intervals.{since(curve.answers)}"
+            f"trained on. Bands and bars are 95% intervals.{since(curve.answers)}"
         )
     if view.control.accuracy is not None:
         _controls(view)
@@ -181,7 +183,7 @@ def _quality(view: VectorProgress) -> None:
         )
         st.caption(
             f"By {counted(view.control.cells, 'answered blind check')} of {view.n_control:,} drawn at random, "
-            f"never trained on. The band or bar is the 95 % interval.{since(curve.answers)}"
+            f"never trained on. The band or bar is the 95% interval.{since(curve.answers)}"
         )
     if not lines and not controlled:
         st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
@@ -202,8 +204,8 @@ def _controls(view: VectorProgress) -> None:
     found = view.control
     shares = {
         "Right, yes or no": found.accuracy,
-        "Precision of its yes": found.precision,
-        "Recall of what is yes": found.recall,
+        "Precision": found.precision,
+        "Recall": found.recall,
         "F1": found.f1,
     }
     shares |= {f"Precision at {t}": share for t, share in found.at}
@@ -213,12 +215,12 @@ def _controls(view: VectorProgress) -> None:
         {
             "Figure": list(known),
             "Estimate": [100 * share.value for share in known.values()],
-            "95 %, from": [100 * share.low for share in known.values()],
+            "95%, from": [100 * share.low for share in known.values()],
             "to": [100 * share.high for share in known.values()],
         },
         hide_index=True,
         column_config={
-            name: st.column_config.NumberColumn(format="%.1f %%") for name in ("Estimate", "95 %, from", "to")
+            name: st.column_config.NumberColumn(format="%.1f%%") for name in ("Estimate", "95%, from", "to")
         },
     )
     among = (
@@ -250,5 +252,5 @@ def _kinds(view: VectorProgress) -> None:
         hide_index=True,
     )
     st.caption(
-        f"{counted(view.answered_cells, 'label')} answered, {view.unasked:,} open. What was taken back is not counted."
+        f"{counted(view.answered_cells, 'label')} answered, {view.unasked:,} open. Withdrawn answers are not counted."
     )

@@ -31,7 +31,7 @@ def queue_page(page: ProjectPage) -> None:
     view = row_lists.found(page, "Search ID or label", tools)
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     unit = "row" if view.by_row else "label"
-    row_lists.stop_where_empty(page, view, unit, "No row is open: every label is known or was set aside.")
+    row_lists.stop_where_empty(page, view, unit, "No open rows: every label is known or excluded.")
     columns = (UNKNOWN,) if view.by_row else (USEFUL, UNKNOWN)
     lines, _ = row_lists.show_queue(page, view, columns, _cells)
     st.caption(
@@ -67,8 +67,8 @@ def _facts(one: VectorQueueRow, history: Sequence[HistoryLine] | None) -> None:
 
 # A label vector on the Review page: the value of each label, its history, and the form that corrects it.
 
-WAYS = {"labels": "Labels of it are wrong, or missing", "bad": "It is a bad item"}
-NAMED = {1: "Is right", 0: "Is not right", -1: "Not known any more"}
+WAYS = {"labels": "Some labels are wrong or missing", "bad": "Bad item"}
+NAMED = {1: "Is right", 0: "Wrong labels", -1: "Unknown again"}
 """The boxes in which labels are named, by the value that these get."""
 
 
@@ -80,7 +80,7 @@ def review_row(page: ProjectPage, key: str, row: VectorRowReview) -> None:
 def _standing(row: VectorRowReview) -> None:
     names = {cell: [one.label for one in row.labels if one.cell == cell] for cell in STANDS}
     if row.out:
-        st.markdown("A bad item: taken out.")
+        st.markdown("Bad item, excluded.")
     st.markdown(f"Right: {frame.escape(first_of(names[1])) or 'no label'}")
     st.caption(
         f"{len(names[0]):,} {'label is' if len(names[0]) == 1 else 'labels are'} not right, "
@@ -103,15 +103,15 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
     """A new answer about the labels named; the others stay as they are."""
     about = f"{key}-{row.token}-{row.shown}"
     st.markdown("###### Correct it")
-    way = st.radio("The right answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
+    way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
     with st.form(f"{about}-form", border=False):
         if way == "labels":
             for cell, words in NAMED.items():
                 if labels := [one.label for one in row.labels if _can_become(one, cell)]:
                     st.multiselect(words, labels, key=f"{about}-{cell}", placeholder="choose labels")
             st.caption(
-                "Labels that are not named stay as they are. Name none to say again, in your name, what people have "
-                f"said: {'it brings the row back' if row.out else 'with a note, or another flag'}."
+                "Labels not listed stay as they are. Save without any to confirm the current ones in your name:"
+                f" {'it brings the row back' if row.out else 'with a note, or another flag'}."
             )
         save = partial(_save, page, about, row, way)
         row_lists.end_of_form(about, flagged=row.flagged, save=save)
@@ -131,7 +131,7 @@ def _save(
     for cell, labels in named.items():
         for label in labels:
             if label in changes:
-                raise AnswerError(f"{label} is in two boxes. Fix: take it out of one.")
+                raise AnswerError(f"{label} is in two boxes. Fix: remove it from one.")
             changes[label] = cell
     saved = correct(
         page.seat, row.view.row, row.token, way, changes=changes, shown=row.shown, note=note, flagged=flagged

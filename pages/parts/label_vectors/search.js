@@ -1,5 +1,5 @@
 // @ts-check
-// The search over the labels of a row, where they are many. Enter marks the first that is left.
+// The search over the labels of a row, if they are many. Enter marks the first that is left.
 
 import { actionButton } from "../card/actions.js";
 import { make } from "../card/elements.js";
@@ -36,7 +36,7 @@ export function search(picks, list, count) {
   const filter = () => {
     picks.sought = seek.value;
     for (const [place, toggle] of toggles.entries()) toggle.hidden = !holdsWords(names[place], seek.value);
-    tell(toggles.some((toggle) => !toggle.hidden) ? "" : "No label holds these words.");
+    tell(toggles.some((toggle) => !toggle.hidden) ? "" : "No label matches.");
   };
   seek.oninput = filter;
   seek.onkeydown = (event) => {

@@ -1,5 +1,5 @@
 // @ts-check
-// What one answers about label vectors without saying what is right.
+// Answers about label vectors other than labels.
 
 import { answerButton, NEAR } from "../card/actions.js";
 
@@ -13,7 +13,7 @@ import { answerButton, NEAR } from "../card/actions.js";
 export const setAside = (state) => [
   answerButton(state, "c", "unsure", "Cannot tell", { ...NEAR, title: "You are not asked this again" }),
   answerButton(state, "s", "skip", "Skip", { ...NEAR, title: "It comes back later" }),
-  answerButton(state, "x", "bad", "Bad item", { title: "The row is broken or belongs to none: take it out" }),
+  answerButton(state, "x", "bad", "Bad item", { title: "Exclude the row: it is broken or off topic" }),
 ];
 
 /**
@@ -22,6 +22,6 @@ export const setAside = (state) => [
  * @type {[string, string][]}
  */
 export const setAsideKeys = [
-  ["S", "Skip: it comes back later"],
-  ["X", "Bad item: take the row out"],
+  ["S", "Skip: asked again later"],
+  ["X", "Bad item: exclude the row"],
 ];

@@ -11,7 +11,7 @@ export interface VectorQuestion extends Question {
   asked: CellLine | null;
 }
 
-/** What is picked and searched for. screen : names the question on the screen that it belongs to */
+/** Selection and search. screen : names the question on the screen that it belongs to */
 export interface Picks {
   screen: string;
   labels: Set<string>;

@@ -27,7 +27,7 @@ CONSISTENCY = (
 
 @dataclass(frozen=True)
 class MeaningOffer:
-    """What the table says of learning from meaning. See `Meaning` in `measured/types.d.ts`."""
+    """Row of the table about learning from meaning. See `Meaning` in `measured/types.d.ts`."""
 
     about: str
     on: bool

@@ -1,5 +1,5 @@
 // @ts-check
-// What the tables of people and of models are made of: a figure as a dot with its 95% interval on an axis that all
+// Parts of the tables of people and models: a figure as a dot with its 95% interval on an axis that all
 // lines share, buttons, and drawing again only what has changed.
 
 import { make, percentOf } from "../card/elements.js";
@@ -63,7 +63,7 @@ const PRESSED = "button, summary, a[href]";
 /** @typedef {(name: string, value: unknown) => void} Send */
 
 /**
- * What is drawn at each place, and how its buttons reach the server now.
+ * Content of each place, and the current route of its buttons.
  *
  * @type {WeakMap<Node, { said: string, send: Send }>}
  */

@@ -77,7 +77,7 @@ def show_team(
 
 
 def _agreement(team: Team) -> dict[str, object]:
-    """Of blind checks, which are random; of all rows while there are too few of them."""
+    """For blind checks, which are random; of all rows while there are too few of them."""
     agreement = team.agreement
     of, about = (
         (agreement.checks, CHECKS)

@@ -1,4 +1,4 @@
-/** What the tables of people and of models are sent (`team_table.py`, `model_table.py`). */
+/** Data for the tables of people and models (`team_table.py`, `model_table.py`). */
 
 /** A figure with its 95% interval. value : null while it is unknown; sofar : what there is until then, in words */
 export interface Measured {
@@ -8,7 +8,7 @@ export interface Measured {
   sofar: string;
 }
 
-/** The agreement of everybody. about : the method; reading : the figure in a plain sentence, or why there is none */
+/** The agreement of everyone. about : the method; reading : the figure in a plain sentence, or why there is none */
 export interface Agreement extends Measured {
   about: string;
   reading: string;
@@ -49,7 +49,7 @@ export interface Pair {
 export type Measure = [name: string, words: string];
 
 /**
- * disputes : open ones      excludes : the viewer may exclude answers      invites : null where nobody may invite
+ * disputes : open ones      excludes : the viewer may exclude answers      invites : null if no one may invite
  * links : the viewer may make sign-in links      foot : sentences about the columns
  */
 export interface TeamData {

@@ -1,5 +1,5 @@
 // @ts-check
-// Many rows at once: tiles of rows that one press confirms, but for those that are taken out.
+// Many rows at once: tiles of rows that one press confirms, but for those that are excluded.
 
 import { actionButton, answerGroup, backButtons } from "../card/actions.js";
 import { closeButton, openDialog } from "../card/dialog.js";
@@ -17,7 +17,7 @@ import { drawTile } from "./tile.js";
 /** @import { BatchQuestion, Tile } from "./types.js" */
 
 /**
- * Numbers of the rows taken out since the person came to the grid. They are kept by row: the card is drawn anew for all
+ * Numbers of the rows excluded since the person came to the grid. They are kept by row: the card is redrawn for all
  * that the server has dealt with, also a refusal, and by then rows may be missing and the letters may have moved.
  *
  * @type {WeakMap<State, Set<number>>}
@@ -25,7 +25,7 @@ import { drawTile } from "./tile.js";
 const alone = new WeakMap();
 
 /**
- * To the grid, with nothing taken out.
+ * To the grid, with nothing excluded.
  *
  * @param {State} state
  */
@@ -40,8 +40,8 @@ export const batch = {
     ["A, B, C …", "Take this row out, or put it back: it stays open, and you are asked about it alone"],
     ["Arrows", "Move the frame"],
     ["Space", "Take the framed row out, or put it back"],
-    ["Enter", "Store the label for all rows that are not taken out"],
-    ["Z", "Look at the framed row closer"],
+    ["Enter", "Store the label for all rows that are not excluded"],
+    ["Z", "Zoom into the framed row"],
     ["P", "Play the framed row's recording, or pause it"],
     ["U / Shift + U", "Undo, redo: a whole batch at once"],
     ["Esc", "Back to one row at a time"],
@@ -156,7 +156,7 @@ function play(state) {
 }
 
 /**
- * Which of the rows on the screen are taken out.
+ * Which of the rows on the screen are excluded.
  *
  * @param {State} state
  * @param {BatchQuestion} question
@@ -183,7 +183,7 @@ function takeOut(state, question, tiles, out) {
 }
 
 /**
- * What a press on Enter will store.
+ * The entry that Enter will store.
  *
  * @param {number} total
  * @param {number} out

@@ -26,14 +26,14 @@ export const candidates = {
     ["1 – 9, then letters; digits that are labels", "It is this one"],
     ["Shift + its key", "Rule it out"],
     ["M, keys, Enter", "Mark several: it is one of these"],
-    ["W, key", "Wider: it is one of a group, such as a genus, where the row has some"],
+    ["W, key", "Wider: it is one of a group, such as a genus, if the row has groups"],
     ["Y or 1, N or 2", "Yes, no, where one candidate or a group is asked about; A shows all choices"],
-    [".", "More: the choices that are not shown first, where some are not"],
+    [".", "More: show the remaining choices"],
     ["0, or − where digits are labels", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
-    ["S", "Skip: it comes back later"],
-    ["X", "Bad item: take the row out"],
-    ["Shift + M", "Many at once: rows that the model is sure of, confirmed with one press"],
+    ["S", "Skip: asked again later"],
+    ["X", "Bad item: exclude the row"],
+    ["Shift + M", "Batch: confirm rows that the model is confident about in one click"],
     ["U / Shift + U", "Undo, redo: over your last 50 answers"],
     ...COMMON_KEYS,
   ],
@@ -102,7 +102,7 @@ function asking(state, question) {
   );
 }
 
-/** Of so many classes choices are high, of more lower, so that most are in sight; the same at every question. */
+/** With few classes choices are tall, with many lower, so that most are in sight; the same at every question. */
 const FEW = 7;
 
 /**
@@ -124,7 +124,7 @@ function candidateRow(state, question, candidate) {
       "data-key": candidate.key,
       "data-label": candidate.label,
       "aria-keyshortcuts": candidate.key || null,
-      "aria-label": `${candidate.label}${about}${weight}, the model's share ${percent} %`,
+      "aria-label": `${candidate.label}${about}${weight}, the model's share ${percent}%`,
       onclick: () => (isMarking(state) ? toggleMark(state, choose) : press(state, choose, "is", [candidate.label])),
     },
     candidate.key ? key(candidate.key.toUpperCase()) : make("span"),
@@ -176,10 +176,10 @@ function actions(state, question) {
     answerButton(state, "c", "unsure", "Cannot tell", NEAR),
     answerButton(state, "s", "skip", "Skip", { ...NEAR, title: "It comes back later" }),
     answerButton(state, "x", "bad", "Bad item", {
-      title: "Takes the row out: broken, or not what this project is about",
+      title: "Excludes the row: broken or off topic",
     }),
     actionButton("Shift+m", "Many at once", () => openBatch(state), {
-      title: "Rows that the model is sure of, confirmed with one press but for those you take out",
+      title: "Confirm rows that the model is confident about in one click; exclude any",
     }),
   );
 }

@@ -40,8 +40,8 @@ _CARD = card_of("one_label")
 _CLASSES = component("winnow_class_list", "one_label/class_list.js")
 
 DONE = (
-    "No answer can change a decision any more: every prediction is settled. You may stop here; "
-    "further answers only make single rows exact."
+    "Every prediction is settled: no answer can change one. You can stop here; further answers only "
+    "confirm single rows."
 )
 NAMED = 20
 """Voters that a line of the card names at most."""
@@ -53,13 +53,13 @@ LISTED = 60
 def told(
     question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
 ) -> dict[str, object]:
-    """What the card is told of the question, or the empty state, or what is offered in place of a question."""
+    """Card data about the question, or the empty state, or what is offered in place of a question."""
     token, asked = (question.token, _question(question)) if question else (None, None)
     return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)
 
 
 def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | None = None) -> Drawing:
-    """What draws the same."""
+    """The function that draws the same."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         draw_card(_CARD, seat, told(question, standing, notice, offer), on_press)
@@ -68,7 +68,7 @@ def question_card(seat: Seat, question: ShownQuestion | None, offer: Offer | Non
 
 
 def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
-    """What draws many rows at once."""
+    """The function that draws many rows at once."""
 
     def draw(standing: Standing, notice: str | None, on_press: Callable[[], None]) -> None:
         asked = batch_question(batch)
@@ -81,16 +81,16 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
 def _heading(standing: Standing) -> Heading:
     return Heading(
         f"{percent(math.floor(100 * standing.settled) / 100)} of rows settled",
-        "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
+        "Share of the initially ambiguous rows whose prediction no further answer can change"
         if standing.has_proof
-        else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",
+        else "Share of the initially ambiguous rows that now have one label or are excluded",
         "Rows answered",
         why_stop(standing, DONE),
     )
 
 
 def voters_in_words(names: Sequence[str]) -> str:
-    """Who named a label; of many the first."""
+    """Annotators who named a label; of many the first."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
@@ -127,7 +127,7 @@ def _question(question: ShownQuestion) -> dict[str, object]:
         "noneKey": none_key(question.view),
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
-        "model": "model" if question.predicted is not None else "Even shares: the model says nothing here",
+        "model": "model" if question.predicted is not None else "Equal shares: no prediction yet",
         "learnt": None if question.predicted is None else question.model_version,
         "why": question.why,
         "shown": question.shown,
@@ -180,29 +180,29 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "model",
         "Model",
-        "What predicts the labels. The answers stay; a new model learns from all. The Models page compares them.",
+        "What predicts the labels. Answers stay; a new model learns from all of them. The Models page compares them.",
         CHOICES,
     ),
     Setting(
         "strategy",
         "Asked first",
-        f"Counts for everybody from the next question on. {COVER_HELP}",
+        f"Applies to everyone from the next question. {COVER_HELP}",
         strategies_for,
     ),
     Setting(
         "by_source",
         "One source at a time",
-        "All open rows of one photo, recording or scene come one after the other. The source whose rows score highest "
-        "on average comes next. Counts for everybody from the next question on.",
+        "Ask all open rows of one photo, recording or scene in turn. The source with the highest mean score comes next."
+        " Applies to everyone from the next question.",
         sourced=True,
     ),
     Setting(
         "features",
         "Models learn from",
-        "Words are what Winnow makes of texts, images and sounds by itself, meaning what the encoder makes of them. "
-        "Automatic begins with both; from 40 answered rows on, comparisons decide by predicting those rows.",
+        "“Words” are the built-in features of texts, images and sounds; “meaning” is the encoder's "
+        "vectors. Automatic starts with both. After 40 answered rows, comparisons decide by accuracy.",
         {
-            "automatic": "Automatic: what predicts answered rows best",
+            "automatic": "Automatic: most accurate on answered rows",
             "both": "words and meaning",
             "words": "words alone",
             "meaning": "meaning alone",
@@ -212,7 +212,7 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "n_neighbors",
         "Neighbours",
-        "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
+        "Number of nearest rows that vote, including the row itself. Also used to score questions.",
         least=1,
         most=200,
         whole=True,
@@ -226,7 +226,8 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "C",
         "C",
-        "Larger values fit the answers more closely, smaller ones keep the model simpler. Empty: its own default.",
+        "Larger values fit the answers more closely; smaller values keep the model simpler. Empty: the "
+        "model's default.",
         models=WITH_C,
         least=1e-6,
         step=0.1,
@@ -234,16 +235,16 @@ LEARNING: tuple[Setting, ...] = (
     ),
     Setting(
         "train_every",
-        "Train after answers",
-        "Train anew after this many answers.",
+        "Retrain after (answers)",
+        "Retrain after this many answers.",
         models=TRAINED,
         least=1,
         whole=True,
     ),
     Setting(
         "train_seconds",
-        "or after seconds",
-        "Train anew this many seconds after an answer, whichever comes first.",
+        "or after (seconds)",
+        "Retrain this many seconds after an answer, whichever comes first.",
         models=TRAINED,
         step=0.5,
     ),
@@ -253,8 +254,8 @@ ANSWERING: tuple[Setting, ...] = (
     Setting(
         "overlap",
         "Annotators per row",
-        "How many people answer each row. Nobody sees what others said of it before they have answered themselves. "
-        "With two or more, answers are combined by majority unless you choose another rule.",
+        "How many annotators answer each row. They see the answers of others only after their own. With "
+        "two or more, the majority decides unless you choose another rule.",
         least=1,
         most=50,
         whole=True,
@@ -262,8 +263,8 @@ ANSWERING: tuple[Setting, ...] = (
     OVERLAP_SHARE,
     Setting(
         "agree",
-        "Stop when so many agree",
-        "Nobody else is asked about a row as soon as so many people say the same of it.",
+        "Stop once this many agree",
+        "A row is no longer asked once this many annotators agree.",
         least=2,
         most=50,
         whole=True,
@@ -271,21 +272,21 @@ ANSWERING: tuple[Setting, ...] = (
     ),
     Setting(
         "fold",
-        "What several answers make of a row",
-        "By how right each person is: learnt from all answers, who differs from the others counts less "
-        "(Dawid and Skene's model, inside the candidates of each row).",
+        "Combine answers by",
+        "Weighted by each annotator's accuracy, estimated from all answers (Dawid-Skene, within each "
+        "row's candidates).",
         {
             "latest": "the latest answer counts",
-            "majority": "the label that most people name",
-            "intersection": "the labels that all of them allow",
-            "dawid-skene": "by how right each person is",
+            "majority": "majority vote",
+            "intersection": "labels that all allow",
+            "dawid-skene": "weighted by annotator accuracy",
         },
     ),
     CHECKS_BY_ALL,
 )
 
 
-# What pages say of projects with one true label among candidates.
+# Page texts for projects with one true label among candidates.
 
 EXPORT = ExportWords(
     "Rows",
@@ -303,22 +304,22 @@ EXPORT = ExportWords(
         "open": "several candidates are left, and there is no model yet",
         "bad": "a person took it out as a bad item",
     },
-    "Every original column keeps its text exactly. Added for each row: its candidates before and after, the label, "
-    "where it comes from, how sure it is, who answered and when.",
+    "Original columns are unchanged. Added for each row: candidates before and after, label, source, "
+    "confidence, annotators and time.",
     {"all": "All", "answered": "Answered", "sure": "Confident"},
-    "Rows that a person, the file or a proof decides are always among them. Rows on which annotators differ count by "
-    "the annotator model. Bad items, rows without a label and rows that wait for another answer are never among them.",
+    "Rows decided by a person, the file or a proof are always included. Disputed rows count by the "
+    "annotator model. Bad items, rows without a label and rows that wait for another answer are never included.",
     {
         "all": "The table has no rows.",
-        "sure": "No row is that sure. Lower the probability, or take every row.",
-        "answered": "Nobody has answered a row yet. Answer some, or take every row.",
+        "sure": "No row reaches this confidence. Lower the probability, or export every row.",
+        "answered": "No row is answered yet. Answer some, or export every row.",
     },
 )
 
 STOP = StopWords(
     "Predictions settled",
-    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
-    "Accuracy on held-out rows, or by answers to blind checks where there are none, has stopped moving.",
+    "Share of the predictions that no further answer can change. 100% asks for the proof.",
+    "Accuracy on held-out rows, or on blind checks if there are none, has stopped changing.",
     "Accuracy moves by at most (points)",
     "over the latest (answers)",
     "Answers in all",
@@ -340,6 +341,6 @@ REVIEW = ReviewWords(
 MAP = MapWords(
     labels="candidates",
     nothing="",
-    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are set "
-    "aside.",
+    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad "
+    "items are excluded.",
 )

@@ -1,6 +1,6 @@
 // @ts-check
 // Every class of a project, and every group of them, kept for the search: they come apart from the question, and may
-// come late or come anew.
+// come late or come again.
 
 import { folded, holdsWords } from "../card/folding.js";
 
@@ -11,7 +11,7 @@ const kept = new Map();
 const changes = new EventTarget();
 
 /**
- * Keep this list, and tell whoever follows it.
+ * Keep this list, and tell anyone who follows it.
  *
  * @param {number} project
  * @param {[label: string, about: string][]} classes
@@ -53,7 +53,7 @@ export function follow(listener) {
 }
 
 /**
- * What holds all words, case and accents aside; what is called just so first, then what begins with the first of them.
+ * Texts that contain all words, ignoring case and accents; what is called just so first, then what begins with the first of them.
  *
  * @template {Sought} T
  * @param {T[]} listed

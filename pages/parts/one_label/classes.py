@@ -1,4 +1,4 @@
-"""The classes of a project: a list with counts, and forms that add, rename, merge and take back."""
+"""The classes of a project: a list with counts, and forms that add, rename, merge and withdraw."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def classes_part(page: ProjectPage) -> None:
         {
             "Class": [one.name for one in shown],
             "Earlier names": [", ".join(one.earlier) for one in shown],
-            "Rows with it among others": [one.open for one in shown],
-            "Rows with it alone": [one.decided for one in shown],
+            "Rows with other candidates": [one.open for one in shown],
+            "Rows with only this": [one.decided for one in shown],
         },
         hide_index=True,
         height=min(390, 38 + 35 * max(1, len(shown))),
@@ -52,16 +52,14 @@ def classes_part(page: ProjectPage) -> None:
         _merge(page, names, key, change)
     if view.latest is not None:
         _take_back(page, view, key)
-    st.caption(
-        "The file you imported keeps its text. Every change is a line of the log, and so is its taking back."
-    )
+    st.caption("The file you imported keeps its text. Every change, and every undo, is logged.")
 
 
 def _found(key: str, classes: Sequence[ClassCount]) -> Sequence[ClassCount]:
-    """Those that are listed: of thousands the first that have what is looked for in their name."""
+    """The classes in the list: of thousands the first that have what is looked for in their name."""
     if len(classes) <= LISTED:
         return classes
-    words = st.text_input("Find a class", placeholder="part of its name", key=f"{key}-find", width=300)
+    words = st.text_input("Find a class", placeholder="part of the name", key=f"{key}-find", width=300)
     names = set(with_in_name([one.name for one in classes], words))
     found = [one for one in classes if one.name in names]
     st.caption(f"{min(len(found), LISTED):,} of {len(classes):,} classes are listed.")
@@ -79,7 +77,7 @@ def _add(key: str, change: Callable[..., None]) -> None:
             args=("add", name),
             key=f"{key}-add",
         )
-    st.caption("No row carries a new class by itself: people give it where none of the candidates is right.")
+    st.caption("No row has a new class yet: annotators assign it if no candidate is right.")
 
 
 def _rename(page: ProjectPage, names: list[str], key: str, change: Callable[..., None]) -> None:
@@ -101,7 +99,7 @@ def _merge(page: ProjectPage, names: list[str], key: str, change: Callable[..., 
     if away and into:
         st.markdown(
             f"{escape(away)} will become {escape(into)} in {_touched(page, away)}. "
-            "Rows that could be either will have this one label."
+            "Rows that could be either get this label."
         )
         st.button(
             "Merge them", type="primary", on_click=change, args=("merge", away, into), key=f"{key}-merge"
@@ -139,7 +137,7 @@ def _tried(change: Callable[[], object], words: str) -> None:
         st.session_state[state.FLASH] = f"Saved: {words}"
 
 
-# The groups of classes of a project: a list, a file that sets them anew, and their end.
+# The groups of classes of a project: a list, a file that sets them again, and their end.
 
 KEY = f"{state.SETTINGS}-groups"
 
@@ -150,7 +148,7 @@ def groups_part(page: ProjectPage) -> None:
     st.markdown("##### Groups of classes")
     st.markdown(
         "A genus is a group of its species: **W** on the card answers that it is one of a group. Groups come with a "
-        "taxonomy at import, or from a file with a class in its first column and its groups beside it, such as "
+        "taxonomy at import, or from a file with a class in its first column and its groups next to it, such as "
         "`class,genus,family`."
     )
     if now:
@@ -167,7 +165,7 @@ def groups_part(page: ProjectPage) -> None:
     several = {name: classes for name, classes in found.items() if len(classes) > 1}
     _list(several)
     if alone := len(found) - len(several):
-        st.caption(f"{counted(alone, 'group')} of one class: no other answer than the class itself.")
+        st.caption(f"{counted(alone, 'group')} of one class, which adds nothing to the class itself.")
     if st.button(
         f"Use {'this group' if len(several) == 1 else 'these groups'}",
         type="primary",
@@ -180,7 +178,7 @@ def groups_part(page: ProjectPage) -> None:
 
 
 def _read(page: ProjectPage, chosen: Arrived) -> Groups | None:
-    """The groups of the file, read once: this page is drawn anew at every press. None where there are none, which is
+    """The groups of the file, read once: this page is redrawn at every press. None if there are none, which is
     said."""
     key = (page.project.id, chosen.key, room.class_names(page.seat))
     known = st.session_state.get(f"{KEY}-read")

@@ -1,4 +1,4 @@
-"""The Import page where the table holds candidates: what it is made of, and how the project learns and asks."""
+"""The Import page where the table holds candidates: what it is made of, and model and question settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREPARING = "Finding each row's neighbours …"
 
 
 def summary(table: LabelTable) -> None:
-    """What the chosen columns make of the file."""
+    """The result of the chosen columns for the file."""
     per_row = table.candidates.sum(axis=1)
     rows, classes, ambiguous, average = st.columns(4)
     rows.metric("Rows", f"{table.n_rows:,}")
@@ -41,11 +41,11 @@ def summary(table: LabelTable) -> None:
             "other models only see which labels were named."
         )
     if not (per_row > 1).any():
-        st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")
+        st.info("Every row has one candidate already, so there is nothing to ask.", icon=":material/info:")
 
 
 def settings(table: LabelTable, checks: int) -> LearnerSettings:
-    """The fields of the form. checks : per cent of blind questions by default, where no truth is held out"""
+    """The fields of the form. checks : per cent of blind questions by default, if no truth is held out"""
     truth_share, truth_role = 0.0, "given"
     if table.truth is not None:
         left, right = st.columns(2)
@@ -62,21 +62,21 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
             roles,
             index=roles.index(first_truth_role(table)),
             format_func={
-                "given": "are used: nobody is asked",
+                "given": "are used: no one is asked",
                 "hidden": "stay hidden: a dry run",
             }.__getitem__,
         )
         st.caption(
-            "Used: the model learns from them, and a row whose true label is known is done. Hidden: such a row is "
-            "asked as if nobody knew, and Winnow can answer for you with the hidden labels, so that you see it at work."
+            "Used: the model learns from them, and these rows are done. Hidden: these rows are asked as "
+            "if unknown, and Winnow can answer with the hidden labels in a dry run."
         )
     left, right = st.columns(2)
     model = left.selectbox(
         "Model",
         list(CHOICES),
         format_func=CHOICES.__getitem__,
-        help="Automatic: PL-KNN answers at once; Winnow then compares all models on this table, without a true label, "
-        "and takes the best. Progress says so, and the Models page has the way back.",
+        help="Automatic: starts with PL-KNN, then compares all models on this table, without true labels, "
+        "and uses the best. Progress reports it; you can switch back on the Models page.",
     )
     strategies = strategies_for(model)
     proposed = first_strategy(table)
@@ -89,8 +89,8 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
     )
     if proposed != AUTOMATIC:
         st.caption(
-            "The candidates say next to nothing yet: nearly every row may be nearly every class. So Cover is proposed: "
-            "first rows that stand for many others, then, once a model has something to go by, the rows it needs most."
+            "Nearly every row may be nearly every class, so Cover is proposed. It asks representative "
+            "rows first, and later the rows that the model needs most."
         )
     neighbors = LearnerSettings.n_neighbors
     if needs_neighbors(model, strategy):
@@ -106,8 +106,9 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
         min_value=0,
         max_value=50,
         value=0 if truth_share else checks,
-        help="Some questions are drawn at random and look like all others. Their answers measure how good the "
-        "model is and never train it. Worth it where no true labels are held out. Fixed once the project is made.",
+        help="Some questions are drawn at random and look like all others. Their answers measure the "
+        "model and never train it. Use them if no true labels are held out."
+        " Fixed once the project is made.",
     )
     return LearnerSettings(
         n_neighbors=int(neighbors),

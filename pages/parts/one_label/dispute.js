@@ -1,5 +1,5 @@
 // @ts-check
-// A row that people disagree on: who said what beside the instance, and the reviewer's verdict on keys.
+// A row that people disagree on: who said what next to the instance, and the reviewer's verdict on keys.
 
 import { actionButton, answerGroup } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
@@ -14,7 +14,7 @@ import { openSearch } from "./search.js";
 export const dispute = {
   keys: [
     ["1 – 9, then letters", "Choose it"],
-    ["Shift + its key", "Choose it beside others: it is one of these"],
+    ["Shift + its key", "Choose several: it is one of these"],
     ["X", "Choose: bad item"],
     ["Enter", "Store the verdict"],
     ["Arrows up and down", "Another dispute"],
@@ -38,7 +38,7 @@ const list = (state, { list: lines, total }) =>
   make(
     "nav",
     { class: "disputes", "aria-label": "Disputes, worst first" },
-    make("p", { class: "quiet small", text: "Worst first: people apart, model in doubt" }),
+    make("p", { class: "quiet small", text: "Worst first: strong disagreement, uncertain model" }),
     ...lines.map((one) =>
       make(
         "button",
@@ -139,7 +139,7 @@ function choice(state, line) {
       "data-label": line.label,
       "aria-pressed": "false",
       "aria-keyshortcuts": line.key || null,
-      "aria-label": `${line.label}: ${line.about}${line.shown ? `, the model's share ${percent} %` : ""}`,
+      "aria-label": `${line.label}: ${line.about}${line.shown ? `, the model's share ${percent}%` : ""}`,
       onclick: (/** @type {MouseEvent} */ event) => mark(state, button, event.shiftKey),
     },
     line.key ? key(line.key.toUpperCase()) : make("span"),
@@ -151,7 +151,7 @@ function choice(state, line) {
     ),
     ...(line.shown ? shareBar(percent) : []),
   );
-  // Of use to the key alone: Shift and a click do the same.
+  // Only used by the key: Shift and a click do the same.
   const beside = make("button", {
     hidden: true,
     type: "button",
@@ -242,7 +242,7 @@ function actions(state, question) {
     }),
     actionButton(question.noneKey, "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
     actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
-    actionButton("Shift+t", "Leave only the note", leave, { title: "For the other reviewers; it settles nothing" }),
+    actionButton("Shift+t", "Save only the note", leave, { title: "For other reviewers; not a verdict" }),
     capped("↑", "ArrowUp", "Before", () => go(-1), { class: "action step", disabled: !step(-1) }),
     capped("↓", "ArrowDown", "Next", () => go(1), { class: "action step", disabled: !step(1) }),
     actionButton("u", "Undo", () => press(state, null, "undo", [], undoable), {

@@ -26,7 +26,7 @@ export function openGroups(state, question) {
     "grouping",
     "One of a group",
     make("h2", { text: "One of a group" }),
-    make("p", { class: "small", text: "The candidates of the group stay; all others go." }),
+    make("p", { class: "small", text: "Keeps the candidates of the group and rules out all others." }),
     make("div", { class: "groups" }, ...buttons),
     make(
       "div",
@@ -72,7 +72,7 @@ function groupButton(group, does) {
 }
 
 /**
- * What a group found by the search says of the question: which of its classes, as what kind of answer. Null where it
+ * Data of a group found by the search: which of its classes, as what kind of answer. Null where it
  * would say nothing, as all candidates are in it.
  *
  * @param {Pick<SearchedQuestion, "groups" | "rows">} question

@@ -3,6 +3,8 @@ stop, what is settled, what is left."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,8 +17,9 @@ from pages.parts.progress_parts import count, number, rows_per_label, since, too
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, either, percent, span
 from workflow.access import Right
+from workflow.kinds import FindingNeighbors
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import training
+from workflow.models import neighbors, training
 from workflow.models.showing import ModelStory, model_story, running_now, short
 from workflow.people.disputes import count_open
 from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
@@ -43,13 +46,9 @@ def progress_page(page: ProjectPage) -> None:
     _model(page, story)
     progress_parts.offer(page)
     progress_parts.panel(page, view.stop, STOP)
-    _curves(view)
-    _progressive(view)
-    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
-    with left:
-        _confusion(view)
-    with right:
-        rows_per_label(view.labels)
+    with progress_parts.more_figures(page) as opened:
+        if opened:
+            _charts(view)
     shortlist_figures(view.shortlists)
     _file_scores(view)
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
@@ -81,7 +80,7 @@ LABELS_BY = {
     "pool": "the model and the scores, weighted by how well they agree",
     "scores": "the scores alone",
 }
-"""What gives rows their labels, by `plcore.kernel.file_scores.ScoreRule`."""
+"""The rule that gives rows their labels, see `plcore.kernel.file_scores.ScoreRule`."""
 
 
 def _file_scores(view: ProgressView) -> None:
@@ -111,11 +110,13 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
     running = running_now(page.seat)
     if running is not None:
         say_running(running)
+    if (finding := neighbors.read_finding(page.seat)) is not None:
+        _say_finding(finding)
     if not trained:
         return
     training_now = training.training_state(page.seat)
     if training_now.fault is not None:
-        again = "It is tried again with the next answers, or with other settings of the project."
+        again = "It is tried again after the next answers or when you change the settings."
         st.warning(
             f"The model could not be trained: {escape(training_now.fault)} "
             f"{'' if training_now.rests else again}".rstrip(),
@@ -125,6 +126,24 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
         st.info("The model is being trained ...", icon=":material/model_training:")
     elif not has_model:
         st.info("The model waits for its first training.", icon=":material/hourglass_empty:")
+
+
+def _say_finding(finding: FindingNeighbors) -> None:
+    """How far it is to find the neighbours."""
+    at_random = "Until then, questions come at random."
+    if finding.fault:
+        st.warning(
+            f"The neighbours could not be found: {escape(finding.fault)} {at_random}",
+            icon=":material/warning:",
+        )
+    elif finding.seconds_left is None:
+        st.progress(0.0, text=f"Finding neighbours. {at_random}")
+    else:
+        left = span(timedelta(seconds=finding.seconds_left))
+        st.progress(
+            finding.share,
+            text=f"Finding neighbours: {percent(finding.share)}, about {left} left. {at_random}",
+        )
 
 
 def _model(page: ProjectPage, story: ModelStory) -> None:
@@ -137,7 +156,7 @@ def _model(page: ProjectPage, story: ModelStory) -> None:
     if story.adoptions and page.project.may(Right.OWN):
         st.page_link(
             "models_page.py",
-            label="Models: compare, or take another",
+            label="Compare or change models",
             icon=":material/balance:",
             query_params={"project": str(page.project.id)},
         )
@@ -152,11 +171,11 @@ def _figures(view: ProgressView) -> None:
             "Settled",
             percent(np.floor(view.settled * 100) / 100),
             "of rows",
-            "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
+            "Share of the initially ambiguous rows whose prediction no further answer can change."
             if view.has_proof
-            else "Share of the rows that were ambiguous at the start which have one label now, or are set aside.",
+            else "Share of the initially ambiguous rows that now have one label or are excluded.",
         )
-        about = "Rows that an answer has left one candidate, or taken out. A row that is still open is not counted."
+        about = "Rows with one label left, or excluded. Open rows are not counted."
         count("Answered", view.answered, "row", about)
         count("Open", view.left, "row", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
@@ -164,19 +183,19 @@ def _figures(view: ProgressView) -> None:
         else:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
-                "Median seconds from question to answer over the last 20 answers, and the time that all open rows "
-                "would take at this pace. Mostly fewer need asking: see when to stop."
+                "Median time per answer over the last 20 answers, and the time for all open rows at this "
+                "pace. Usually fewer are needed: see when to stop."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
 def _by_controls(view: ProgressView, control: float) -> None:
-    """What blind checks measure, where test rows lead. control : the accuracy by them"""
+    """Accuracy on blind checks, if test rows come first. control : the accuracy by them"""
     if view.control_asked < FEWEST_MEASURED:
         too_few("By controls", view.control_asked, "row")
         return
     low, high = view.control_interval
-    words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
+    words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
     number("By controls", percent(control, 1), between(low, high, 1), words)
 
 
@@ -196,7 +215,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         }
     if not lines:
         st.info(
-            f"No accuracy curve yet. {no_accuracy(view)} What stands below needs no truth.",
+            f"No accuracy curve yet. {no_accuracy(view)} The figures below need no true labels.",
             icon=":material/info:",
         )
         return
@@ -220,11 +239,11 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         )
     if view.control is not None:
         said.append(f"By {control_rows(view)}")
-    st.caption(f"{' '.join(said)} Bands and bars are 95 % intervals.{since(curve.answers)}")
+    st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")
 
 
 def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
-    """Draw random order and the goal beside the curve; the columns that the line of random order adds to the data."""
+    """Draw random order and the goal next to the curve; the columns that the line of random order adds to the data."""
     proof, answers = view.proof, view.curve.answers
     columns: dict[str, np.ndarray] = {}
     if (random := proof.random) is not None:
@@ -241,8 +260,19 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
     return columns
 
 
+def _charts(view: ProgressView) -> None:
+    """All but the curve of the accuracy."""
+    _curves(view)
+    _progressive(view)
+    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
+    with left:
+        _confusion(view)
+    with right:
+        rows_per_label(view.labels)
+
+
 def _curves(view: ProgressView) -> None:
-    """What is settled, and what is left."""
+    """Settled and open rows."""
     curve = view.curve
     left, right = st.columns(2)
     with left:
@@ -276,8 +306,8 @@ def _progressive(view: ProgressView) -> None:
         alt=f"Share of answers the model had wrong before, now {percent(curve.progressive[-1])}",
     )
     st.caption(
-        "Share of the answers so far before which the model had said a label that the answer ruled out. These rows "
-        "were chosen to be hard, so this is no estimate for other rows."
+        "Share of answers that ruled out the model's prediction. These rows were chosen because they are "
+        "hard, so this does not estimate other rows."
     )
 
 

@@ -47,7 +47,7 @@ def queue_page(page: ProjectPage) -> None:
             label_visibility="collapsed",
         )
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
-    row_lists.stop_where_empty(page, view, "row", "No row is open: every row has one label or was set aside.")
+    row_lists.stop_where_empty(page, view, "row", "No open rows: every row has one label or is excluded.")
     if view.by_meaning:
         nearest = [one.row for one in view.rows[:MOST]]
         with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_nearest"):
@@ -104,7 +104,7 @@ WAYS = {
     "is": "It is this label",
     "among": "It is one of several",
     "none": "It is none of the labels left",
-    "bad": "It is a bad item",
+    "bad": "Bad item",
 }
 
 
@@ -122,7 +122,7 @@ def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
     """A new answer in place of the one that counts."""
     about = f"{key}-{row.token}"
     st.markdown("###### Correct it")
-    way = st.radio("The right answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
+    way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
     alone = len(row.candidates) == 1
     with st.form(f"{about}-form", border=False):
         if way == "is":

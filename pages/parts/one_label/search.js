@@ -16,7 +16,7 @@ import { answerOf } from "./groups.js";
 const SHOWN = 50;
 
 /** @type {Option} */
-const CANNOT = { text: "None of these, and I cannot say which", kind: "none", labels: [], look: "cannot" };
+const CANNOT = { text: "None of these; I do not know which", kind: "none", labels: [], look: "cannot" };
 
 /** @type {Record<string, number>} */
 const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
@@ -96,7 +96,7 @@ export function openSearch(state, question, before = "") {
     status.textContent = howMany(all.length, found.length, question.none);
     light(input.value.trim() && !found.length ? -1 : 0); // a word that no class has must not say "none of these"
   };
-  // The list may come, or come anew, while the search is open: it is shown, and what was lit stays lit.
+  // The list may come, or come again, while the search is open: it is shown, and what was lit stays lit.
   const refill = () => {
     const lit = options[active]?.text;
     readClasses();
@@ -157,15 +157,15 @@ const groupOptions = (question, project) =>
   });
 
 /**
- * What the search says it found.
+ * Result line of the search.
  *
  * @param {number} all classes and groups there are to search
  * @param {number} found of them
  * @param {boolean} none one may answer that it is none, without a name
  */
 export function howMany(all, found, none) {
-  if (!all) return "The list of classes is still on its way.";
-  if (!found && none) return "0 found. Arrow down, then Enter: none of these, without a name.";
+  if (!all) return "The list of classes is still loading.";
+  if (!found && none) return "No match. Arrow down, then Enter: none of these.";
   if (found > SHOWN) return `${SHOWN} of ${found.toLocaleString()} shown; type to narrow.`;
   return `${found.toLocaleString()} found.`;
 }

@@ -19,7 +19,7 @@ const KEY = ".";
 const opened = new WeakMap();
 
 /**
- * Whether some choices stand behind the key now.
+ * Whether some choices are behind the key now.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -44,7 +44,7 @@ export function choicesNow(state, question, row) {
       "data-key": KEY,
       "aria-keyshortcuts": KEY,
       "aria-label": `${behind(question)} more choices`,
-      title: "Choices that are less likely for this row. It may be one of them all the same.",
+      title: "Less likely choices; one of them may still be right.",
       onclick: () => showAll(state, question, row),
     },
     key(KEY),

@@ -53,4 +53,4 @@ export function markText(state, question) {
 const legendOf = (label, any) =>
   any
     ? [make("mark", { class: "speaks", text: "Underlined" }), ": what speaks for ", make("bdi", { text: label })]
-    : ["Nothing in the text speaks for ", make("bdi", { text: label }), " more than for the others"];
+    : ["Nothing in the text supports ", make("bdi", { text: label }), " more than for the others"];

@@ -12,11 +12,11 @@ const FEW = 6;
 /**
  * @param {Tile} tile
  * @param {string} label of the batch
- * @param {boolean} out whether the row is taken out
+ * @param {boolean} out whether the row is excluded
  * @param {{ take: (out: boolean) => void, closer: () => void }} does takes the row out or puts it back; opens all of it
  */
 export function drawTile({ key: its, row, share, view }, label, out, does) {
-  const percent = `${percentOf(share)} %`;
+  const percent = `${percentOf(share)}%`;
   const about = `tile-${row}`;
   const tick = make(
     "button",
@@ -28,7 +28,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
       "aria-keyshortcuts": its || null,
       "aria-pressed": String(out),
       "aria-label": `Take row ${view.id} out; the model's share of ${label} is ${percent}`,
-      // The label stands in the place of all that is in the button: what is seen there is said after it.
+      // The label is in the place of all that is in the button: what is seen there is said after it.
       "aria-describedby": about,
       onclick: () => does.take(tick.getAttribute("aria-pressed") !== "true"),
     },
@@ -46,7 +46,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
     type: "button",
     text: "⤢",
     "aria-label": `Look at row ${view.id} closer`,
-    title: "Look closer (Z)",
+    title: "Zoom (Z)",
     onclick: does.closer,
   });
   const player = view.audio && sound(view, { keyed: false, eager: false }).element;
@@ -54,7 +54,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
 }
 
 /**
- * What of a row is seen at a glance.
+ * A row at a glance.
  *
  * @param {Tile["view"]} view
  * @param {string} id of the element

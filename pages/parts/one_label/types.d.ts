@@ -2,8 +2,8 @@ import type { Line, Question, View } from "../card/types.js";
 
 /**
  * weight : how much the file lets the label count, in words; "" where all its candidates count alike
- * given : the same as a number; left out where it is none
- * voters : who named it before the import, in words; "" where nobody may or can know
+ * given : the same as a number; left out if it is none
+ * voters : who named it before the import, in words; "" if no one may or can know
  */
 export interface Candidate extends Line {
   weight: string;
@@ -33,9 +33,9 @@ export interface YesNo {
 
 /**
  * Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed
- * votes : so many people voted on the row before, 0 where nobody did or it is not known
- * first : how many of `rows` are shown at first, the others stand behind a key; null: all are shown
- * none : there are classes besides the candidates
+ * votes : so many people voted on the row before, 0 if no one did or it is not known
+ * first : how many of `rows` are shown at first, the others are behind a key; null: all are shown
+ * none : there are classes in addition to the candidates
  */
 export interface CandidateQuestion extends Question {
   rows: Candidate[];
@@ -52,7 +52,7 @@ export interface CandidateQuestion extends Question {
   marks: [start: number, end: number, candidate: number, strength: number][];
 }
 
-/** What the search of all classes needs to know of a question. */
+/** Data of a question that the class search needs. */
 export type SearchedQuestion = Pick<CandidateQuestion, "none" | "nClasses" | "groups"> & { rows: Line[] };
 
 /** The number of a label's colour and shape; null: it has none */
@@ -81,7 +81,7 @@ export interface DisputeQuestion extends Question {
   groups: CandidateGroup[];
 }
 
-/** What the search looks through. sought : its name as searches compare it */
+/** Classes and groups that the search covers. sought : its name as searches compare it */
 export interface Sought {
   label: string;
   sought: string;

@@ -1,5 +1,5 @@
 // @ts-check
-// What the imported file says of a candidate, beside what the model says: dots for a few votes, else a notch on the bar and
+// The file's evidence for a candidate, next to the model's: dots for a few votes, else a notch on the bar and
 // the number.
 
 import { make } from "../card/elements.js";
@@ -16,7 +16,7 @@ const hasDots = ({ votes }) => votes > 0 && votes <= DOTS;
 const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0));
 
 /**
- * Where the notch stands on a bar, 0 to 1; the longest would end at 1, as the bars do.
+ * Where the notch is on a bar, 0 to 1; the longest would end at 1, as the bars do.
  *
  * @param {Pick<CandidateQuestion, "rows">} question
  * @param {Pick<Candidate, "given">} candidate
@@ -24,7 +24,7 @@ const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0))
 export const placeOf = (question, { given = 0 }) => given / (mostOf(question) || 1);
 
 /**
- * Dots that stand beside the name; null where the file has no votes, or too many.
+ * Dots that are next to the name; null where the file has no votes, or too many.
  *
  * @param {CandidateQuestion} question
  * @param {Candidate} candidate
@@ -41,7 +41,7 @@ export function dotsOf(question, candidate) {
 }
 
 /**
- * The notch on the bar and the number beside it; nothing where there are dots, or the file says nothing.
+ * The notch on the bar and the number next to it; nothing if there are dots, or the file says nothing.
  *
  * @param {CandidateQuestion} question
  * @param {Candidate} candidate
@@ -56,10 +56,10 @@ export function notchOf(question, candidate) {
 
 /** @param {Candidate} candidate */
 const titleOf = ({ weight, voters }) =>
-  [weight, voters ? `Named before by ${voters}` : "What speaks for it in the imported file"].filter(Boolean).join(". ");
+  [weight, voters ? `Voted for by ${voters}` : "Evidence in the imported file"].filter(Boolean).join(". ");
 
 /**
- * What dots or notches mean, for the line under the question; null where there are none.
+ * Legend of dots or notches, for the line under the question; null if there are none.
  *
  * @param {CandidateQuestion} question
  */

@@ -55,7 +55,7 @@ export function isTooLate(state, name, now) {
 }
 
 /**
- * What is asked in yes and no now; null where all candidates are shown.
+ * The yes or no question on screen; null where all candidates are shown.
  *
  * @param {State} state
  * @param {CandidateQuestion} question
@@ -63,7 +63,7 @@ export function isTooLate(state, name, now) {
 export const asksYesNo = (state, question) => (opened.get(state) === state.data.token ? null : question.yesNo);
 
 /**
- * The label, or the group, and the two answers. Enter is neither: nobody is to agree with the model by accident.
+ * The label, or the group, and the two answers. Enter is neither: no one is to agree with the model by accident.
  *
  * @param {State} state
  * @param {YesNo} asked
@@ -114,7 +114,7 @@ export function yesNo(state, asked) {
  *
  * @param {State} state
  * @param {CandidateQuestion} question
- * @param {() => void} redraw draws question and answers anew
+ * @param {() => void} redraw draws question and answers again
  */
 export const openButton = (state, question, redraw) =>
   actionButton(

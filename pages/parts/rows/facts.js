@@ -1,5 +1,5 @@
 // @ts-check
-// What is known of an open row: the shares of its candidates, and every entry about it.
+// Facts about an open row: the shares of its candidates, and every entry about it.
 
 import { initials, make, percentOf } from "../card/elements.js";
 import { date } from "../card/moments.js";

@@ -18,7 +18,7 @@ const WIDTHS = {
 };
 
 /**
- * What each list remembers from drawing to drawing.
+ * State of each list between redraws.
  *
  * @typedef {object} Drawn
  * @property {string} said what is drawn
@@ -235,6 +235,6 @@ function follow(root, before, now) {
 /** @param {Node} root */
 function stateOf(root) {
   const state = drawn.get(root);
-  if (!state) throw new Error("This list was not drawn.");
+  if (!state) throw new Error("The list could not be shown.");
   return state;
 }

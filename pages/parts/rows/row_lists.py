@@ -37,11 +37,11 @@ _ROW = component(
 
 
 MANY = 20
-"""More features than these stand in a box that is shut."""
+"""More features than these are in a box that is shut."""
 
 
 def instance(view: RowView, *, play: bool = False) -> None:
-    """Draw the row. play : its recording begins, as somebody has just asked for it"""
+    """Draw the row. play : its recording begins, as someone has just asked for it"""
     if view.images or view.audio or view.text or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
@@ -65,7 +65,7 @@ Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
 class OpenRow(Protocol):
-    """What the opened rows of all kinds of project have."""
+    """Fields shared by the opened rows of all kinds of project."""
 
     @property
     def view(self) -> RowView: ...
@@ -87,7 +87,7 @@ class ReviewWords:
 
 
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """What to look for, in one line; every box counts. kinds : {kind of answer: in words}"""
+    """Search options, in one line; every box counts. kinds : {kind of answer: in words}"""
     names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
@@ -187,15 +187,15 @@ def _line(place: int, one: FoundAnswer) -> ListedRow:
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
-    """Note, flag and button. The correction is stored before the page is drawn anew, for the row as it was shown.
+    """Note, flag and button. The correction is stored before the page is redrawn, for the row as it was shown.
 
     about : beginning of the widget keys
     save : stores the correction with this note and flag; gives what was stored, and words for it
     """
     st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
-    st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
+    st.checkbox("Flag for review", value=flagged, key=f"{about}-flag")
     st.form_submit_button(
-        "Save the correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
+        "Save correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
     )
 
 
@@ -204,8 +204,8 @@ def _sent(about: str, save: Save) -> None:
         stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
         if stored.repeated:
             raise reviewing.StaleQuestion(
-                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Below it is as it "
-                "stands now."
+                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Its "
+                "current state is below."
             )
         st.session_state[state.FLASH] = f"Saved: row {stored.row_id} {words}"
 
@@ -226,7 +226,7 @@ def row_part(
     if row.may_correct:
         form(row)
     elif not row.history:
-        st.info("Nobody has answered this row yet.", icon=":material/inbox:")
+        st.info("This row has no answers yet.", icon=":material/inbox:")
     if row.history:
         row_table.facts("review", history=history(row.history, stood))
 
@@ -254,7 +254,7 @@ def history(
 
 
 def _asked(yes_no: Sequence[str]) -> str:
-    """What was asked, where it was yes or no."""
+    """The question, if it was yes or no."""
     if not yes_no:
         return ""
     return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
@@ -262,12 +262,12 @@ def _asked(yes_no: Sequence[str]) -> str:
 
 # The tools above the list of a queue, its foot and its drawer, whatever the questions are about.
 
-SCORE = "The list is sorted by this score: how much an answer to the row would tell. Only its order has a meaning."
-NEAR = Column("near", "Similarity", "The cosine of the row's vector to that of your search. 1 is the same.")
+SCORE = "The list is sorted by this score: the value of an answer to the row. Only the order matters."
+NEAR = Column("near", "Similarity", "Cosine similarity between the row and your search. 1 means identical.")
 
 
 class QueueLine(Protocol):
-    """What the lines of all queues have."""
+    """Fields shared by the lines of all queues."""
 
     @property
     def row(self) -> int: ...
@@ -285,7 +285,7 @@ One = TypeVar("One", bound=QueueLine)
 
 
 class Queue(Protocol):
-    """What the views of the queue have in all kinds of project."""
+    """Fields shared by the queue views of all kinds of project."""
 
     @property
     def rows(self) -> Sequence[object]: ...
@@ -340,7 +340,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
             "By meaning",
             key=key,
             disabled=bool(ways.why_no_words),
-            help=ways.why_no_words or "Finds rows that say the same in other words. The nearest come first.",
+            help=ways.why_no_words or "Finds rows with the same meaning in other words, nearest first.",
         )
     if by_meaning and words.strip():
         with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
@@ -466,13 +466,11 @@ def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: st
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
     elif not view.listed:
-        st.info(
-            f"Every {unit} that is open is asked as a blind check; none is listed.", icon=":material/lock:"
-        )
+        st.info(f"Every open {unit} is a blind check, so none is listed.", icon=":material/lock:")
     elif not view.rows and view.by_meaning:
         st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
-        st.info("No open row holds these words.", icon=":material/search_off:")
+        st.info("No open row matches.", icon=":material/search_off:")
         _offer_meaning(page)
     else:
         return

@@ -1,4 +1,4 @@
-/** What the list of rows, the head of its drawer and the facts in it are sent (`row_table.py`). */
+/** Data for the list of rows, its drawer and its facts (`row_table.py`). */
 
 /** The columns after those that every list has: place, picture, row. */
 export type ColumnName = "shares" | "words" | "near" | "answer" | "predicted" | "person" | "at";
@@ -53,7 +53,7 @@ export interface ListData {
   zone: string;
 }
 
-/** at : place of the row among the lines, null where it is not listed      count : of the lines */
+/** at : place of the row among the lines, null if it is not listed      count : of the lines */
 export interface DrawerData {
   title: string;
   at: number | null;
@@ -68,7 +68,7 @@ export interface Entry {
   details: [string, string][];
 }
 
-/** shares : of all candidates      notes : sentences below them      history : null where it is not shown */
+/** shares : of all candidates      notes : sentences below them      history : null if it is not shown */
 export interface Facts {
   shares: [label: string, share: number][];
   notes: string[];

@@ -53,9 +53,9 @@ class Controls:
     def sample(self, waiting: BoolArray, cells: AnyArray, bad: BoolArray) -> ControlSample:
         """The answered controls as far as the draw has been worked through in order.
 
-        waiting (n, L) : what people are still to answer      cells (n, L), bad (n,) : as they stand
-        A control that was answered out of turn, as part of a row that somebody chose, waits until all before it are
-        answered, or somebody is unsure about them, or their row is bad: else the sample would no longer be uniform.
+        waiting (n, L) : what people are still to answer      cells (n, L), bad (n,) : as they are
+        A control that was answered out of turn, as part of a row that someone chose, waits until all before it are
+        answered, or someone is unsure about them, or their row is bad: else the sample would no longer be uniform.
         """
         left = self._inside(waiting)
         end = int(left.argmax()) if left.any() else len(left)
@@ -94,7 +94,7 @@ class CellCounts(NamedTuple):
 
 
 def count_row(answered: BoolArray, open_: BoolArray, unknown: int, *, bad: bool, by_row: bool) -> CellCounts:
-    """Of one row with L labels.
+    """For one row with L labels.
 
     answered : bool (L,), labels with an answer      open_ : bool (L,)      unknown : as counted      bad : a bad item
     by_row : whole rows are asked about, and counted; a row is answered once all of its answered labels are closed

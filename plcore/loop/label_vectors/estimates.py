@@ -26,11 +26,11 @@ from plcore.loop.label_vectors.reports import AT, ControlEstimate, HeldOut, Shar
 from plcore.sensing.base import top_columns
 from plcore.sensing.metrics import EVEN, best_threshold
 
-NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 where nothing is yes and the model says yes to nothing
+NOTHING_FOUND = Share(0.0, 0.0, 1.0)  # F1 if nothing is yes and the model says yes to nothing
 
 
 def held_out(truth: AnyArray, proba: FloatArray, threshold: float = EVEN) -> HeldOut | None:
-    """How good the model is on the test rows; None where there are none.
+    """How good the model is on the test rows; None if there are none.
 
     truth (t, L) int8, all cells known      proba (t, L) : of yes by the model, which says yes above the threshold
     """
@@ -114,7 +114,7 @@ def _precision_at(yes: BoolArray, proba: FloatArray, cluster: AnyArray) -> tuple
 
 
 def share_of(part: BoolArray, whole: BoolArray, cluster: AnyArray) -> Share | None:
-    """The share of `part` in `whole`, which holds it, with its interval; None where `whole` is empty.
+    """The share of `part` in `whole`, which holds it, with its interval; None if `whole` is empty.
 
     part, whole (k,) bool      cluster (k,) int : which cells were drawn together
     """
@@ -139,7 +139,7 @@ def _share(a: AnyArray, b: AnyArray) -> Share | None:
 
 
 def wilson(share: float, size: float) -> tuple[float, float]:
-    """95 % Wilson interval of a share seen in `size` independent trials, as two numbers."""
+    """95% Wilson interval of a share seen in `size` independent trials, as two numbers."""
     low, high = wilson_interval(share, size)
     return float(low), float(high)
 
@@ -156,7 +156,7 @@ def _f1(jaccard: Share) -> Share:
 
 # From what a model makes of cells to probabilities that are right as often as they say, and to yes or no.
 #
-# The prior of BML-CS pulls every label not asked to 0, so that with many holes hardly any mean passes .5 and its own
+# The prior of BML-CS pulls every label not asked to 0, so that with many holes hardly any mean passes 0.5 and its own
 # probabilities are far too sure of no. Here P(yes) of label j is
 #
 #     sigma( logit r_j + a + b (value - centre) / scale ),   b >= 0,
@@ -176,7 +176,7 @@ SMOOTHING = 4.0  # cells at the overall rate that each label is given
 
 @dataclass(frozen=True)
 class Scaling:
-    """What the value of a cell adds to the logit of its label's base rate, for one group of cells.
+    """Contribution of a cell's value to the logit of its label's base rate, for one group of cells.
 
     shift, slope : a, b      centre, scale : of the values
     """
@@ -187,7 +187,7 @@ class Scaling:
     scale: float = 1.0
 
     def of(self, values: FloatArray) -> FloatArray:
-        """What is added to the logit of the base rate."""
+        """Term added to the logit of the base rate."""
         return np.asarray(self.shift + self.slope * (values - self.centre) / self.scale)
 
 

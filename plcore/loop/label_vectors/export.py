@@ -15,7 +15,7 @@ from plcore.sensing.metrics import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
 SOURCES = ("given", "oracle", "truth", "model", "bad")
-"""Where a cell can come from: the import, an answer, a test row, the model (nobody was asked), a row set aside."""
+"""Where a cell can come from: the import, an answer, a test row, the model (no one was asked), a row excluded."""
 _GIVEN, _ORACLE, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
 _SOURCE_TEXTS = np.array(SOURCES)
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
@@ -26,7 +26,7 @@ class LabelVectorExport:
     """All cells of a project as they are given back.
 
     cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
-    probabilities (n, L) : of yes; 1 or 0 where the cell is known; NaN where nothing is said
+    probabilities (n, L) : of yes; 1 or 0 if the cell is known; NaN if nothing is said
     predicted (n, L) int8 : what the model says of cells not asked, 1 yes, 0 no; -1 elsewhere, an empty cell
     origins (n, L) int8 : where the cell comes from, a place in SOURCES: a byte a cell, where its word has 24
     """
@@ -40,7 +40,7 @@ class LabelVectorExport:
 
     @property
     def sources(self) -> AnyArray:
-        """(n, L) str, the word of SOURCES for each cell, made anew: of large tables, to be asked of a part."""
+        """(n, L) str, the word of SOURCES for each cell, rebuilt: of large tables, to be asked of a part."""
         return np.asarray(_SOURCE_TEXTS[self.origins])
 
     @property
@@ -110,7 +110,7 @@ def export_of(
     threshold: float = EVEN,
     rows: IntArray | None = None,
 ) -> LabelVectorExport:
-    """The cells of these rows of a pool as they stand, at the cost of these alone. rows : None for all
+    """The cells of these rows of a pool as they are, at the cost of these alone. rows : None for all
 
     proba : (r, L) of yes by the model, which says yes above the threshold; None: there is no model yet
     """

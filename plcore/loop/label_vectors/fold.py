@@ -25,9 +25,9 @@ from plcore.loop.entry_fold import EntryFold
 
 UNKNOWN = -1
 SAID: dict[str, int] = {EntryKind.YES: 1, EntryKind.NO: 0}
-"""What people say of labels."""
+"""Entry kinds of annotators about labels."""
 SETTLED: dict[str, int] = {EntryKind.RIGHT: 1, EntryKind.WRONG: 0}
-"""What reviewers settle of labels."""
+"""Entry kinds of reviewers about labels."""
 VALUES = {**SAID, **SETTLED}
 ANSWERS: tuple[str, ...] = (*VALUES, EntryKind.BAD, EntryKind.VERDICT)
 KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
@@ -39,7 +39,7 @@ def labels_of(entry: Entry) -> Iterable[str | None]:
 
 
 class FoldedVector(NamedTuple):
-    """What the entries of one row make of it."""
+    """The result of the entries of one row."""
 
     cells: AnyArray  # (L,) int8, also of a bad item
     seqs: IntArray  # (L,) seq of the entry that set the cell; 0: as given at import, or not asked
@@ -56,7 +56,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
     ANSWERS = ANSWERS
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
+        """The result of these entries alone for a row, unchecked; changes nothing."""
         counted = self._counted(entries)
         verdicts = [one for one in counted if one.kind in VERDICTS]
         said = [one for one in counted if one.kind not in VERDICTS]
@@ -86,7 +86,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
         return found
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedVector:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """The result of these entries for a row, each after those before it, no matter who gave them."""
         cells, seqs = self.first[row].copy(), np.zeros(self.first.shape[1], dtype=np.int64)
         out, answer = False, None
         for entry in entries:
@@ -119,7 +119,7 @@ class LabelVectorFold(EntryFold[FoldedVector]):
             )
 
 
-# What the loop needs of a table of label vectors.
+# Interface that the loop needs of a table of label vectors.
 
 
 class NamedFeatures(Features, Protocol):
@@ -130,7 +130,7 @@ class NamedFeatures(Features, Protocol):
 
 
 class VectorTable(Protocol):
-    """What the learner needs of a `plcore.tables.table.LabelTable` of label vectors."""
+    """The part of a `plcore that the learner needs.tables.table.LabelTable` of label vectors."""
 
     @property
     def label_vectors(self) -> AnyArray | None: ...

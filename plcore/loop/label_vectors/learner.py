@@ -37,15 +37,16 @@ from plcore.loop.packed import joined, packed, part, unpacked
 from plcore.sensing.metrics import EVEN
 from plcore.sensing.regression import LARGEST
 
-# What the entries so far have made of a learner of label vectors, as arrays, and one that goes on from there.
+# State of a learner of label vectors as arrays, and how to resume from it.
 #
 # With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
-# that has taken in every entry. No model is in it: BML-CS is fitted anew at every start, to the cells as they stood
-# when a fit was due last, and learns the answers since in their order. So both are in it, the cells of then and these
+# that has taken in every entry. No model is in it: BML-CS is refitted at every start, to the cells as they stood
+# when a fit was due last, and learns the answers since in their order. So both are in it, the cells of that time and
+# these
 # answers.
 #
 # A checkpoint is of one table, one set of settings and changes of the rows, and of this code. Nothing of that is
-# checked here: whoever keeps it does (`workflow.kinds.opening`).
+# checked here: no matter who keeps it does (`workflow.kinds.opening`).
 
 _OF_ROWS = ("cells", "bad", "answered")
 
@@ -53,7 +54,7 @@ _OF_ROWS = ("cells", "bad", "answered")
 def take(
     pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
 ) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
 
     due : the fit that was due last      since : what has changed after it
     """
@@ -104,7 +105,7 @@ def put_back(
 def _due(
     pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]
 ) -> RefreshJob:
-    """The fit that was due last: as one of now, but for the rows that entries are about."""
+    """The fit that was due last: as one started now, but for the rows that entries are about."""
     job = RefreshJob.of(pool, X)
     job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
     places, columns, values = arrays["due.control"]
@@ -113,15 +114,15 @@ def _due(
     return replace(job, seq=seq, answers=answers, yes=yes, no=no, control=control)
 
 
-# What a model of label vectors can be fitted to: checked when a project is made, not at its first fit.
+# Training sets for a model of label vectors: checked when a project is made, not at its first fit.
 
 MATRICES = 9
 """Matrices of the smaller of rows and features, squared, that are in memory at most: those of the model in place and
-of the one fitted anew beside it (measured: docs/decisions/0012)."""
+of the one refitted next to it (measured: docs/decisions/0012)."""
 
 
 def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None) -> None:
-    """Raise ValueError, saying what to do, where no model could be fitted to these features.
+    """Raise ValueError, saying what to do, if no model could be fitted to these features.
 
     X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from
     memory : bytes that may be used; None: any number
@@ -240,7 +241,7 @@ class PlaceChooser:
         return self._random
 
     def best(self, model: LabelVectorModel | None, allowed: BoolArray) -> Place | None:
-        """The best question about labels inside `allowed` (n, L), None where there is none; ties by row, then label."""
+        """The best question about labels inside `allowed` (n, L), None if there is none; ties by row, then label."""
         rows = allowed.any(axis=1)
         if not rows.any():
             return None
@@ -283,7 +284,7 @@ class LabelVectorLearner(Generic[TableT_co]):
     """The loop in two verbs, `apply(entry)` and `next_question(annotator)`, and a third for its model.
 
     An answer is taken in at once, at rank one. After every `refresh_every` answers that models learn from, and at
-    the start, the model is due to be fitted anew: `refresh_due()` says to which entry, `job()` is that fit, which
+    the start, the model is due to be refitted: `refresh_due()` says to which entry, `job()` is that fit, which
     may run in another thread, and `adopt(job.run())` puts it in place, with the answers given meanwhile. Before the
     first is adopted questions are drawn at random. A learner rebuilt from the log that adopts the latest fit due
     equals the one that lived through it, once that one has adopted the same.
@@ -357,12 +358,12 @@ class LabelVectorLearner(Generic[TableT_co]):
     # The model
 
     def refresh_due(self) -> int | None:
-        """The entry up to which the model is due to be fitted anew (0: the start); None while no fit is due."""
+        """The entry up to which the model is due to be refitted (0: the start); None while no fit is due."""
         job = self.job()
         return None if job is None else job.seq
 
     def job(self) -> RefreshJob | None:
-        """The fit that is due, None where none is. It holds copies: `run` it anywhere, with or without a lock."""
+        """The fit that is due, None if there is none. It holds copies: `run` it anywhere, with or without a lock."""
         return self._due if self._fitted is None or self._fitted < self._due.seq else None
 
     def adopt(self, refreshed: Refreshed) -> bool:
@@ -390,6 +391,18 @@ class LabelVectorLearner(Generic[TableT_co]):
         by_seq = {point.seq: point for point in (*self._curve, *points)}
         last = self._fitted
         self._curve = [by_seq[seq] for seq in sorted(by_seq) if last is None or seq <= last]
+
+    waits = False  # it needs no neighbours
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model yet."""
+        return self._fitted is not None
+
+    @property
+    def proves_done(self) -> bool:
+        """As its settings say: whether "settled" is proved about its predictions."""
+        return self.settings.proves_done
 
     @property
     def version_published(self) -> int | None:
@@ -421,8 +434,8 @@ class LabelVectorLearner(Generic[TableT_co]):
         With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
         criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
         what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
-        nothing else is left, the oldest skip first. Where several people answer a label, what was begun comes before
-        all that is new, and nobody is asked twice.
+        nothing else is left, the oldest skip first. If several people answer a label, what was begun comes before
+        all that is new, and no one is asked twice.
         """
         pool = self.pool
         barred = {*as_places(exclude), *pool.standings.unsure(annotator)}
@@ -495,12 +508,12 @@ class LabelVectorLearner(Generic[TableT_co]):
         return {label: count for label, count in named if count}
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """What the entries so far have made of it; models, and their points of the curve, are not in it."""
+        """The result of the entries so far; models, and their points of the curve, are not in it."""
         since = [change for change in self._since if change.seq > self._due.seq]
         return take(self.pool, self._due, since)
 
     def state(self, row: int) -> LabelVectorState:
-        """One row as it stands."""
+        """One row as it is."""
         return self.pool.state(row)
 
     def progress(self) -> LabelVectorProgress:

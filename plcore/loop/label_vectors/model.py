@@ -34,7 +34,7 @@ from plcore.sensing.learner import SensingLearner
 from plcore.sensing.metrics import EVEN
 from plcore.sensing.one_vs_all import OneVsAllSVC
 
-# Which model predicts cells that nobody was asked about: BML-CS, or an SVM for each label.
+# Which model predicts cells that no one was asked about: BML-CS, or an SVM for each label.
 #
 # Both are fitted a few times without a seeded share of the known cells, and judged by these: micro F1 of yes and no
 # as the app would say them, calibrated and cut by the cells hidden in the other trials.
@@ -43,7 +43,7 @@ TRIALS = 3
 
 
 def choose(comparison: PredictorComparison | None) -> str:
-    """One-vs-all where it is ahead by more than one standard error; else BML-CS, which follows each answer."""
+    """One-vs-all if it is ahead by more than one standard error; else BML-CS, which follows each answer."""
     if comparison is None or comparison.lead <= comparison.error:
         return BMLCS
     return ONE_VS_ALL
@@ -52,8 +52,8 @@ def choose(comparison: PredictorComparison | None) -> str:
 def compare(
     cells: AnyArray, bmlcs: Sequence[HiddenTrial], onevsall: Sequence[HiddenTrial]
 ) -> PredictorComparison | None:
-    """The two models on the known cells (n, L) that the trials, both of the same, were not shown. None where fewer than
-    FEWEST_YES of them are yes, or all lie in one row: nothing can be said."""
+    """The two models on the known cells (n, L) that the trials, both of the same, were not shown. None if fewer than
+    FEWEST_YES of them are yes, or all are in one row: nothing can be said."""
     hidden = [(cells != UNKNOWN) & (trial.shown == UNKNOWN) for trial in bmlcs]
     judged = np.sum([at.sum(axis=1) for at in hidden], axis=0) if hidden else np.zeros(len(cells))
     yes = int(sum((cells[at] == 1).sum() for at in hidden))
@@ -86,15 +86,15 @@ def _counts(
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole, 0 where there is nothing."""
+    """part / whole, 0 if there is nothing."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
 class LabelVectorModel:
-    """What is believed of every cell, from cells (n, L) of which some are known and features X (n, d).
+    """Beliefs about every cell, from cells (n, L) of which some are known and features X (n, d).
 
     scores : what the criterion of the settings gives each row (n,), or cell (n, L), by BML-CS; higher = ask sooner
-    predictor : "bmlcs" or "onevsall", which predicts      comparison : by which it was chosen; None where it was not
+    predictor : "bmlcs" or "onevsall", which predicts      comparison : by which it was chosen; None if it was not
     """
 
     def __init__(self, X: Matrix, cells: AnyArray, settings: LabelVectorSettings) -> None:
@@ -140,7 +140,7 @@ class LabelVectorModel:
         return self._calibration.threshold
 
     def _look(self) -> None:
-        # After every answer, asked for or not: which covariances are made anew, and together with which others,
+        # After every answer, asked for or not: which covariances are rebuilt, and together with which others,
         # depends on when they are looked at, and a rebuilt model must be the one that lived through questions.
         self.scores: FloatArray = self._sensing.scores(self._scored_as, self._criterion)
 
@@ -157,7 +157,7 @@ class LabelVectorModel:
 
 
 def _svm_distances(X: Matrix, cells: AnyArray) -> FloatArray:
-    """(n, L) distances of all cells from the margins of SVMs fitted to the known ones; 0 where none is known."""
+    """(n, L) distances of all cells from the margins of SVMs fitted to the known ones; 0 if none is known."""
     if not (cells != UNKNOWN).any():
         return np.zeros(cells.shape)
     frame = pd.DataFrame(cells)  # a matrix whatever its width
@@ -191,7 +191,7 @@ class RefreshJob:
 
     @classmethod
     def of(cls, pool: LabelVectorPool[VectorTable], X: Matrix) -> RefreshJob:
-        """The job for a pool as it stands."""
+        """The job for a pool as it is."""
         return cls(
             seq=pool.seq,
             X=X,

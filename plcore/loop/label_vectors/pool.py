@@ -39,7 +39,7 @@ Chain = Callable[[Sequence[Entry]], FoldedVector]
 
 
 class VectorView(NamedTuple):
-    """What one person makes of a row.
+    """The result of one person for a row.
 
     seq : of their latest answer      said : int8 (L,) 1 yes, 0 no, -1 for labels they have said nothing of
     seqs : (L,) of the entry that said so, 0 for none      out : they say that it is a bad item
@@ -56,8 +56,8 @@ class VectorRule:
     """The rule of a project.
 
     wanted, at_first : (n,) how many people the labels of each row are to be answered by; how many before any answer,
-        for where enough of them agree nobody else is asked      enough : from how many on a label for all is not open
-    for_all : bool (n, L), blind checks that are for everybody
+        for where enough of them agree no one else is asked      enough : from how many on a label for all is not open
+    for_all : bool (n, L), blind checks that are for everyone
     first : int8 (n, L), the cells before any answer
     """
 
@@ -71,7 +71,8 @@ class VectorRule:
         self.enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[VectorView]:
-        """What each person makes of a row, by the seq of their latest answer. entries : answers, in order, that are no
+        """The result of each person for a row, by the seq of their latest answer. entries : answers, in order, that
+        are no
         verdicts"""
         found = []
         for annotator, own in by_person(entries, self.since).items():
@@ -81,10 +82,10 @@ class VectorRule:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedVector:
-        """What these answers, which count and are no verdicts, make of a row by the rule.
+        """The result of these answers, which count and are no verdicts, for a row by the rule.
 
         A row is out where more than half say so of those who answered one of its labels, the one that fewest did, or
-        are to answer it. Until then it is what the others say; where nobody else has, or as many say yes as no, as
+        are to answer it. Until then it is what the others say; if no one else has, or as many say yes as no, as
         imported.
         """
         views = self.views(entries, chain)
@@ -124,7 +125,7 @@ class VectorRule:
         return yes + no + sum(view.out for view in views)
 
     def counts_as_open(self, views: Sequence[VectorView], left: IntArray) -> BoolArray:
-        """(L,) the labels that wait for somebody, but for those for everybody that enough have answered."""
+        """(L,) the labels that wait for someone, but for those for everyone that enough have answered."""
         return np.asarray((left > 0) & (self.answered(views) < self.enough))
 
 
@@ -137,13 +138,13 @@ def votes(views: Iterable[VectorView], n_labels: int) -> tuple[IntArray, IntArra
 class CellsForSeveral:
     """Whom each label of a row is still to be put before, where people answer for themselves.
 
-    waiting : bool (n, L), somebody can be asked about      open : bool (n, L), those of them that count as open
+    waiting : bool (n, L), someone can be asked about      open : bool (n, L), those of them that count as open
     """
 
     def __init__(self, rule: VectorRule, waiting: BoolArray) -> None:
         self.rule = rule
         self.waiting, self.open = waiting, waiting.copy()
-        self._past: LabelVectorFold | None = None  # has entries of rows that nobody has looked at yet
+        self._past: LabelVectorFold | None = None  # has entries of rows that no one has looked at yet
         self._views: dict[int, list[VectorView]] = {}
         self._finished: dict[
             str, dict[int, BoolArray]
@@ -201,7 +202,7 @@ class CellsForSeveral:
         return self.rule.views(entries, lambda some: fold.chain(row, some))
 
     def _said(self, row: int, fold: LabelVectorFold) -> dict[str, BoolArray]:
-        """{annotator: (L,) labels of the row that they have answered}, also what was set aside."""
+        """{annotator: (L,) labels of the row that they have answered}, also what was excluded."""
         found = {
             view.annotator: (view.said != UNKNOWN) | view.out for view in self._read(row, fold, aside=True)
         }
@@ -212,7 +213,7 @@ class CellsForSeveral:
         return found
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """What each person who answers for themselves makes of a row, by their latest answers that count."""
+        """The result of each person who answers for themselves for a row, by their latest answers that count."""
         return tuple(self._views_of(row))
 
     def places_left(self, row: int, column: int | None) -> int:
@@ -221,7 +222,7 @@ class CellsForSeveral:
         return int(left.max() if column is None else left[column])
 
     def answers_left(self, *, by_row: bool) -> int:
-        """How many answers everything that counts as open still waits for, as it stands now: to labels, or to rows."""
+        """How many answers everything that counts as open still waits for, as it is now: to labels, or to rows."""
         rule = self.rule
         of_label = np.where(rule.for_all, rule.enough, rule.at_first[:, None]) * self.open
         for row in self._begun:
@@ -245,7 +246,7 @@ class CellsForSeveral:
         return bool(left.any() if column is None else left[column])
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
-        """Whether somebody else has answered something of the row, and this annotator is not to know how."""
+        """Whether someone else has answered something of the row, and this annotator is not to know how."""
         return any(view.annotator != annotator for view in self._views_of(row))
 
     def begun(self) -> Iterable[tuple[int, BoolArray]]:
@@ -254,7 +255,7 @@ class CellsForSeveral:
 
 
 class VectorChange(NamedTuple):
-    """What an entry did to the cells of its row that models learn from."""
+    """Change of a row's training cells by an entry."""
 
     seq: int
     row: int
@@ -270,10 +271,10 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     control_cells : bool (n, L), a seeded uniform share of the cells of all other rows that are not known at import,
         or, where whole rows are asked about, all such cells of a uniform share of these rows. They are asked blindly
         now and then, in the order of their draw, so that their answers measure the model.
-    cells : int8 (n, L) as they stand      answered : bool (n, L), set by people      bad : bool (n,), bad items
+    cells : int8 (n, L) as they are      answered : bool (n, L), set by people      bad : bool (n,), bad items
     open : bool (n, L), may be asked. Do not write to any of these.
     several : whom each label is still to be put before, where people answer for themselves; else None. `open` are
-        then the labels that wait for more people, whatever is known of them already; those for everybody only until
+        then the labels that wait for more people, whatever is known of them already; those for everyone only until
         enough have answered
     counted : labels, or rows, that are answered, open and unknown
     n_holes : cells that were not known at import, those of test rows not counted
@@ -332,7 +333,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     # Entries
 
     def apply(self, entry: Entry) -> VectorChange | None:
-        """Take in one entry and return what it changed for models, None where nothing. Raises AnswerError, and changes
+        """Take in one entry and return what it changed for models, None if nothing. Raises AnswerError, and changes
         nothing, if the entry is impossible."""
         self.check(entry)
         touched = entry if entry.target is None else self.fold.entry(entry.target)
@@ -376,7 +377,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         out = (self.bad | self.test_rows)[:, None] | self.control_cells
         return np.where(out, UNKNOWN, self.cells).astype(np.int8)
 
-    # Who may be asked what
+    # Rights to be asked
 
     @property
     def unknown(self) -> BoolArray:
@@ -395,7 +396,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return self.several.places_left(place.row, self.check_label(place.label))
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """As for any pool; where people answer for themselves nobody is asked twice."""
+        """As for any pool; where people answer for themselves no one is asked twice."""
         if not super().may_ask(place, annotator):
             return False
         column = self.check_label(place.label)
@@ -404,7 +405,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def view(
         self, row: int, entries: Sequence[Entry], annotator: str, seq: int | None = None
     ) -> FoldedVector:
-        """What this annotator has before them after these entries of a row: what they said of it themselves, where
+        """State that this annotator saw after these entries of a row: what they said of it themselves, where
         people answer for themselves; else what all did. seq : of the entry that they write; None: the next one"""
         if self.several is None:
             return self.fold.fold_of(row, entries)
@@ -417,11 +418,11 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return self.view(row, self.fold.entries(row), annotator).cells
 
     def views(self, row: int) -> Sequence[VectorView]:
-        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
         return () if self.several is None else self.several.views(self.check_row(row))
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
-        """Whether somebody else has answered something of the row, and this annotator is not to know how."""
+        """Whether someone else has answered something of the row, and this annotator is not to know how."""
         return self.several is not None and self.several.has_begun(row, annotator)
 
     def begun(self, allowed: BoolArray) -> Iterator[Place]:
@@ -447,7 +448,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     ) -> BoolArray:
         """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted.
 
-        annotator : who is asked; None: whoever has not answered yet
+        annotator : who is asked; None: no matter who has not answered yet
         """
         allowed = self.open.copy()
         if self.several is not None and annotator is not None:
@@ -486,7 +487,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
 
     @property
     def share_known(self) -> float:
-        """Share of `n_holes` that are known now, or belong to a bad item; 1 where there were none."""
+        """Share of `n_holes` that are known now, or belong to a bad item; 1 if there were none."""
         return 1 - self.counted.unknown / self.n_holes if self.n_holes else 1.0
 
     @property
@@ -527,14 +528,14 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         return tuple(tuple(self.classes[column] for column in np.flatnonzero(line)) for line in right)
 
     def labels_at(self, entry: Entry) -> tuple[str, ...]:
-        """As for every pool: the labels that the entry names, or that the entry names which it takes back, as its
+        """As for every pool: the labels that the entry names, or that the entry names which it withdraws, as its
         person has them before them."""
         about = entry.labels if entry.target is None else self.fold.entry(entry.target).labels
         folded = self.view(entry.row, self.fold.entries(entry.row), entry.annotator, entry.seq)
         return self.words(folded, about)
 
     def state(self, row: int) -> LabelVectorState:
-        """One row as it stands."""
+        """One row as it is."""
         row = self.check_row(row)
         folded = self.fold.fold(row)
         return LabelVectorState(

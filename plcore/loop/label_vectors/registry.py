@@ -1,5 +1,4 @@
-"""What can be asked about label vectors, by what the next question is chosen, and which model predicts, in the order
-people see them.
+"""Question types, question orders and models for label vectors, in the order users see them.
 
 A new criterion is a formula in `plcore.sensing.information` and one entry in `CRITERION_ENTRIES`.
 """
@@ -111,11 +110,11 @@ PREDICTOR_ENTRIES: dict[str, PredictorEntry] = {
         PredictorEntry(
             name=ONE_VS_ALL,
             title="One-vs-all",
-            words="One-vs-all: an SVM for each label, fitted anew after some answers",
+            words="One-vs-all: an SVM for each label, refitted after some answers",
         ),
     )
 }
-"""What can predict the cells that nobody was asked about, by its name in stored settings, the default first. Questions
+"""Models that predict unasked cells, by their name in stored settings, the default first. Questions
 are chosen by BML-CS whatever predicts: of the two it alone can tell what an answer is worth."""
 
 DEFAULT_QUESTION = next(iter(QUESTION_ENTRIES))

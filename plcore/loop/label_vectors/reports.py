@@ -1,4 +1,4 @@
-"""What a LabelVectorLearner reports: questions, progress, points of its curve, rows as they stand."""
+"""Reports of a LabelVectorLearner: questions, progress, points of its curve, rows as they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LabelVectorQuestion:
     label: str | None  # None: all labels of the row that are not known
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
-    """Of yes; 1 or 0 where the cell is known; base rates before the first model."""
+    """For yes; 1 or 0 if the cell is known; base rates before the first model."""
     cells: tuple[int, ...]  # 1, 0, -1 not asked
     strategy: str  # the criterion, or "control"
     score: float
@@ -36,7 +36,7 @@ class LabelVectorQuestion:
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its 95 % interval, all in [0, 1]; low and high NaN for a point stored before it had one."""
+    """A share with its 95% interval, all in [0, 1]; low and high NaN for a point stored before it had one."""
 
     value: float
     low: float
@@ -45,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ControlEstimate:
-    """How good the model is on cells that it has not learnt, by blind checks; None where nothing can be said.
+    """How good the model is on cells that it has not learnt, by blind checks; None if nothing can be said.
 
     cells : controls answered      yes : answered yes      said_yes : the model says yes
     """
@@ -167,7 +167,7 @@ class LabelVectorProgress:
 
 @dataclass(frozen=True)
 class LabelVectorState:
-    """One row as it stands; cells in class order, 1, 0, -1 not asked."""
+    """One row as it is; cells in class order, 1, 0, -1 not asked."""
 
     row: int
     original: tuple[int, ...]  # at import

@@ -21,14 +21,15 @@ from plcore.loop.label_vectors.registry import (
 from plcore.loop.standings import OverlapSettings
 
 KIND = "multilabel"
-"""What stored settings call this kind of project; it never changes, for projects are stored under it."""
+"""Name of this kind of project in stored settings; it never changes, for projects are stored under it."""
 FOLDS = ("latest", "majority")
 """Rules by which several people's answers to a label of a row become one (`.several`)."""
 
 MODES = ("paper", "fast")
 MISSING = ("block", "zero")
 MOST_COMPONENTS = 64
-"""Components by default: beyond, an answer is felt, and precision gains little (`benchmarks`, Corel5k at K = .25 L)."""
+"""Components by default: beyond, an answer is felt, and precision gains little (`benchmarks`, Corel5k at K = 0.25
+L)."""
 
 LEAST_COMPONENTS = 8
 
@@ -52,10 +53,10 @@ class LabelVectorSettings(OverlapSettings):
     control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks;
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
-    refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one
+    refresh_every : answers after which the model is to be refitted; each is taken in at once, at rank one
     overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`; people agree
         label by label
-    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported where it is tied)
+    fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported if it is tied)
     """
 
     kind: str = KIND
@@ -110,11 +111,11 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def model_key(self) -> str:
-        """What a model and its points of the curve are stored under, besides the project: all settings.
+        """Key of a model and its curve points, in addition to the project: all settings.
 
         Its text may never change, for stored projects have it: it is made of the JSON of all settings, `kind` among
         them, and begins with the word that the kind had first. `model` came later, so that BML-CS is left out; so did
-        several people at a question, who change it where there are some.
+        several people at a question, who change it if there are some.
         """
         chosen = {name: value for name, value in self.to_json().items() if (name, value) != ("model", BMLCS)}
         for name in OverlapSettings.__annotations__:
@@ -134,7 +135,7 @@ class LabelVectorSettings(OverlapSettings):
 
     @property
     def question_entry(self) -> QuestionEntry:
-        """What the registry says of the kind of question."""
+        """The registry entry of the kind of question."""
         return QUESTION_ENTRIES[self.question]
 
     @property
@@ -153,7 +154,7 @@ class LabelVectorSettings(OverlapSettings):
         return self.criterion or self.question_entry.criterion
 
     def components(self, L: int) -> float:
-        """What `BMLCSClassifier` is given as n_components for L labels."""
+        """Value of n_components of `BMLCSClassifier` for L labels."""
         if self.n_components is not None:
             # Beyond L the projection is orthonormal already: more would cost memory and add nothing.
             return min(self.n_components, L)

@@ -16,9 +16,9 @@ from plcore.loop.standings import EVERYBODY
 
 
 class RowsToAsk:
-    """Rows are asked about until one candidate is left, whoever answers.
+    """Rows are asked about until one candidate is left, no matter who answers.
 
-    sizes : (n,) how many are left, as they stand
+    sizes : (n,) how many are left, as they are
     """
 
     rule: Several | None = None
@@ -28,7 +28,7 @@ class RowsToAsk:
         self._sizes = sizes
 
     def take(self, row: int, fold: CandidateFold) -> Sequence[int]:  # noqa: ARG002 - the sizes say it all
-        """Take note of a row whose entries have changed; the other rows that are to be folded anew for it."""
+        """Take note of a row whose entries have changed; the other rows that are to be folded again for it."""
         return ()
 
     def settle(self, row: int, folded: FoldedCandidates) -> None:
@@ -42,7 +42,7 @@ class RowsToAsk:
         """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
 
     def views(self, row: int) -> Sequence[View]:  # noqa: ARG002 - all answers are one
-        """What each person who answers for themselves makes of a row, by their latest answers that count."""
+        """The result of each person who answers for themselves for a row, by their latest answers that count."""
         return ()
 
     def disputed(self) -> Mapping[int, float]:
@@ -54,15 +54,15 @@ class RowsToAsk:
         return int(self._sizes[row] >= 2)
 
     def waiting(self) -> BoolArray:
-        """(n,) rows that somebody can be asked about."""
+        """(n,) rows that someone can be asked about."""
         return np.asarray(self._sizes >= 2)
 
     def open(self) -> BoolArray:
-        """(n,) those of them that count as open: rows that are for everybody do not, once enough have answered."""
+        """(n,) those of them that count as open: rows that are for everyone do not, once enough have answered."""
         return self.waiting()
 
     def answers_left(self) -> IntArray:
-        """(n,) how many people are still to answer each row that counts as open, as it stands now; 0 of the others."""
+        """(n,) how many people are still to answer each row that counts as open, as it is now; 0 of the others."""
         return np.asarray(self.open(), dtype=np.int64)
 
     def fresh(self) -> BoolArray:
@@ -75,7 +75,7 @@ class RowsToAsk:
         return waits, waits, waits
 
     def has_begun(self, row: int, annotator: str | None) -> bool:  # noqa: ARG002 - answers are for all to see
-        """Whether somebody else has answered the row, and this annotator is not to know how."""
+        """Whether someone else has answered the row, and this annotator is not to know how."""
         return False
 
     def begun(self) -> Iterable[int]:
@@ -92,7 +92,7 @@ class RowsToAsk:
         candidates: BoolArray,  # noqa: ARG002
         known: FloatArray | None,
     ) -> FloatArray | None:
-        """(r, m) how much each of these candidates (r, m) of rows counts, None where all count alike.
+        """(r, m) how much each of these candidates (r, m) of rows counts, None if all count alike.
 
         known : the same by the table alone
         """
@@ -125,7 +125,7 @@ class RowsForSeveral(RowsToAsk):
         self._enough, self._held = settings.overlap, held
         self._places: IntArray = np.where(self._sizes >= 2, at_first, 0)
         self._answers: IntArray = np.zeros(len(first), dtype=np.int64)  # people whose answer counts
-        self._past: CandidateFold | None = None  # has entries of rows that nobody has looked at yet
+        self._past: CandidateFold | None = None  # has entries of rows that no one has looked at yet
         self._views: dict[int, list[View]] = {}
         self._over: dict[int, frozenset[str]] = {}
         self._begun: dict[int, None] = {}
@@ -143,7 +143,7 @@ class RowsForSeveral(RowsToAsk):
         return [one for one in changed if one != row]
 
     def _look(self, row: int, fold: CandidateFold) -> list[View]:
-        """What each person makes of a row now, and who has said all they can."""
+        """The result of each person for a row now, and who has said all they can."""
         answers = [one for one in fold.counted(row, aside=True) if one.kind != EntryKind.VERDICT]
         counted = [one for one in fold.counted(row) if one.kind != EntryKind.VERDICT]
         everybody = self.rule.views(answers, lambda some: fold.chain(row, some))

@@ -1,8 +1,9 @@
-"""What blind checks tell besides accuracy: how sure the model was of the truth, and how often that is no candidate.
+"""Results of blind checks in addition to accuracy: how sure the model was of the truth, and how often that is no
+candidate.
 
 A check is a control row with two candidates or more at import that people have answered. It counts once its truth is
 known: one candidate is left, or the answers say that none of those at import is right. What people could not tell, bad
-items, and checks on which they still differ do not count, as they do not in the accuracy (`.pool`). Where several
+items, and checks on which they still differ do not count, as they do not in the accuracy (`.pool`). If several
 people answer, the rule of the settings makes one answer of theirs.
 """
 
@@ -29,7 +30,7 @@ LEAST_RATE = 0.01
 
 
 class Checks(NamedTuple):
-    """rows : (c,) ascending      truth : (c,) their classes, -1 where it is none of the candidates at import"""
+    """rows : (c,) ascending      truth : (c,) their classes, -1 if it is none of the candidates at import"""
 
     rows: IntArray
     truth: IntArray
@@ -71,7 +72,7 @@ def check_scores(
     shares_of: Callable[[IntArray, BoolArray], FloatArray],
     until: int | None = None,
 ) -> FloatArray:
-    """(c,) how far the model is from the truth of each check, among the candidates at import: what shortlists go by.
+    """(c,) how far the model is from the truth of each check, among the candidates at import: what shortlists use.
 
     shares_of : gives the model's shares (r, m) of rows (r,) inside these candidates (r, m)
     until : as for `known_checks`
@@ -90,7 +91,7 @@ def rate_outside(pool: OneLabelPool[Table]) -> OutsideRate:
 
 
 def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
-    """The rate by which `rows_at_risk` goes. None where it is not known, or too seldom to matter: fewer than
+    """The rate by which `rows_at_risk` goes. None if it is not known, or too seldom to matter: fewer than
     FEWEST_CHECKS checks, a rate of LEAST_RATE at most, or a model that says of a row what it has learnt from the row's
     own candidates, or takes their weights in."""
     rate = rate_outside(pool)

@@ -42,7 +42,7 @@ BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upke
 
 
 class Comparer:
-    """Compares models on a pool's rows as they stand; features are made once.
+    """Compares models on a pool's rows as they are; features are made once.
 
     Every training row that is no bad item is held out once and predicted by fits on the others. Blind checks that were
     answered join them, as soon as there are enough to measure by, with the candidates of the *file*: their answers
@@ -54,7 +54,7 @@ class Comparer:
     as in a version (`.training.KernelFits`).
 
     by_truth : measure by the true labels of the table instead, which no fit sees either: for tables without a project,
-        where nothing else is measured by them
+        if nothing else is measured by them
     """
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
@@ -132,7 +132,7 @@ class Comparer:
         compared: tuple[IntArray, BoolArray, IntArray],
         **how: Any,
     ) -> pd.DataFrame:
-        """The figures of learners on the rows compared and, where there are sources, with the other members of these.
+        """The figures of learners on the rows compared and, if there are sources, with the other members of these.
 
         features : as `_features` gives them      compared : as `compared_rows`
         how : budget, progress and blocks of `compare_learners`
@@ -159,6 +159,7 @@ class Comparer:
             own_parameters=_own_parameters(pool),
             groups=None if self._sources is None else self._sources[rows],
             members_only=np.arange(len(rows)) >= n if len(others) else None,
+            imported=pool.first[rows],
             **how,
         )
 
@@ -246,7 +247,7 @@ class StrategyRuns:
     runs: int
 
     def told(self) -> str:
-        """What was done, as a sentence."""
+        """The action, as a sentence."""
         return f"{self.runs} runs by each strategy on {self.rows:,} rows of known truth."
 
     def to_csv(self) -> str:
@@ -279,7 +280,7 @@ class StrategyReplays:
         progress: BlockProgress | None = None,
         **options: Any,
     ) -> StrategyRuns:
-        """What the strategies reach. PL-KNN has the features of the project's graph, other learners standardised ones.
+        """Results of the strategies. PL-KNN has the features of the project's graph, other learners standardised ones.
 
         Options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
         """
@@ -287,7 +288,7 @@ class StrategyReplays:
         rows = np.flatnonzero(pool.truth >= 0)
         if not len(rows):
             raise ValueError(
-                "The table has no true labels, so that nobody can answer or measure. Fix: name their column."
+                "The table has no true labels, so that no one can answer or measure. Fix: name their column."
             )
         X, _, own = _features(pool)
         found = replay_in_blocks(

@@ -66,11 +66,11 @@ class TakenLabels:
 
     @cached_property
     def whole(self) -> Disambiguation:
-        """Those of all rows."""
+        """The ones of all rows."""
         return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
     def of(self, rows: slice) -> Disambiguation:
-        """Those of rows that lie side by side."""
+        """The ones of rows that lie side by side."""
         if "whole" in vars(self):
             return _cut(self.whole, rows)
         return _joined(self._blocks(rows), has_outside=self.has_outside)
@@ -80,7 +80,7 @@ class TakenLabels:
         return TakenColumn(self, name)
 
     def _blocks(self, rows: slice) -> Iterator[Disambiguation]:
-        """What is asked for, in parts; each lies in one of the blocks, which depend on the table alone: of another
+        """Requested rows, in parts; each is in one of the blocks, which depend on the table alone: of another
         number of rows a model's sums may have other last bits."""
         start, stop, _ = rows.indices(len(self))
         while start < stop:
@@ -137,7 +137,7 @@ class TakenLabels:
         that uses them and is not less right than they are: votes of neighbours do not know them."""
         pool, settings = self._pool, self._pool.settings
         ignored = settings.is_automatic and not settings.model_entry.weighs_candidates
-        waits = settings.is_trained and self._model.said is None
+        waits = self._model.said is None
         alone = self._file is not None and self._file.rule is ScoreRule.SCORES
         candidates = pool.candidates[rows]
         weights = pool.imported_weights(rows, candidates) if ignored or waits or alone else None

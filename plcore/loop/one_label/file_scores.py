@@ -1,4 +1,4 @@
-"""How much a table's scores count for the labels, beside a kernel ridge that learns from them."""
+"""How much a table's scores count for the labels, next to a kernel ridge that learns from them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from plcore.loop.one_label.pool import OneLabelPool
 
 @dataclass(frozen=True)
 class FileScores:
-    """What was found of a table's scores (`plcore.kernel.file_scores`).
+    """Result of a table's scores (`plcore.kernel.file_scores`).
 
-    rule : by which rows get their labels      pool : temperature and power where it is `ScoreRule.POOL`
+    rule : by which rows get their labels      pool : temperature and power if it is `ScoreRule.POOL`
     checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
     """
 
@@ -34,7 +34,8 @@ class FileScores:
 
 
 def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
-    """What the rows and the answered blind checks say of the table's scores; None if there are no scores, the model
+    """Evidence of the rows and the answered blind checks about the table's scores; None if there are no scores, the
+    model
     does not learn from those of each row, or there is no version of it yet."""
     if not weighs_own(pool) or model.said is None:
         return None
@@ -69,7 +70,7 @@ def own_scores(
 def pooled_shares(
     pool: OneLabelPool[Table], model: Model, file: FileScores, rows: IntArray, shares: FloatArray
 ) -> FloatArray:
-    """The model's shares (r, m) of rows; by the pool where it is the rule, a row has several candidates, and no
+    """The model's shares (r, m) of rows; by the pool if it is the rule, a row has several candidates, and no
     person's answer weighs them."""
     several = np.flatnonzero(pool.sizes[rows] > 1)
     if file.rule is not ScoreRule.POOL or not len(several):

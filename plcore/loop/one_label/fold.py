@@ -37,7 +37,7 @@ KINDS = (*ANSWERS, *PUT_ASIDE, EntryKind.WITHDRAW)
 
 
 class FoldedCandidates(NamedTuple):
-    """What the entries of one row make of it."""
+    """The result of the entries of one row."""
 
     left: BoolArray  # (m,) what may be the label; never empty, not even of a bad item
     out: bool  # marked as a bad item
@@ -62,12 +62,12 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     ANSWERS = ANSWERS
 
     def fold_with(self, entry: Entry) -> FoldedCandidates:
-        """What the entries of its row would make of it with this one, which `check` lets pass; changes nothing."""
+        """The result of the entries of its row for it with this one, which `check` lets pass; changes nothing."""
         kept = [one for one in self.entries(entry.row) if one.seq != entry.target]
         return self.fold_of(entry.row, kept if entry.kind == EntryKind.WITHDRAW else [*kept, entry])
 
     def changed_at(self, row: int) -> int:
-        """Seq of the unwithdrawn entry since which the row is as it is; 0 where none has changed it. Where people
+        """Seq of the unwithdrawn entry since which the row is as it is; 0 if none has changed it. If people
         answer for themselves, that of the latest answer that counts."""
         entries, before, seq = self.counted(row), self.fold_of(row, ()).votes, 0
         if self._merger is not None:
@@ -79,7 +79,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return seq
 
     def fold_of(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """What these entries alone would make of a row, unchecked; changes nothing."""
+        """The result of these entries alone for a row, unchecked; changes nothing."""
         counted = self._counted(entries)
         verdicts = [one for one in counted if one.kind == EntryKind.VERDICT]
         if verdicts or self._merger is None:
@@ -87,7 +87,7 @@ class CandidateFold(EntryFold[FoldedCandidates]):
         return self._merger.merge(row, counted, lambda some: self.chain(row, some))
 
     def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
-        """What these entries make of a row, each after those before it, whoever gave them."""
+        """The result of these entries for a row, each after those before it, no matter who gave them."""
         left, out, answer = self.first[row], False, None
         for entry in entries:
             if entry.kind not in ANSWERS:
@@ -248,7 +248,7 @@ class ClassFold(CandidateFold):
             raise AnswerError(f"Entry {entry.seq} about row {entry.row}: {error}") from error
         if entry.labels and not roots.any():
             raise AnswerError(
-                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was taken back."
+                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was withdrawn."
             )
 
 
@@ -280,5 +280,5 @@ class Narrowing:
 
     @property
     def settled(self) -> float:
-        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 where none was."""
+        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 if there was none."""
         return self.decided / self._n_ambiguous if self._n_ambiguous else 1.0

@@ -67,7 +67,7 @@ class HeardRows:
 
     def posterior(self) -> FloatArray:
         """(r, m) how likely each class is, by Dawid and Skene's model of the annotators, at most MOST_SURE; 0 if
-        everybody says that the item is bad. If there are more people and classes than the model takes, the share of
+        everyone says that the item is bad. If there are more people and classes than the model takes, the share of
         the votes."""
         found = np.zeros(self.first.shape)
         heard = np.bincount(self.places, minlength=len(self.rows)) > 0
@@ -106,7 +106,7 @@ def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
 
 
 def heard_rows(pool: HeardPool) -> HeardRows | None:
-    """Those of a pool as it stands; None if people do not answer for themselves."""
+    """The ones of a pool as it is; None if people do not answer for themselves."""
     rule, m = pool.asked.rule, len(pool.classes)
     if rule is None:
         return None

@@ -30,20 +30,20 @@ from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
-# What the entries so far have made of a pool, as arrays, and a pool that goes on from there.
+# State of a pool as arrays, and how to resume from it.
 #
 # With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
-# that has taken in every entry. What follows from the candidates as they stand is not in it but made anew: the votes,
+# that has taken in every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,
 # the scores of the questions, the counts, an online learner's weights.
 #
 # A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
-# checked here: whoever keeps it does (`workflow.kinds.opening`).
+# checked here: no matter who keeps it does (`workflow.kinds.opening`).
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
 def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
 
     curve : as `LearnerCurve.to_arrays` gives it
     """
@@ -97,7 +97,7 @@ class LearnerCurve:
     def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
         self.start = start
         self._points = [start] if points is None else list(points)
-        self._past: Mapping[str, AnyArray] | None = None  # points before these, which nobody has asked for
+        self._past: Mapping[str, AnyArray] | None = None  # points before these, which no one has asked for
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> LearnerCurve:
@@ -130,7 +130,7 @@ class LearnerCurve:
         return columns
 
     def start_alone(self) -> dict[str, AnyArray]:
-        """As `to_arrays`, of the start: the curve of a learner whose versions come anew."""
+        """As `to_arrays`, of the start: the curve of a learner whose versions come again."""
         return _columns_of([self.start])
 
     def _latest_past(self) -> dict[str, AnyArray]:
@@ -196,12 +196,12 @@ def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
 
 
 def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
-    """The model of the settings, of the candidates as they stand. chooser : keeps the votes that one may go by"""
-    if pool.settings.is_trained:
-        return ScoredModel(pool)
+    """The model of the settings, of the candidates as they stand. chooser : keeps the votes that one may go by; where
+    it has none yet, the model says nothing"""
     if pool.settings.is_online:
         return OnlineModel(pool)
-    assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
+    if pool.settings.is_trained or chooser.ranker is None or chooser.graph is None:
+        return ScoredModel(pool)
     return NeighborModel(pool, chooser.ranker, chooser.graph)
 
 
@@ -213,12 +213,14 @@ class ActiveLearner(Generic[TableT_co]):
 
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
     answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
-    updates by `follow`. Questions go by the strategy of the settings; some are blind checks (`.pool`).
+    updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
     Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
 
     changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
+    waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
+        random, blind checks as ever, and a model of votes says nothing
     checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
     """
 
@@ -230,15 +232,21 @@ class ActiveLearner(Generic[TableT_co]):
         changes: Iterable[ClassChange] = (),
         controls: IntArray | None = None,
         checkpoint: Mapping[str, AnyArray] | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
+        self.waits = waits
         self.pool = pool = OneLabelPool(table, settings, changes, controls)
         curve = None if checkpoint is None else put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
-        self._chooser = RowChooser(pool, graph, lambda: self._model)
+        self._chooser = RowChooser(pool, graph, lambda: self._model, waits=waits)
         self._model, self.model_version = make_model(pool, self._chooser), 0
-        self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
+        if curve is None or waits:  # its points are of a model that is not there
+            self._curve = LearnerCurve(self._curve_point())
+        else:
+            self._curve = LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
         self.n_followed = 0  # first updates so far: labels change by them, the version does not
 
@@ -259,7 +267,7 @@ class ActiveLearner(Generic[TableT_co]):
                 self._model.learn(change)
             else:
                 self._model.score.learn(int(self.pool.place[change.row]), change.new)
-        if changes and not self.settings.is_trained:
+        if changes and not isinstance(self._model, ScoredModel):
             self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
@@ -302,6 +310,11 @@ class ActiveLearner(Generic[TableT_co]):
         self._chooser.model_changed()
 
     @property
+    def has_model(self) -> bool:
+        """Whether the model says anything yet: it was trained once, or its neighbours are found."""
+        return self.said is not None
+
+    @property
     def version_published(self) -> int | None:
         """The newest version `publish` was given; None before the first, and for models that need none."""
         return self.model_version if self.settings.is_trained and self.said is not None else None
@@ -336,7 +349,7 @@ class ActiveLearner(Generic[TableT_co]):
         With probability `control_share`, and when nothing else is left, the next control row. Else rows with the
         highest score of the strategy, ties by row number. Never a test row, bad item, row with one candidate, or one
         this annotator is unsure about; rows they skipped come back after 20 further entries of theirs, or when nothing
-        else is left, oldest skip first. Where several answer a row, those begun come first; nobody is asked twice. If
+        else is left, oldest skip first. If several answer a row, those begun come first; no one is asked twice. If
         the settings ask by source, all rows of one come one after the other, and blind checks between sources.
         """
         row = self._chooser.next_row(annotator, {place.row for place in as_places(exclude)}, ahead, after)
@@ -378,7 +391,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def strategy(self) -> str:
-        """The name of the strategy that questions go by now."""
+        """The name of the strategy that questions use now."""
         return self._chooser.entry.name
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -394,7 +407,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def graph(self) -> Graph | None:
-        """The neighbours the learner works with, None where it needs none; answers do not change them."""
+        """The neighbours the learner works with, None if it needs none; answers do not change them."""
         return self._chooser.graph
 
     @property
@@ -409,9 +422,14 @@ class ActiveLearner(Generic[TableT_co]):
         return not self.pool.asked.begun() and bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
 
     @property
+    def proves_done(self) -> bool:
+        """Whether "settled" is proved about the predictions; else it is the share of decided rows."""
+        return self.settings.proves_done and not self.waits
+
+    @property
     def _proof(self) -> EffectRanker | None:
         """Where it is proved what is settled; None under a model of which nothing is proved."""
-        return self._chooser.ranker if self.settings.proves_done else None
+        return self._chooser.ranker if self.proves_done else None
 
     def candidates_of(self, row: int) -> BoolArray:
         """(m,) the row's candidates now, a copy; none of a bad item."""
@@ -449,7 +467,7 @@ class ActiveLearner(Generic[TableT_co]):
         return self._curve.points()
 
     def checkpoint(self) -> dict[str, AnyArray]:
-        """What the entries so far have made of it; versions that were published are not in it."""
+        """The result of the entries so far; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
         return take(self.pool, curve)
 
@@ -458,7 +476,7 @@ class ActiveLearner(Generic[TableT_co]):
         return self.pool.fold.fold(self.pool.check_row(row)).answer
 
     def state(self, row: int) -> RowState:
-        """One row as it stands."""
+        """One row as it is."""
         return self.pool.state(row)
 
     def progress(self) -> Progress:

@@ -19,7 +19,8 @@ from plcore.query.ranker import EffectRanker
 
 
 class Model(ABC):
-    """What the learner asks of its model. Rows are those of the table; nothing here learns from a held-out row.
+    """Interface that the learner needs of its model. Rows are those of the table; nothing here learns from a
+    held-out row.
 
     score : of what it says of the held-out rows
     """
@@ -30,7 +31,7 @@ class Model(ABC):
 
     @property
     def progressive_error(self) -> float | None:
-        """How often it was wrong before it learnt an answer (`OnlineModel`); None where it does not learn so."""
+        """How often it was wrong before it learnt an answer (`OnlineModel`); None if it does not learn so."""
         return None
 
     @property
@@ -50,7 +51,7 @@ class Model(ABC):
 
     @abstractmethod
     def shares(self, rows: IntArray, inside: BoolArray | None = None) -> FloatArray:
-        """(r, m) label distributions of rows inside their candidates now; 0 where a row has none.
+        """(r, m) label distributions of rows inside their candidates now; 0 if a row has none.
 
         inside : bool (r, m), other candidates instead
         """
@@ -60,7 +61,7 @@ class Model(ABC):
         raise ValueError(f"{type(self).__name__} gives shares, no scores of classes.")
 
     def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
-        """As `shares`, without each row's own vote where it has one and the model can leave it out."""
+        """As `shares`, without each row's own vote if it has one and the model can leave it out."""
         return self.shares(rows, inside)
 
     def margins(self, rows: IntArray) -> FloatArray:
@@ -73,10 +74,10 @@ class Model(ABC):
         return np.asarray(1.0 - self.margins(rows))
 
     def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray | None:
-        """(m,) as `shares` of one row inside the candidates `own` (m,), without the row's own vote where it has one.
+        """(m,) as `shares` of one row inside the candidates `own` (m,), without the row's own vote if it has one.
 
-        learnt : the model may have learnt from answers to the row which nobody is to tell from its shares; None then,
-            where it cannot leave the row out
+        learnt : the model may have learnt from answers to the row which no one is to tell from its shares; None then,
+            if it cannot leave the row out
         """
         return None if learnt else np.asarray(self.shares(np.array([row]), own[None])[0])
 
@@ -126,7 +127,7 @@ class NeighborModel(Model):
 
 
 class ScoredModel(Model):
-    """A model that is trained elsewhere and known here by its scores of all rows, which each version brings anew."""
+    """A model that is trained elsewhere and known here by its scores of all rows, which each version brings again."""
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         super().__init__(pool)
@@ -136,7 +137,7 @@ class ScoredModel(Model):
     def publish(self, scores: AnyArray, effects: FloatArray | None) -> None:
         """Use these scores (n, m) from now on; -inf for classes that are never predicted. They are not copied.
 
-        effects : (n_train,) effect scores of the training rows, None where the model gives none
+        effects : (n_train,) effect scores of the training rows, None if the model gives none
         Raises ValueError for another shape.
         """
         wanted = (len(self._pool.original), len(self._pool.classes))
@@ -196,9 +197,9 @@ class OnlineModel(Model):
     """First a few passes over all training rows as the table has them, then one round for each answered row.
 
     The rounds come in the order of the answers that made the rows what they are, those withdrawn or overruled left out,
-    each with the row's candidates as they stand. A new answer adds a round; a correction or an undo starts again from
+    each with the row's candidates as they are. A new answer adds a round; a correction or an undo starts again from
     the weights after the passes and replays the rounds. So the state follows from table and fold alone. A row marked
-    bad leaves the passes too: they are made anew.
+    bad leaves the passes too: they are rebuilt.
     """
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
@@ -207,7 +208,7 @@ class OnlineModel(Model):
         self._X_held = self._X[pool.held]
         # Answered training rows, in the order of their rounds.
         self._rows = self._rounds()
-        # Of each round: whether the prediction before it is not among the candidates after it.
+        # For each round: whether the prediction before it is not among the candidates after it.
         self._wrong: list[bool] = []
         self._out = self._bad()
         self._begin()

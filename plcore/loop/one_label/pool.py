@@ -36,7 +36,7 @@ _TEST, _ASKED, _FREE = range(3)
 
 
 class HeldScore:
-    """What is known of the held-out rows of a pool beside what a model says of them.
+    """Known facts about the held-out rows of a pool next to what a model says of them.
 
     test : bool (n_held,), test rows; the others are control rows      ambiguous : bool (n_held,), with two candidates
         or more at first
@@ -77,7 +77,7 @@ class HeldScore:
 
     @property
     def control(self) -> ControlCounts:
-        """What the model is right about of the control rows whose label is known."""
+        """Controls with a known label that the model predicts correctly."""
         return ControlCounts(
             right_asked=int(self._right[_ASKED]),
             asked=int(self._known[_ASKED]),
@@ -108,7 +108,7 @@ class HeldScore:
 class RowStanding(NamedTuple):
     """How one row stands.
 
-    answered : it has an answer that counts      waits : somebody can be asked about it
+    answered : it has an answer that counts      waits : someone can be asked about it
     open : and it counts as open      fresh : it can be chosen for what its answer tells
     """
 
@@ -167,7 +167,7 @@ RESTS = (EntryKind.SKIP, EntryKind.AMONG, EntryKind.NONE)
 
 
 class CandidateChange(NamedTuple):
-    """What an entry did to the candidates of its row."""
+    """Change of a row's candidates by an entry."""
 
     row: int
     old: BoolArray  # (m,)
@@ -189,7 +189,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
     answered, by_verdict : bool (n,), rows with an answer that counts; those that a verdict has settled
     changed_at : (n,) seq of the standing entry since which a row is as it is, 0 for none
     original, first, candidates : bool (n, m), or `CandidateSets` where that is large: at import, before any answer,
-        and as they stand, none of a bad item      sizes, sizes_at_first : (n,) how many. Do not write to them.
+        and as they are, none of a bad item      sizes, sizes_at_first : (n,) how many. Do not write to them.
     """
 
     KINDS = KINDS
@@ -274,7 +274,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return [change for change in changes if change is not None]
 
     def _fold_anew(self, row: int, before: RowStanding) -> CandidateChange | None:
-        """What its entries make of a row now that stood so before; None where it is as it was."""
+        """The result of its entries for a row now that stood so before; None if it is as it was."""
         change, held = self._take_up(row), self.test_rows[row] or self.control_rows[row]
         place = None if held else int(self.place[row])
         self.counts.note(place, bool(self.test_rows[row]), before, self._stood(row))
@@ -316,14 +316,15 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return sources
 
     def make_features(self, use: str | None = None) -> Features:
-        """What makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None: those that the
+        """The function that makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None:
+        those that the
         settings name"""
         use = use or self.settings.features_in_force
         return self.table.features() if use == BOTH else self.table.features(use)
 
     def weights_of(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
         """(r, m) how much each of these candidates (r, m) of rows counts: by the model of the annotators where one has
-        answers of the row, else by the table; None where all count alike."""
+        answers of the row, else by the table; None if all count alike."""
         return self.asked.weights(rows, candidates, self.imported_weights(rows, candidates))
 
     def imported_weights(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
@@ -331,10 +332,10 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         weights = self.table.candidate_weights
         return None if weights is None else weights_after_answers(weights[rows], candidates)
 
-    # Who may be asked what, and who said what
+    # Rights to be asked, and answers by person
 
     def views(self, row: int) -> Sequence[View]:
-        """What each person makes of a row, where people answer for themselves; verdicts are not among them."""
+        """The result of each person for a row, where people answer for themselves; verdicts are not among them."""
         return self.asked.views(self.check_row(row))
 
     def disputed(self) -> Mapping[int, float]:
@@ -352,7 +353,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return 0 if closed else self.asked.places_left(place.row)
 
     def may_ask(self, place: Place, annotator: str) -> bool:
-        """As for any pool; where people answer for themselves nobody is asked twice."""
+        """As for any pool; where people answer for themselves no one is asked twice."""
         return super().may_ask(place, annotator) and not self.asked.is_over(place.row, annotator)
 
     def candidates_for(self, row: int, annotator: str | None) -> BoolArray:
@@ -401,7 +402,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
     ) -> CurvePoint:
         """Where the work stands, with a model that has this score.
 
-        settled : share of the decisions that no answer can change; None where the model proves none: it is then the
+        settled : share of the decisions that no answer can change; None if the model proves none: it is then the
             share of the training rows ambiguous at first that have one label now, or are bad items
         """
         return CurvePoint(
@@ -417,7 +418,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
 
     @property
     def n_answered(self) -> int:
-        """Rows with an answer that counts that are not open: at most one candidate is left, or nobody is to answer."""
+        """Rows with an answer that counts that are not open: at most one candidate is left, or no one is to answer."""
         return self.counts.done
 
     @property
@@ -457,7 +458,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return self.names(self.fold.view(entry.row, entries, entry.annotator, entry.seq).votes)
 
     def state(self, row: int) -> RowState:
-        """One row as it stands."""
+        """One row as it is."""
         row = self.check_row(row)
         return RowState(
             row=row,

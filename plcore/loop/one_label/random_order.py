@@ -31,7 +31,7 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
 from plcore.neighbors.graph import Graph
 
-# A project's model under other answers than were given: begun anew, answered, and asked what it says of held-out
+# A project's model under other answers than were given: restarted, answered, and asked what it says of held-out
 # rows.
 #
 # It is the model of the project as the loop has it (`.learner`, `.training`), so that what is compared is the order
@@ -66,14 +66,14 @@ class Run(ABC):
             self.apply(entry)
 
     def answer(self, row: int, label: int) -> None:
-        """Somebody gives the row this label, were it a candidate or not: that is how a verdict differs from `is`."""
+        """Give the row this label, candidate or not: that is how a verdict differs from `is`."""
         pool = self.pool
         seq = max(pool.seq, pool.changed_until) + 1
         self.apply(Entry(seq, EntryKind.VERDICT, row, SOMEBODY, (pool.classes[label],)))
 
 
 class RunAtOnce(Run):
-    """Of a model that follows each answer."""
+    """For a model that follows each answer."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class RunAtOnce(Run):
 
 
 class RunTrained(Run):
-    """Of a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
+    """For a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ _BEYOND = (1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)
 """Where runs are measured, as shares of the answers that the project has."""
 _OF_CHECKS = 8
 _AHEAD = 0.03
-"""By so much a run must be better than the project before it ends: measured anew it may be worse."""
+"""By so much a run must be better than the project before it ends: measured again it may be worse."""
 
 _LONGEST = 4
 """So many budgets may pass before fits are given up."""
@@ -180,7 +180,7 @@ class CannotEstimateError(ValueError):
 
 @dataclass(frozen=True)
 class RandomOrderFound:
-    """What came of it. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
+    """The result. how : TRUTH | CHECKS      line : see `plcore.evaluation.RandomOrderLine`
 
     model : that answered in all runs      measured : rows measured on      orders : random orders
     given : answers of the project to rows that train      now : its accuracy on the same rows
@@ -200,7 +200,7 @@ class RandomOrderFound:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderFound:
-        """What `to_json` gave."""
+        """Output of `to_json`."""
         return cls(**{**stored, "line": RandomOrderLine.from_json(stored["line"])})
 
 
@@ -235,7 +235,7 @@ class RandomOrderRuns:
             return CHECKS
         if not pool.control_rows.any():
             raise CannotEstimateError(
-                "There are no blind checks, and the table hides no true labels: without either nobody can know. "
+                "There are no blind checks, and the table hides no true labels: without either no one can know. "
                 "Fix: draw blind checks when the project is made."
             )
         if int(pool.control_rows.sum()) < FEWEST_CHECKS:
@@ -270,7 +270,7 @@ class RandomOrderRuns:
             now=float(runs.right_now @ runs.weights),
         )
 
-    # What there is to learn from and to measure on
+    # Training and test data
 
     def _answered(self) -> IntArray:
         """Rows that train and have an answer."""
@@ -356,7 +356,7 @@ class RandomOrderRuns:
         )
 
     def _weights(self, asked: int, free: int) -> FloatArray:
-        """What each check counts: those that were ambiguous at first as much together as such rows are in the pool."""
+        """Weight of each check: those that were ambiguous at first as much together as such rows are in the pool."""
         share = self.pool.share_ambiguous if free else 1.0
         return np.repeat([share / asked, (1 - share) / max(free, 1)], [asked, free])
 
@@ -367,7 +367,7 @@ class RandomOrderRuns:
     def _run_through(
         run: Run, rows: IntArray, labels: IntArray, answers: IntArray, clock: _Clock
     ) -> Iterator[IntArray]:
-        """What the model says after so many answers (j,), to these rows in this order."""
+        """Model predictions after this many answers (j,), for these rows in this order."""
         run.begin()
         before = 0
         for until in answers.tolist():

@@ -1,4 +1,4 @@
-"""What an ActiveLearner reports: questions, progress, points of its curve, rows, disambiguated labels."""
+"""Reports of an ActiveLearner: questions, progress, points of its curve, rows, disambiguated labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Question:
     decides: int  # targets whose winners, necessary or possible labels this answer could change
     undecided: int  # targets not settled now
     model_version: int
-    predicted: str | None = None  # what the model gives the row now; None where it says nothing
+    predicted: str | None = None  # what the model gives the row now; None if it says nothing
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class RowState:
-    """One row as it stands."""
+    """One row as it is."""
 
     row: int
     original: tuple[str, ...]  # candidates at import
@@ -90,7 +90,7 @@ class Disambiguation:
         label distribution for necessary and model; the posterior of the annotator model, below 1, for rows that several
         people answered; 1 for other answers; NaN for bad, open and disputed
     outside : float (n,) how likely the truth is none of the row's candidates, where blind checks show that this happens
-        (`.checks.rows_at_risk`); None where they do not
+        (`.checks.rows_at_risk`); None if they do not
     likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the class that is most likely by the
         annotator model
     """

@@ -46,12 +46,12 @@ class LearnerSettings(OverlapSettings):
     features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": those that were adopted last
     adopted_features : the features in force while `features` is "automatic"; both are the safe start
     C : parameter C of the model in force, under the name that its entry says; some have none. None: its default
-    train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
+    train_every, train_seconds : a model trained in the background is retrained after so many answers, or
         so many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
     overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`
     fold : what several answers make of a row: "latest", "majority" (the labels that most allow), "intersection" (the
-        labels that all allow; where there are none, those that anybody does), "dawid-skene" (a model of the annotators)
+        labels that all allow; if there are none, those that anyone does), "dawid-skene" (a model of the annotators)
     """
 
     n_neighbors: int = 10
@@ -99,7 +99,7 @@ class LearnerSettings(OverlapSettings):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LearnerSettings:
-        """The settings that `to_json` gave; what is missing is as by default, but for the strategy: where none was
+        """The settings that `to_json` gave; what is missing is as by default, but for the strategy: if none was
         stored it was "apl". Raises ValueError."""
         check_names("setting", stored, cls.__dataclass_fields__)
         return cls(**{"strategy": "apl", **stored})
@@ -129,24 +129,34 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def model_entry(self) -> ModelEntry:
-        """What the registry says of the model in force."""
+        """The registry entry of the model in force."""
         return MODEL_ENTRIES[self.model_in_force]
 
     @property
     def opening_entry(self) -> StrategyEntry | None:
-        """What the registry says of the strategy of the first questions, where that is another."""
+        """The registry entry of the strategy of the first questions, where that is another."""
         entry = STRATEGY_ENTRIES.get(self.strategy)
         return entry if entry is not None and entry.kind is StrategyKind.OPENING else None
 
     @property
     def strategy_entry(self) -> StrategyEntry:
-        """What the registry says of the strategy that questions go by, after the first ones."""
+        """The registry entry of the strategy that questions use, after the first ones."""
         opens = self.opening_entry is not None
         name = self.model_entry.strategy if opens or self.strategy == AUTOMATIC else self.strategy
         entry = STRATEGY_ENTRIES[name]
         if entry.needs is Need.EFFECTS and not self.model_entry.relabels:
             return STRATEGY_ENTRIES["margin"]
         return entry
+
+    @property
+    def by_votes(self) -> bool:
+        """Whether model or strategy goes by votes of neighbours."""
+        return self.strategy_entry.needs is Need.GRAPH or self.model_entry.upkeep is Upkeep.VOTES
+
+    @property
+    def needs_graph(self) -> bool:
+        """Whether the neighbours of the rows are needed."""
+        return self.by_votes or self.opening_entry is not None
 
     @property
     def by_row(self) -> bool:
@@ -170,7 +180,7 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def model_key(self) -> str:
-        """What a trained model depends on besides table and log, as part of a file name."""
+        """Inputs of a trained model in addition to table and log, as part of a file name."""
         drawn = float(self.test_share).hex(), float(self.control_share).hex()
         parts: tuple[object, ...] = (
             self.model_in_force,

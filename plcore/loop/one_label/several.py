@@ -23,13 +23,13 @@ from plcore.loop.standings import EVERYBODY, by_person
 # The model of the annotators in a project: Dawid and Skene's, restricted to the candidates of each row.
 #
 # What it says of a row follows from the answers to the row and from how right each person was, as it stood when it
-# was last fitted. It is fitted anew to all answers whenever they have grown by a fiftieth, counted in entries, so
+# was last fitted. It is refitted to all answers whenever they have grown by a fiftieth, counted in entries, so
 # that the same log gives the same labels wherever it is folded.
 
 LEAST_SHARE = 0.05
 """Candidates whose probability is below this share of the most probable one's are ruled out."""
 FIT_EVERY = 50
-"""The model is fitted anew after a share of 1 / FIT_EVERY more entries."""
+"""The model is refitted after a share of 1 / FIT_EVERY more entries."""
 
 
 class AnnotatorModel:
@@ -40,7 +40,7 @@ class AnnotatorModel:
         self._model: DawidSkene | None = None  # before there are answers
         self._numbers: dict[str, int] = {}
         self._sets: dict[int, tuple[IntArray, BoolArray]] = {}  # row -> its annotators, and what each allows
-        self._taught: set[int] = set()  # rows that the annotators are judged by, where they have answers
+        self._taught: set[int] = set()  # rows that the annotators are judged by, if they have answers
         self._shares: dict[int, FloatArray] = {}
         self._entries = self._fitted_at = 0
 
@@ -163,12 +163,12 @@ class AnnotatorModel:
 
 
 def _likely(shares: FloatArray) -> BoolArray:
-    """Of distributions (..., m): the candidates that are not ruled out."""
+    """For distributions (..., m): the candidates that are not ruled out."""
     return np.asarray(shares >= LEAST_SHARE * shares.max(axis=-1, keepdims=True))
 
 
 class View(NamedTuple):
-    """What one person makes of a row. seq : of their latest answer      over : they have said all they can of it"""
+    """The result of one person for a row. seq : of their latest answer      over : they have said all they can of it"""
 
     annotator: str
     seq: int
@@ -177,14 +177,14 @@ class View(NamedTuple):
 
     @property
     def label(self) -> int | None:
-        """The one class that they say it is; None where they left several, or say that the item is bad."""
+        """The one class that they say it is; None if they left several, or say that the item is bad."""
         left = np.flatnonzero(self.folded.votes)
         return int(left[0]) if len(left) == 1 else None
 
 
 def disagreement(views: Sequence[View]) -> float:
     """How far the people who have said all they can are apart, 0 to 1: the mean distance of two of them, by
-    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 where fewer than two have."""
+    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 if fewer than two have."""
     said = [(*view.folded.votes.tolist(), view.folded.out) for view in views if view.over]
     if len(set(said)) < 2:
         return 0.0
@@ -196,7 +196,7 @@ class Several:
 
     wanted : (n,) how many people each row is to be answered by; EVERYBODY for rows that are for all
     first : bool (n, m), the candidates before any answer
-    model : of the annotators, where the rule goes by one
+    model : of the annotators, where the rule uses one
     """
 
     def __init__(self, settings: LearnerSettings, wanted: IntArray, first: BoolArray) -> None:
@@ -206,7 +206,7 @@ class Several:
         self.model = AnnotatorModel(first) if settings.fold == "dawid-skene" else None
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[View]:
-        """What each person makes of a row, by the seq of their latest answer.
+        """The result of each person for a row, by the seq of their latest answer.
 
         entries : answers that count, in order
         """
@@ -218,10 +218,10 @@ class Several:
         return sorted(found, key=lambda view: view.seq)
 
     def merge(self, row: int, entries: Sequence[Entry], chain: Chain) -> FoldedCandidates:
-        """What these answers, which count, make of a row by the rule.
+        """The result of these answers, which count, for a row by the rule.
 
         A row is out where more than half say so of those who answered, or are to answer. Until then it is what the
-        others say; where nobody else has, as imported.
+        others say; if no one else has, as imported.
         """
         views = self.views(entries, chain)
         if not views:

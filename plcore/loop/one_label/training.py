@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from plcore.arrays.candidate_sets import MOST_CELLS
 from plcore.arrays.threads import one_thread
@@ -35,9 +36,9 @@ from plcore.labels.weights import prior_labels, score_columns, weights_after_ans
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
 
-# What a kernel ridge makes of new answers at once, before a worker's next version: a few rounds from the version.
+# First updates of a kernel ridge, before a worker's next version: a few rounds from the version.
 #
-# It follows from the version and the candidates as they stand: how often it was done in between changes nothing, and a
+# It follows from the version and the candidates as they are: how often it was done in between changes nothing, and a
 # withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by
 # versions alone.
 
@@ -45,7 +46,7 @@ from plcore.loop.one_label.reports import CurvePoint
 @dataclass(frozen=True, eq=False)
 class FirstUpdate:
     """scores : float32 (n, m) of all rows, as those of a `Version`
-    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them"""
+    effects : (n_train,) how far an answer about each row would move the others; None if no one asked for them"""
 
     scores: AnyArray
     effects: FloatArray | None
@@ -53,9 +54,9 @@ class FirstUpdate:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """What first updates start from: the state of a version, for the n rows it was fitted with, first those that train.
+    """Start of first updates: the state of a version, for the n rows it was fitted with, first those that train.
 
-    rounds : all that the rounds go by      labels : (n, m) its soft labels
+    rounds : all that the rounds use      labels : (n, m) its soft labels
     candidates : bool (n, m) those it was trained on, bad items as they were imported
     effects : (n_train,) how far an answer about each row would move the others, then
     held_prior : (n - n_train, m) where the soft labels of held-out rows start, if these stay in their sources
@@ -75,7 +76,7 @@ class Footing:
         with_effects: bool,
         weights: FloatArray | None,
     ) -> FirstUpdate:
-        """Take in candidates (n_train, m) as they stand now, those of the rows `train` of the table.
+        """Take in candidates (n_train, m) as they are now, those of the rows `train` of the table.
 
         scores : (n, m) of the version      weights : (n_train, m) `candidate_weights` of the table's training rows, or
         None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
@@ -99,7 +100,7 @@ class Footing:
         return FirstUpdate(updated, effects)
 
     def state(self) -> dict[str, AnyArray]:
-        """What is another in each version, as arrays by name, for a file."""
+        """Arrays that differ between versions, by name, for a file."""
         packed = np.packbits(self.candidates, axis=1)
         return {
             "labels": self.labels,
@@ -109,12 +110,12 @@ class Footing:
         }
 
     def shared(self) -> dict[str, AnyArray]:
-        """What all versions have between two changes of the bad items, as arrays by name; it is most of it."""
+        """Arrays that all versions share between two changes of the bad items, by name; it is most of it."""
         return self.rounds.to_arrays()
 
     @classmethod
     def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
-        """What `shared`, or another that shares it, and `state` gave. Raises KeyError where something is missing."""
+        """Output of `shared`, or of another version's, and of `state`. Raises KeyError where something is missing."""
         rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
         labels = state["labels"]
         candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)
@@ -129,7 +130,7 @@ class Footing:
 
 @dataclass(frozen=True, eq=False)
 class ScoredFit:
-    """scores : (n, m) of all rows of the table      footing : what first updates start from, where there are any"""
+    """scores : (n, m) of all rows of the table      footing : what first updates start from, if there are any"""
 
     scores: AnyArray
     converged: bool
@@ -140,7 +141,7 @@ class Fits(Protocol):
     """Fits the model of a pool's settings, again and again."""
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
-        """By the training rows that are no bad items, their candidates as they stand. progress : as for
+        """By the training rows that are no bad items, their candidates as they are. progress : as for
         `Trainer.train`"""
 
 
@@ -154,7 +155,8 @@ def sources_of(pool: OneLabelPool[Table], X: Matrix) -> IntArray | None:
 
 
 def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntArray) -> IntArray:
-    """The held-out rows, besides `rows`, that stay in their sources (n,): none without sources, or where the features
+    """The held-out rows, in addition to `rows`, that stay in their sources (n,): none without sources, or where the
+    features
     of all rows are not kept."""
     if sources is None or len(pool.original) > MOST_RESIDENT:
         return np.zeros(0, dtype=np.int64)
@@ -162,13 +164,13 @@ def members_held(pool: OneLabelPool[Table], sources: IntArray | None, rows: IntA
 
 
 def held_weights(pool: OneLabelPool[Table], rows: IntArray, candidates: BoolArray) -> FloatArray:
-    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 where it gives none."""
+    """(r, m) of candidates (r, m) of held-out rows by the table alone, never by answers; 1 if it gives none."""
     weights = pool.imported_weights(rows, candidates)
     return candidates.astype(float) if weights is None else weights
 
 
 DOUBT = 0.01
-"""Of what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
+"""For what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
 
 
 class WholeFits:
@@ -192,6 +194,8 @@ class WholeFits:
             told["sample_weight"] = np.repeat([1.0, 0.0], [len(train), len(self._held)])
             candidates = np.concatenate([candidates, pool.first[self._held]])
         estimator = entry.make(settings.C, settings.seed)
+        if has_fit_parameter(estimator, "imported"):
+            told["imported"] = pool.first[rows]
         estimator.fit(self._X[rows], candidates, progress=progress, **told)
         return ScoredFit(self._scores(estimator, train), bool(estimator.converged_))
 
@@ -250,7 +254,7 @@ class KernelFits:
             self._begin(estimator, self._bad, progress)
         if not np.array_equal(bad, self._bad):
             old = self._estimator
-            names = ("kernel", "alpha", "class_mass", "set_mass")
+            names = ("kernel", "alpha", "class_mass", "set_mass", "temperature")
             chosen = {name: getattr(old, f"{name}_") for name in names}
             self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
         candidates = imported.copy()
@@ -269,7 +273,7 @@ class KernelFits:
             if self._held is None:
                 held = model.rounds_.pulled_scores(labels, prior)[n_train:]
             else:
-                held = ridge.scores(labels, self._held) / model.temperature
+                held = ridge.scores(labels, self._held) / model.temperature_
             held[:, ~candidates[:n_train][~bad[:n_train]].any(axis=0)] = -np.inf
             scores[pool.held] = held
         effects = model.rounds_.effects(said, candidates)[:n_train]
@@ -330,7 +334,7 @@ class Version:
 
 
 class Trainer:
-    """Fits the model of a pool's settings to its candidates as they stand; features are made once.
+    """Fits the model of a pool's settings to its candidates as they are; features are made once.
 
     What was trained before changes nothing: the same log gives the same version.
     """

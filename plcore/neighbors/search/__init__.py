@@ -15,7 +15,15 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
+from plcore.arrays.types import (
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    ShareProgress,
+    is_sparse,
+    untold,
+)
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.postings import PairSearch, PostingSearch
@@ -26,6 +34,7 @@ SEARCHES = ("auto", "exact", "approximate")
 # Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows of 64
 # features, about 2 s of one core, where cells cost from a quarter to twice as much. Beyond EXACT_WORK it never is.
 QUICK_WORK = 4e10
+IN_TREE = 400_000  # numbers whose rows' neighbours a kd-tree finds in that time: 100,000 rows of four
 # A number of a sparse row costs about eight times one of a dense row.
 SPARSE_COST = 8
 # A pair of dense rows costs about five times as much from cell to cell as in the exact search: where a query looks into
@@ -48,14 +57,19 @@ class NeighborSearch(Protocol):
         """
         ...
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers (b,), rows int64, distances (b, n_nearest)) of all rows of the matrix, some at a time in an order
-        that suits the search: what `nearest` says of them all, or others as good (`PostingSearch`)."""
+        that suits the search: what `nearest` says of them all, or others as good (`PostingSearch`).
+
+        tell : how far it is
+        """
         ...
 
 
 def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
-    """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
+    """A search among the rows of X for up to `n_neighbors` of them, in addition to a query's own row.
 
     X : float64, finite, array (n, d) or CSR, already checked
     search : "exact", "approximate", or "auto": exact where that is quick (`QUICK_WORK`), or quicker than by cells
@@ -64,15 +78,14 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     if search not in SEARCHES:
         raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {search!r}.")
     X = ready(X)
-    # Of more than K + 1 equal rows the later ones are nobody's neighbours but their own: they stay out of the
-    # search, so that data with few distinct rows do not tie everybody with everybody.
+    # Of more than K + 1 equal rows the later ones are no one's neighbours but their own: they stay out of the
+    # search, so that data with few distinct rows do not tie everyone with everyone.
     searched = first_of_equals(X, n_neighbors + 1)
     if search == "approximate":
         return (PostingSearch if is_sparse(X) else CellSearch)(X, searched, n_neighbors, seed)
     if not is_sparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
         return TreeSearch(X, searched)
-    cells = SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-    work = float(X.shape[0]) * len(searched) * cells
+    work = float(X.shape[0]) * len(searched) * row_cost(X)
     if search == "exact" or work <= (EXACT_WORK if is_sparse(X) else min(QUICK_WORK, EXACT_WORK)):
         return (PairSearch if is_sparse(X) else BlockSearch)(X, searched)
     if is_sparse(X):
@@ -82,8 +95,20 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     return by_cells.exact if cheaper else by_cells
 
 
+def row_cost(X: FeatureMatrix) -> float:
+    """Multiplications of dense rows that one pair of these rows costs."""
+    return float(SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
+
+
+def takes_long(n_rows: int, some: FeatureMatrix) -> bool:
+    """Whether all neighbours of so many rows, of which `some` are a sample, take more than about two seconds of one
+    core to find, the features of texts included."""
+    by_tree = not is_sparse(some) and some.shape[1] <= TREE_FEATURES
+    return n_rows * some.shape[1] > IN_TREE if by_tree else float(n_rows) ** 2 * row_cost(some) > QUICK_WORK
+
+
 def compile_search() -> None:
-    """Have every loop compiled, or loaded, before somebody waits for it."""
+    """Have every loop compiled, or loaded, before someone waits for it."""
     few = np.arange(4 * (TREE_FEATURES + 1), dtype=np.float64).reshape(4, -1)
     for X in (few, sparse.csr_matrix(few), few[:, :2]):
         for how in ("exact", "approximate") if is_sparse(X) else ("exact",):

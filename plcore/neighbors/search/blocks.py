@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, is_sparse
+from plcore.arrays.types import (
+    AnyArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    ShareProgress,
+    is_sparse,
+    untold,
+)
 from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.kernels.postings import multiply_sparse
 from plcore.neighbors.search.rows import ready
@@ -84,14 +92,14 @@ class SinglePrecision:
             return single, np.einsum("ij,ij->i", scaled, scaled) * self._kept
 
     def depths(self, heights: FloatArray) -> FloatArray:
-        """Of queries, from their heights; less what float32 loses of numbers near 0."""
+        """For queries, from their heights; less what float32 loses of numbers near 0."""
         return heights - 1e-30
 
 
 class Marks:
     """As `SinglePrecision`, for features that are each 0 or one and the same value, such as categories.
 
-    Such data tie everybody with everybody. But here products count shared marks, without rounding, and the squared
+    Such data tie everyone with everyone. But here products count shared marks, without rounding, and the squared
     distance, a sum of m equal numbers, depends on nothing but the whole number m. So a row as far as the worst
     neighbour kept is known to be, and as rows come in ascending order it has no claim on the place.
     """
@@ -111,7 +119,7 @@ class Marks:
 
 
 def only_value(X: FeatureMatrix) -> float | None:
-    """The value that all numbers of X have that are not 0; None where there are two, or it is extreme."""
+    """The value that all numbers of X have that are not 0; None if there are two, or it is extreme."""
     values = X.data if is_sparse(X) else X.ravel()
     if not values.size:
         return None
@@ -162,10 +170,13 @@ class BlockSearch:
         queries = ready(queries)
         return self._nearest(queries, n_nearest, own, self.frame(queries))
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         frame = self.frame(self.X)
         for first in range(0, self.X.shape[0], BATCH):
+            tell(first / self.X.shape[0])
             own = np.arange(first, min(first + BATCH, self.X.shape[0]))
             yield own, *self._nearest(self.X[first : first + BATCH], n_nearest, own, frame)
 
@@ -227,7 +238,7 @@ class Found:
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
         self.rows = np.full((queries.shape[0], n_nearest), n_rows)
-        # Room that is used again and again. Where the system takes freed memory back at once, as in Dask's workers, it
+        # Room that is used again and again. If the system takes freed memory back at once, as in Dask's workers, it
         # would hand out new pages for each block, which costs as much as the product.
         self._room = np.empty(0, dtype=np.float32)
         width = 0 if is_sparse(queries) else queries.shape[1]

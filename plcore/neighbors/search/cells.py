@@ -15,7 +15,15 @@ from itertools import pairwise
 import numpy as np
 
 from plcore.arrays.array_files import large_array, let_go
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix
+from plcore.arrays.types import (
+    AnyArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    ShareProgress,
+    untold,
+)
 from plcore.neighbors.search.blocks import (
     QUERIES,
     Block,
@@ -74,7 +82,7 @@ class CellSearch:
         self.recall = float((found <= distances[1::2, -1:]).mean())
 
     def _choose(self, queries: Matrix, cells: IntArray) -> int:
-        """The least number of cells that finds `AIM` of the neighbours, which lie in `cells` (q, k)."""
+        """The least number of cells that finds `AIM` of the neighbours, which are in `cells` (q, k)."""
         nearest = self._centres.nearest(queries, self.n_cells)[0]
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
         needed = int(np.quantile(rank, AIM, method="inverted_cdf")) + 1
@@ -94,11 +102,14 @@ class CellSearch:
             rows[some], distances[some] = self._nearest(queries[some], n_nearest, mine, frame)
         return rows, distances
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`: cell by cell, so that those of a
         batch look into the same few cells."""
         frame = self.exact.frame(self.exact.X)
         for first in range(0, len(self._order), BATCH):
+            tell(first / len(self._order))
             own = self._order[first : first + BATCH].astype(np.int64)
             queries = self._listed[first : first + BATCH]
             yield own, *self._nearest(queries, n_nearest, own, frame)

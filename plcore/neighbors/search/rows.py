@@ -15,7 +15,7 @@ _SEED = 0x5EED
 
 
 def ready(X: MatrixLike) -> FeatureMatrix:
-    """X float64 (n, d) in the one form the loops are compiled for, itself where it has it: C-contiguous and writable,
+    """X float64 (n, d) in the one form the loops are compiled for, itself if it has it: C-contiguous and writable,
     or CSR with int32 indices, sorted and distinct."""
     if not is_sparse(X):
         return np.require(X, dtype=np.float64, requirements=["C", "W"])

@@ -97,7 +97,7 @@ def read_pytorch(path: Path) -> dict[str, AnyArray]:
             flat = np.frombuffer(values, "<f4")
             if max(1, math.prod(tensor.sides)) != length:
                 raise ValueError(f"{tensor.name} has {length} numbers for the sides {tensor.sides}")
-            # Where it lies in TensorFlow's order, the longest step is that of the first side there.
+            # Where it is in TensorFlow's order, the longest step is that of the first side there.
             order = sorted(range(len(tensor.sides)), key=lambda side: -tensor.steps[side])
             laid = flat.reshape([tensor.sides[side] for side in order])
             found[tensor.name] = laid.transpose(np.argsort(order))
@@ -117,7 +117,7 @@ class _Tensor(NamedTuple):
 
 
 def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
-    """Read the commands of the next pickle, and follow none."""
+    """The ones of the next pickle, which are read and not followed."""
     return [(code.name, told) for code, told, _ in pickletools.genops(data)]
 
 
@@ -221,10 +221,10 @@ _KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
 
 
 def efficientnet_lite0(weights: Weights) -> list[Piece]:
-    """Build EfficientNet-Lite0 up to its last layer but one: (n, 1280) of images of 224 x 224.
+    """Features of EfficientNet-Lite0 for an image of 224 x 224, before the class layer, (n, 1280).
 
     Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
-    does it, normalisation with epsilon .001, which is put into the weights of the convolution before it.
+    does it, normalisation with epsilon 0.001, which is put into the weights of the convolution before it.
     """
     graph = OnnxGraph()
 

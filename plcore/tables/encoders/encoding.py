@@ -28,12 +28,12 @@ from plcore.tables.text.arrow import stripped
 Open = Callable[[str], BinaryIO]
 """Gives the file of a kept name, seekable, from its first byte on."""
 Key = str | tuple[str, float | None, float | None]
-"""One item to encode: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
+"""Input to encode: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
 its kept name, and the seconds at which it begins and ends, None for its own."""
 
 
 class ModelInputs(NamedTuple):
-    """Inputs of a model for one key.
+    """Model input for one key.
 
     inputs : (k,) texts, (k, height, width, 3) points of images or (k, samples) of a sound; the vector of the key is the
         mean of theirs      whole : whether they are all that there is, which of a long recording they need not be
@@ -63,7 +63,7 @@ class VectorMemory(Protocol):
     """Vectors that an encoder has made before."""
 
     def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
-        """Return the vectors of these keys, as far as they are stored."""
+        """The ones of these keys that it has."""
 
     def keep(self, made: Mapping[Key, MadeVector], /) -> None:
         """Store them, of length 1 in float16: one batch, which outlives the process."""
@@ -114,7 +114,7 @@ class Encoder:
         rows: IntArray | None = None,
         memory: VectorMemory | None = None,
     ) -> Encoded:
-        """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
+        """A vector for each row; the mean of those of its images, if it has several. Rows of the same image, segment
         or text share one, which is made once.
 
         open_file : for the kept names of the table's files
@@ -239,7 +239,7 @@ def digest_of(folder: Path) -> str:
 
 
 def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
-    """Return the inputs of a model for a key. Raises MediaError."""
+    """Model input for a key. Raises MediaError."""
     if about.kind == "text":
         return ModelInputs((key,))
     if isinstance(key, tuple):
@@ -270,7 +270,7 @@ def _nothing(kind: str) -> EncoderError:
 
 
 def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
-    """Return the items of a kind of each row."""
+    """Items of a kind for each row."""
     roles, media, cells = table.roles, table.media, table.cells
     nothing: list[tuple[Key, ...]] = [()] * table.n_rows
     if kind == "text" and roles.text is not None:

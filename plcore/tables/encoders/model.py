@@ -14,7 +14,7 @@ from plcore.tables.encoders.description import MODEL, EncoderError, Pooling, ins
 from plcore.tables.features.embeddings import MAX_WIDTH, Dense
 
 AT_ONCE = 16
-"""Rows that a model takes in together, where it does not say how many."""
+"""Rows that a model takes in together, if it does not say how many."""
 _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -27,7 +27,7 @@ class OnnxModel:
     """A model and what it takes in.
 
     Neither providers but the processor nor libraries of custom operators are loaded, and ONNX Runtime itself refuses
-    weights that lie outside the model's folder.
+    weights that are outside the model's folder.
 
     Attributes
     ----------
@@ -122,5 +122,5 @@ class OnnxModel:
 
 
 def _said(error: Exception) -> str:
-    """Return the message of ONNX Runtime, without its number, shortened."""
+    """Message of ONNX Runtime, without its number, shortened."""
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

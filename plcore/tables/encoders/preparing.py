@@ -67,8 +67,8 @@ def sound_windows(
 def window_begins(begin: float, end: float, about: Description) -> tuple[FloatArray, bool]:
     """(windows,) seconds at which the windows of a segment begin, and whether they cover it.
 
-    As many as cover it, `hop` after `hop`; of those, where they are more than `windows`, as many, evenly from the first
-    to the last. One alone is the first, or, where they are to be `centred`, the one in the middle.
+    As many as cover it, `hop` after `hop`; of those, if they are more than `windows`, as many, evenly from the first
+    to the last. One alone is the first, or, if they are to be `centred`, the one in the middle.
     """
     hop = about.hop or about.seconds
     needed = 1 + max(0, ceil((end - begin - about.seconds) / hop - _EVEN))
@@ -109,7 +109,7 @@ class Prepare(Protocol):
 
 
 def preparation(about: Description, model: OnnxModel, folder: Path) -> Prepare:
-    """Return the function that prepares items for this model: points of images, samples of sounds, texts.
+    """Convert items into the form that this model takes: points of images, samples of sounds, texts.
 
     Raises EncoderError where the model's inputs are not those of its kind.
     """

@@ -33,7 +33,7 @@ _SOUNDS = ((7.0, 44_100, 3_000.0), (2.0, 22_050, 900.0), (31.0, 32_000, 5_000.0)
 
 
 def reference_inputs(about: Description) -> list[ModelInputs]:
-    """Return the three reference inputs of a kind, prepared for the model."""
+    """Model inputs for the three test items of its kind."""
     if about.kind == "text":
         return [ModelInputs((text,)) for text in TEXTS]
     if about.kind == "image":

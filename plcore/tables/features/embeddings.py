@@ -24,7 +24,7 @@ MAX_SPARSE_WIDTH = 1_000_000
 """The same of sparse ones, of which only what is not 0 is kept."""
 
 EMBEDDING = "embedding"
-"""What the column of vectors is called that no column of the table holds: they came in a file of their own."""
+"""The content of the column of vectors is called that no column of the table: they came in a file of their own."""
 
 _ROWS_AT_ONCE = 1 << 16
 _NUMBERS_AT_ONCE = 1 << 20
@@ -38,7 +38,7 @@ _FIX = (
 
 @dataclass(frozen=True, eq=False)
 class ColumnVectors:
-    """What an encoder makes of one column of a table.
+    """The result of an encoder for one column of a table.
 
     column : its name      encoder : the encoder's name when it was used      sha256 : of the encoder, in hex
     values : (n, d) float16, each of length 1; NaN in rows that have no vector, or none yet
@@ -82,7 +82,7 @@ def rows_at_once(width: int) -> int:
 def parse_embeddings(
     cells: pd.DataFrame, column: str | None, arrays: Mapping[str, Vectors], finder: Finder
 ) -> Vectors | None:
-    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None where there is no such column.
+    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None if there is no such column.
 
     arrays : columns of vectors that came as such, by name, (n, d) each, dense or sparse; the others are text, as JSON
         or NumPy write it. A sparse one stays sparse, and knows no row without numbers
@@ -112,7 +112,7 @@ def parse_embeddings(
 
 def as_stored(came: Vectors) -> Vectors:
     """Vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0. A copy, but
-    of such as nobody can write to."""
+    of such as no one can write to."""
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
         if not sp.issparse(came):
             if came.dtype == np.float32 and not came.flags.writeable:

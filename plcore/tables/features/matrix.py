@@ -36,7 +36,7 @@ _LOOK, _SOUND, _EMBEDDING, _TEXT = "look", "sound", "embedding", "text"
 
 
 class FeatureSource(Protocol):
-    """What the transformer needs of a LabelTable."""
+    """The part of a LabelTable that the transformer needs."""
 
     @property
     def cells(self) -> pd.DataFrame: ...
@@ -162,7 +162,7 @@ class FeatureTransformer:
         self.use = use
 
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
-        """Learn means, ranges, categories, words from these rows. Raises ValueError where there are none."""
+        """Learn means, ranges, categories, words from these rows. Raises ValueError if there are none."""
         table = _part(table, self.use)
         roles = table.roles
         if not _n_taken(table.numbers, rows):
@@ -230,7 +230,8 @@ class FeatureTransformer:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
         if (categories := self._categories) is not None:
             width = sum(map(len, categories.categories_))
-            # What is looked up is laid out anew for each block of rows: blocks of so many rows keep that in proportion.
+            # Lookups are repeated for each block of rows: blocks of so many rows keep that in
+            # proportion.
             at_once = max(_ROWS_AT_ONCE, width)
             values = (some[:, self._used] for some in _categories(table, rows, at_once))
             blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
@@ -271,7 +272,7 @@ class _Block(NamedTuple):
 
 
 def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
-    """All columns of all rows, which are in memory no more than the system wants where they are many."""
+    """All columns of all rows, which are in memory no more than the system wants if they are many."""
     found = large_array((n_rows, sum(block.width for block in blocks)), np.float64)
     left = 0
     for block in blocks:
@@ -291,7 +292,7 @@ def _filled(blocks: Iterable[FloatArray], mean: FloatArray, spread: float) -> It
 
 
 def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]:
-    """What is known of each row of the table as a vector (n, d), NaN where it is not: by the block's name."""
+    """Known facts about each row of the table as a vector (n, d), NaN if it is not: by the block's name."""
     found: dict[str, Any] = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
     if not sp.issparse(table.embeddings):
         found[_EMBEDDING] = table.embeddings
@@ -359,7 +360,7 @@ def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
 
 
 def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
-    """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
+    """The chosen rows, so many at a time: all at once would be in memory next to what is made of them."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
         block = slice(start, start + at_once)
@@ -368,7 +369,7 @@ def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterat
 
 
 def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.NDArray[np.object_]]:
-    """(r, n_categories) of str, stripped, so many rows at a time; nothing where there are no categories."""
+    """(r, n_categories) of str, stripped, so many rows at a time; nothing if there are no categories."""
     names = table.roles.categories
     for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
         columns = [_column(table, name, some) for name in names]

@@ -19,7 +19,7 @@ from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray
 
-_PLANE = 0x10000  # beyond it there are marks of a few scripts that nobody writes texts in any more
+_PLANE = 0x10000  # beyond it there are marks of a few scripts that no one writes texts in any more
 
 
 def compared(text: str) -> str:
@@ -51,13 +51,14 @@ MOST_GRAMS = 50_000
 SHORTEST, LONGEST = 2, 4
 """Characters of an n-gram."""
 WORDS_SHARE = 0.25
-"""Of a row's squared length; the rest is that of the n-grams. With a half each, rare words part rows that n-grams bring
+"""For a row's squared length; the rest is that of the n-grams. With a half each, rare words part rows that n-grams
+bring
 together."""
 COMMON_SHARE, COMMON = 0.2, 100
 """N-grams in more than this share of the texts, and in more than so many, are left out: they tell least, and cost most
 of the time in which neighbours are found."""
 MOST_CHARACTERS = 3_000_000
-"""Of different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
+"""For different words, from which n-grams are chosen. Texts without spaces can have more: then every second word is
 looked at, or every third, so that what is found fits into memory."""
 _AT_ONCE = 2**20
 
@@ -100,7 +101,7 @@ class TextFeatures:
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
         inplace_csr_row_normalize_l2(sides)
-        sides.sort_indices()  # whoever needs them sorted would copy it
+        sides.sort_indices()  # anyone who needs them sorted would copy it
         return sides
 
     def columns_of(self, word: str) -> list[tuple[int, int, int]]:
@@ -147,7 +148,7 @@ class LatentText:
 
 
 Part = tuple[str, int, int]
-"""A word or an n-gram, and where it stands in its word: from start to before end, its outer spaces left out."""
+"""A word or an n-gram, and where it is in its word: from start to before end, its outer spaces left out."""
 
 
 def grams_of(word: str) -> Iterator[Part]:
@@ -267,7 +268,7 @@ class Mark(NamedTuple):
 def marks_of(features: TextFeatures, text: str, worth: FloatArray) -> list[Mark]:
     """The pieces of the text in order, each worth what its features are worth.
 
-    worth : (d, k) of each column of `features`. A column that stands in several places is shared evenly among them, and
+    worth : (d, k) of each column of `features`. A column that is in several places is shared evenly among them, and
     among the characters it covers there.
     """
     spans = list(spans_of(text))

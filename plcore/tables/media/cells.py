@@ -36,7 +36,8 @@ class Recordings(NamedTuple):
 def parse_recordings(
     cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder
 ) -> Recordings:
-    """What the columns of recordings hold. Problems: files that are missing or no recordings, segments that are none or
+    """The content of the columns of recordings. Problems: files that are missing or no recordings, segments that are
+    none or
     lie beyond the end of theirs. One that cannot be decoded is no problem: browsers play more."""
     column = str(roles.audio)
     segments = None
@@ -89,7 +90,7 @@ def rows_by_recording(cells: pd.DataFrame, column: str) -> Mapping[str, list[int
 
 
 def segment_of(segments: FloatArray | None, row: int) -> Segment:
-    """That of a row; the whole recording where there are none."""
+    """Reading of a row; the whole recording if there are none."""
     if segments is None:
         return None, None
     start, end = (None if np.isnan(second) else float(second) for second in segments[row])
@@ -98,14 +99,14 @@ def segment_of(segments: FloatArray | None, row: int) -> Segment:
 
 @dataclass(frozen=True)
 class Media:
-    """What the image and sound columns of a table hold; (n,) or (n, 192), None where nothing of the kind is.
+    """The content of the image and sound columns of a table; (n,) or (n, 192), None if nothing of the kind is.
 
     images, audio : the kept name of each row's first file, '' where the cell is empty or holds the image itself.
-    more_images : of each row a tuple of the kept names of its other images; None where no row has more than one.
-    looks : what each row's images look like, NaN where it has none; only where the roles ask for it.
+    more_images : of each row a tuple of the kept names of its other images; None if no row has more than one.
+    looks : what each row's images look like, NaN if it has none; only where the roles ask for it.
     sounds : (n, 128) what each row's recording or segment sounds like, NaN as of looks; see `media.sound`.
     segments : (n, 2) seconds at which each row begins and ends in its recording; NaN for the recording's own begin and
-        end. None where rows are whole recordings.
+        end. None if rows are whole recordings.
     files : where the bytes are to be had until they are kept; None for a table read back.
     """
 
@@ -135,7 +136,8 @@ class Media:
 
 
 def parse_media(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Media:
-    """What the columns of images and recordings hold. Problems: files missing or unreadable, cells of other kinds."""
+    """The content of the columns of images and recordings. Problems: files missing or unreadable, cells of other
+    kinds."""
     images = more = looks = audio = segments = sounds = None
     if roles.image is not None:
         images, more, looks = _images(cells, roles, files, finder)
@@ -205,7 +207,7 @@ def look_through(
     """Look at every file that the rows name, and listen to what is learnt from, telling the share done now and then;
     `plcore.tables.media.cells.parse_media` is quick afterwards.
 
-    Stops early where there are more bad files than would be shown.
+    Stops early if there are more bad files than would be shown.
     """
     columns: list[tuple[Kind, str | None]] = [("image", name) for name in roles.picture_columns]
     columns.append(("audio", roles.audio))

@@ -87,7 +87,7 @@ class FileTree(ABC):
             raise refused(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
-        """The file a cell names: beside the table, else from the top. Raises MediaError: none, or no path."""
+        """The file a cell names: next to the table, else from the top. Raises MediaError: none, or no path."""
         path = normal(cell.strip()).removeprefix("./")
         if wrong := path_fault(path):
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
@@ -118,7 +118,7 @@ class FileTree(ABC):
         texts = [name for name in self._paths if name.lower().endswith(_TEXT)]
         looked_at = texts[:_FEW_TEXTS] if plain or others else texts
         tabbed = tuple(name for name in looked_at if self._is_tabbed(name))
-        # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
+        # Next to one CSV file, another may hold its candidates, or describe it; of more no one can tell.
         tables = plain + others if len(plain) == len(others) == 1 else plain or others or tabbed
         package = tuple(name for name in tables if _PACKAGE.search(name))
         if len(package) > 1:  # of Camtrap DP, whose other tables are about something else
@@ -161,7 +161,7 @@ def most_mb(name: str) -> int:
 
 
 def path_fault(path: str) -> str | None:
-    """Why this is no plain path inside of a tree, as the end of a sentence; None where it is one."""
+    """Why this is no plain path inside of a tree, as the end of a sentence; None if it is one."""
     if not path.isprintable():
         return "holds a character that cannot be printed"
     if "\\" in path:
@@ -179,7 +179,7 @@ def normal(name: str) -> str:
 
 
 def is_litter(name: str) -> bool:
-    """What file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
+    """Files that file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
     last = name.rpartition("/")[2]
     return (
         name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
@@ -206,7 +206,7 @@ ZIP_FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
     ValueError,  # an offset before the file
 )
-"""What zipfile raises over bad bytes."""
+"""Errors that zipfile raises over bad bytes."""
 
 _MAX_DIRECTORY = (
     400 * MAX_FILES
@@ -222,7 +222,7 @@ class Archive(FileTree):
     data : its bytes
     Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
     that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
-    exactly one table, that is one CSV or, where there is none, one file of another format.
+    exactly one table, that is one CSV or, if there is none, one file of another format.
     """
 
     what = "zip"
@@ -258,7 +258,7 @@ class Archive(FileTree):
                     unpacked.write(piece)
         except ZIP_FAULTS as error:
             unpacked.close()
-            fix = "Make the zip anew, with an ordinary zip program."
+            fix = "Make the zip again, with an ordinary zip program."
             raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
         unpacked.seek(0)
         return unpacked
@@ -277,8 +277,8 @@ def _read(path: Path) -> bytes:
 def _open(data: bytes) -> list[zipfile.ZipInfo]:
     """The entries, their number and size bounded before and after zipfile reads the list of them."""
     try:
-        # zipfile reads the whole list before anybody can count it, and an entry of 50 bytes becomes an object of
-        # a thousand. Where it will look for the list, and how long that is, only this function of its own says.
+        # zipfile reads the whole list before anyone can count it, and an entry of 50 bytes becomes an object of
+        # a thousand. If it will look for the list, and how long that is, only this function of its own says.
         end = zipfile._EndRecData(io.BytesIO(data))  # type: ignore[attr-defined]
         if end is not None and end[zipfile._ECD_SIZE] > _MAX_DIRECTORY:  # type: ignore[attr-defined]
             raise _too_many("far more")
@@ -287,7 +287,7 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         if isinstance(error, TableError):
             raise
-        fix = "Make the zip anew, with an ordinary zip program."
+        fix = "Make the zip again, with an ordinary zip program."
         raise refused(f"The zip cannot be read ({error}).", fix) from error
     if len(entries) > MAX_FILES:
         raise _too_many(f"{len(entries):,}")
@@ -299,20 +299,20 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
 
 
 def _fault(entry: zipfile.ZipInfo) -> Problem | None:
-    """What is wrong with an entry by what the zip says of it, its bytes unread."""
+    """The problem with an entry by what the zip says of it, its bytes unread."""
     name = entry.orig_filename  # zipfile cuts a name at a NUL character
     shown = quoted(name)
     mode = stat.S_IFMT(entry.external_attr >> 16)
     if wrong := path_fault(name.removesuffix("/")):
         return problem_with(
-            f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."
+            f"The name {shown} in the zip {wrong}.", "Make the zip again from plain files and folders."
         )
     if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
         return problem_with(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
     if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, list of contents encrypted
-        return problem_with(f"{shown} in the zip is encrypted.", "Make the zip anew without a password.")
+        return problem_with(f"{shown} in the zip is encrypted.", "Make the zip again without a password.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        fix = "Make the zip anew, with an ordinary zip program and no special method."
+        fix = "Make the zip again, with an ordinary zip program and no special method."
         return problem_with(f"{shown} in the zip is packed in an unusual way.", fix)
     if name.lower().endswith(_ARCHIVES):
         return problem_with(

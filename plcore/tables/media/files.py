@@ -23,7 +23,7 @@ Segment = tuple[float | None, float | None]
 
 
 def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, finder: Finder) -> FloatArray:
-    """(n, 2) seconds at which each row begins and ends in its recording; NaN where a cell is empty or a column None.
+    """(n, 2) seconds at which each row begins and ends in its recording; NaN if a cell is empty or a column None.
 
     Problems: text, seconds below 0, an end that is not after its start.
     """
@@ -56,7 +56,7 @@ CONTENT_TYPES = {
     "flac": "audio/flac",
     "m4a": "audio/mp4",
 }
-"""What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
+"""Content type of a stored file, by its ending. SVG is not among them: it can carry scripts."""
 
 Kind = Literal["image", "audio"]
 
@@ -79,7 +79,7 @@ class FileSource(Protocol):
 
 
 def _nothing() -> None:
-    """For listening that nobody follows."""
+    """For listening that no one follows."""
 
 
 class MediaFiles:
@@ -116,7 +116,7 @@ class MediaFiles:
     def listen(
         self, cell: str, segments: Sequence[Segment], *, describe: bool, tell: Callable[[], None] = _nothing
     ) -> list[Look | MediaError | None]:
-        """What each of these segments of the recording that a cell names sounds like; or why it is no segment of it.
+        """Sound features of each of these segments of the recording that a cell names; or why it is no segment of it.
 
         describe : None in place of what it sounds like, where that is not wanted      tell : called for each described
         Raises SoundError where the recording cannot be decoded, MediaError as `look_at`.

@@ -146,7 +146,7 @@ _SHARES = _cell_shares()
 
 
 def _edges(grey: FloatArray) -> FloatArray:
-    """(cells * cells * directions,) of length 1; zeros where nothing changes."""
+    """(cells * cells * directions,) of length 1; zeros if nothing changes."""
     down, right = np.gradient(grey)
     strength = np.hypot(down, right)
     angle = np.arctan2(-down, right) % (2 * np.pi) * (_DIRECTIONS / (2 * np.pi))
@@ -184,8 +184,8 @@ def is_inline(image: str) -> bool:
 
 
 def mean_look(looks: Sequence[Look]) -> Look:
-    """What the images of a row look like together: the mean of their histograms, of which a look is the root. So it
-    has the length that the look of one image has. NaN where there is none."""
+    """Joint features of the images of a row: the mean of their histograms, of which a look is the root. So it
+    has the length that the look of one image has. NaN if there is none."""
     if len(looks) == 1:
         return looks[0]
     if not looks:

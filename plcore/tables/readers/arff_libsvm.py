@@ -41,7 +41,7 @@ def looks_like_arff(data: bytes) -> bool:
 
 
 def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
-    """The table of an ARFF file (UTF-8), dense or sparse. `?` is an empty cell: of a label, that nobody was asked.
+    """The table of an ARFF file (UTF-8), dense or sparse. `?` is an empty cell: of a label, that no one was asked.
 
     labels_xml : MULAN's list of the labels, the text of an XML file
     Raises TableError, with the line: no ARFF, or an XML that names other attributes.
@@ -54,11 +54,11 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
         line = getattr(error, "line", None)
         message = f"This is no good ARFF: {str(error)[:200].rstrip('.')}."
         line = line if isinstance(line, int) and line > 0 else None
-        raise refusal(message, "Correct the line, or export the table anew.", line=line) from error
+        raise refusal(message, "Correct the line, or export the table again.", line=line) from error
     except MemoryError:
         raise
     except Exception as error:  # liac-arff stumbles over some bad lines
-        raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table anew.") from error
+        raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table again.") from error
     attributes: Sequence[tuple[str, object]] = found["attributes"]
     rows: Sequence[Any] = found["data"]
     check_size(len(rows), len(attributes))
@@ -78,7 +78,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
 
 
 def _omitted(kind: object) -> object:
-    """What a sparse row says by leaving a value out: 0, or the first of those listed."""
+    """Meaning of a value left out in a sparse row: 0, or the first of those listed."""
     return kind[0] if isinstance(kind, list) else 0 if kind in _NUMBERS else ""
 
 

@@ -27,7 +27,7 @@ from plcore.tables.text.frames import numbers_as_text
 from plcore.tables.writers.npz import read_vectors, read_written
 
 _KINDS = "biufU"
-_ANEW = "Write it anew with numpy.savez_compressed."
+_ANEW = "Write it again with numpy.savez_compressed."
 
 
 def load_npz(data: bytes) -> dict[str, AnyArray]:
@@ -130,7 +130,7 @@ _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15
 _SPARSE, _DENSE = 5, range(6, 16)  # classes of arrays
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
-_SAVE_ANEW = "Save it anew with save(name, '-v7')."
+_SAVE_ANEW = "Save it again with save(name, '-v7')."
 
 
 class _Element(NamedTuple):
@@ -185,7 +185,7 @@ def _elements(data: bytes, order: str) -> Iterator[_Element]:
 
 
 def _mat_matrix(data: bytes, order: str) -> dict[str, AnyArray]:
-    """The matrix of an element under its name; none where it is of another class."""
+    """The matrix of an element under its name; none if it is of another class."""
     parts = _elements(data, order)
     flags = next(parts).body
     (kind,) = struct.unpack_from(f"{order}I", flags)
@@ -282,10 +282,10 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
         stored == 0
     ).any():  # made of an array with -1: SciPy stores no vote for class 0
         return read_votes({"L": np.asarray(_matrix(arrays))}, columns)
-    # Where a sparse matrix stores nothing, nobody voted: classes are counted from 1, unless votes of -1 are stored.
+    # Where a sparse matrix stores nothing, no one voted: classes are counted from 1, unless votes of -1 are stored.
     votes = np.asarray(_matrix(arrays) if not (stored < 0).any() else _matrix({**arrays, "data": stored + 1}))
     reading = read_votes({"L": votes}, columns, abstain=0)
-    note = "Where the sparse matrix holds nothing, nobody voted: its classes are counted from 1."
+    note = "Where the sparse matrix holds nothing, no one voted: its classes are counted from 1."
     return replace(reading, notes=(*reading.notes, note))
 
 

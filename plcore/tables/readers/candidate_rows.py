@@ -26,7 +26,7 @@ T = TypeVar("T")
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonObject = dict[str, Json]
 Cells = dict[str, object]
-"""What a source says of a row, by column."""
+"""Statement of a source about a row, by column."""
 Records = Sequence[Json]
 """The objects of a JSON or JSONL file, in their order, unchecked; a file that is one object is a sequence of one."""
 
@@ -136,7 +136,7 @@ CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
 
 NEEDS_ROWS = (
     "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
-    "column of the same names. Put both files into one zip, or give the table of the rows beside this file."
+    "column of the same names. Put both files into one zip, or give the table of the rows next to this file."
 )
 _ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
 
@@ -148,9 +148,9 @@ class Row:
     Attributes
     ----------
     cells : what the source says of it, by column
-    weights : how much speaks for each label named; None where the source weighs nothing
+    weights : how much speaks for each label named; None if the source weighs nothing
     sources : who named each label
-    ruled_out : labels that somebody said it is not; they count where nobody named a label
+    ruled_out : labels that someone said it is not; they count if no one named a label
     truth : the true label, where the source knows it
     vector : of label vectors, in place of all these: {label: 1 right, 0 not right, None not asked}
     """
@@ -163,7 +163,7 @@ class Row:
     vector: dict[str, int | None] | None = None
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
-        """Somebody names a label. Weights of one label are added up."""
+        """Name a label. Weights of one label are added up."""
         before = self.weights.get(label)
         self.weights[label] = before if weight is None else (before or 0.0) + weight
         if source is not None and source not in self.sources.setdefault(label, []):
@@ -184,11 +184,11 @@ def rows_reading(
 ) -> TableReading:
     """The reading of these rows.
 
-    A row that nobody named a label of can be any class but those ruled out; a label of weight 0 is none of its
+    A row that no one named a label of can be any class but those ruled out; a label of weight 0 is none of its
     candidates. Notes say how often. A true label outside the candidates is kept: the import asks what it means.
 
     describing : columns that may be features or shown; None: all of the source's own
-    row_id : the column of ids; it is used where they are all there and all different
+    row_id : the column of ids; it is used if they are all there and all different
     text : the column that the format says is a text
     classes : names of classes beyond those that occur
     has_rows : whether no other file describes the rows, even if nothing here does
@@ -254,7 +254,7 @@ _CELLS = {1: "1", 0: "0", None: ""}
 def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") -> None:
     """Give the row the true label and the voters that were written here with it, and take these out of its cells.
 
-    told : the fields that may hold them      inside : what stands before their names in messages
+    told : the fields that may hold them      inside : what is before their names in messages
     Voters of labels that the row does not name any more are left out. Raises TableError.
     """
     for name in (OWN_TRUTH, OWN_VOTERS):
@@ -279,7 +279,7 @@ def own_object(value: Json, row: int, where: str) -> JsonObject:
 
 
 def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
-    """The label vector that was written as `OWN_VECTOR`; None where there is none. Raises TableError."""
+    """The label vector that was written as `OWN_VECTOR`; None if there is none. Raises TableError."""
     if value is None or value == "":
         return None
     found = own_object(value, row, where)
@@ -338,7 +338,7 @@ def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | 
 
 
 def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:
-    """The cells of candidates, and the rows (from 0) that nobody named a label of."""
+    """The cells of candidates, and the rows (from 0) that no one named a label of."""
     sets: list[str] = []
     open_rows: list[int] = []
     for place, row in enumerate(rows):
@@ -354,7 +354,8 @@ def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[
 
 
 def _plain(weight: float | None) -> float:
-    """Counts without a point. What is named without a weight, beside others that have one, weighs as much as a vote."""
+    """Counts without a point. What is named without a weight, next to others that have one, weighs as much as a
+    vote."""
     weight = 1.0 if weight is None else float(weight)
     return int(weight) if weight.is_integer() and weight < 1e15 else weight
 
@@ -368,7 +369,7 @@ def _drop_weightless(row: Row) -> int:
 
 
 def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
-    """Take away true labels that somebody has ruled out; say so."""
+    """Take away true labels that someone has ruled out; say so."""
     odd = [place for place, row in enumerate(rows) if not row.weights and row.truth in row.ruled_out]
     if not odd:
         return []

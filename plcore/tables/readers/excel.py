@@ -22,7 +22,7 @@ from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.roles.suggestion import suggest_roles
 
 MAX_CELLS = 5_000_000
-"""Of the sheets together. Reader and text take about 200 bytes a cell."""
+"""For the sheets together. Reader and text take about 200 bytes a cell."""
 MAX_UNPACKED_MB = 500
 _MB = 1_000_000
 _FIX = "Save the sheet with the rows as CSV UTF-8 and import that."
@@ -63,7 +63,7 @@ def look_at_parts(data: bytes) -> Oddities:
     except TableError:
         raise
     except (*ZIP_FAULTS, expat.ExpatError) as error:
-        fix = "Open the workbook in its program and save it anew."
+        fix = "Open the workbook in its program and save it again."
         raise refusal(f"The workbook is damaged ({error}).", fix) from error
     refuse_many(cells)
     return Oddities(errors, formulas)
@@ -87,12 +87,12 @@ def _cells_of_xlsx(part: bytes) -> int:
         {int(row) for row in {row for _, row in found}},
         {_number(name) for name in {name for name, _ in found}},
     )
-    # Cells without a place lie beside the one before: few writers, small sheets, so the whole square is counted.
+    # Cells without a place are next to the one before: few writers, small sheets, so the whole square is counted.
     return area if len(found) >= n_cells else max(area, n_cells * max(n_rows, 1))
 
 
 def _number(letters: bytes) -> int:
-    """Of a column: A is 1, AA 27."""
+    """For a column: A is 1, AA 27."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + letter - ord("A") + 1
@@ -485,7 +485,7 @@ def _header_lines(
         return [top]
     below = rows[table[1]] if len(table) > 2 and table[1] == top + 1 else []
     under = [[cell_text(value) for value in below[left : right + 1]] for left, right in merged]
-    # Names stand under the merged cells alone; a row of the table fills the other columns, too.
+    # Names are under the merged cells alone; a row of the table fills the other columns, too.
     others = [value for place, value in enumerate(below) if not any(a <= place <= b for a, b in merged)]
     named = all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under)
     if not named or _is_filled(others) or not all(isinstance(value, str) for value in below):

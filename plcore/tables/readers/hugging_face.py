@@ -1,7 +1,9 @@
-"""What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
+"""Metadata that Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their
+names.
 
 It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
-(datasets, src/datasets/features/features.py). Beside it, under `winnow`, files that were written here say which columns
+(datasets, src/datasets/features/features.py). Next to it, under `winnow`, files that were written here say which
+columns
 came with the table and which hold the candidates.
 """
 
@@ -23,7 +25,7 @@ _DTYPES: Mapping[pa.DataType, str] = {
     pa.date32(): "date32",
     pa.date64(): "date64",
 }
-"""What `datasets` calls types that Arrow calls otherwise."""
+"""Names in `datasets` of types that Arrow names differently."""
 _LISTS = ("Sequence", "List", "LargeList")
 
 
@@ -48,7 +50,7 @@ class DatasetFeatures:
 
 
 def read_features(schema: pa.Schema) -> DatasetFeatures:
-    """The features of a schema; none where there is nothing that can be read."""
+    """The features of a schema; none if there is nothing that can be read."""
     try:
         written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
         items = list(written.items())
@@ -68,7 +70,7 @@ def _names(feature: Json) -> list[str] | None:
     if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
         return None
     names = feature.get("names")
-    if isinstance(names, dict):  # as it stands in the YAML of a card: {"0": "wren", ...}
+    if isinstance(names, dict):  # as it is in the YAML of a card: {"0": "wren", ...}
         names = list(names.values())
     if not isinstance(names, list):
         return None
@@ -87,7 +89,7 @@ def _inside(feature: Json) -> Json:
 
 @dataclass(frozen=True)
 class Told:
-    """What a file says that was written here: the columns that came with the table, and those with the candidates, as
+    """Metadata of a file that Winnow wrote: the columns that came with the table, and those with the candidates, as
     JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not;
     those with the true labels and the voters, "" if there are none; None in files of older releases, which do not say.
     """
@@ -118,7 +120,7 @@ def written_metadata(
 
 
 def read_told(schema: pa.Schema) -> Told | None:
-    """What `written_metadata` was told; None where the file was not written here."""
+    """Output of `written_metadata`; None if the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
         others = {name: told.get(name) for name in ("not_labels", "truth", "voters")}

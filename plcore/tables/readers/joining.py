@@ -1,4 +1,4 @@
-"""A second file beside a table, joined to its rows: vectors, or candidates."""
+"""A second file next to a table, joined to its rows: vectors, or candidates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.csv import LINE_INDEX
 
 ENDINGS = (".npz", ".parquet")
-"""Of the files that `write_vectors` writes."""
+"""For the files that `write_vectors` writes."""
 
 _VECTORS = ("embeddings", "embedding", "vectors", "X", "features", "data", "arr_0")
 _NAMES = ("ids", "id", "names", "files", "filenames", "file_names", "paths", "keys")
@@ -78,7 +78,7 @@ def vectors_of_npz(data: bytes) -> VectorFile | None:
 def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFile | None:
     """The vectors of a table: its one column of lists, else its columns of numbers together.
 
-    alone : None where the table has anything but one column of lists and one of names: it is a table of its own then
+    alone : None if the table has anything but one column of lists and one of names: it is a table of its own then
     Raises TableError: no such columns, or several of lists.
     """
     guess = suggest_roles(reading.cells) if len(reading.cells.columns) else None
@@ -124,7 +124,7 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
         if len(file.values) != n:
             has = counted(len(file.values), "row")
             message = f"The file of vectors has {has} and no names of them; the table has {n:,}."
-            raise refusal(message, "Give ids beside them, an array 'ids' or a column 'id'.")
+            raise refusal(message, "Give ids next to them, an array 'ids' or a column 'id'.")
         return _with(
             reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
         )
@@ -212,7 +212,7 @@ def _with(reading: TableReading, vectors: Dense, notes: tuple[str, ...]) -> Tabl
 
 
 def _single(values: AnyArray) -> Dense:
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told with its row
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is reported with its row
         return np.asarray(values, dtype=np.float32)
 
 
@@ -278,7 +278,7 @@ def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
 
 
 def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
-    """The candidates of each row with their weights, all None where they weigh nothing. Raises TableError."""
+    """The candidates of each row with their weights, all None if they weigh nothing. Raises TableError."""
     finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
     found = parse_candidates(cells, roles, finder)
     # Whether there is something to decide is asked of the rows joined, not of this file alone.

@@ -162,7 +162,7 @@ class TableTool:
 
 @dataclass(frozen=True)
 class LabelFields:
-    """A field that names labels, as a list of names or of objects, and the fields beside it.
+    """A field that names labels, as a list of names or of objects, and the fields next to it.
 
     names : fields of an object with the label; the first that is there
     weights : fields of an object with its weight; the first that is there
@@ -256,7 +256,7 @@ class RecordMap:
                 found.name(label, weight, source or model)
         add_own(found, record, row)
         if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
-            # What was right and is named no more is not known: nobody said that it is not.
+            # A label that was right and is no longer named becomes unknown: no one said that it is not.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}
             found.vector = kept | dict.fromkeys(found.weights, 1)
         return found

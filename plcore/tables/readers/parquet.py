@@ -1,4 +1,4 @@
-"""Parquet, and Feather (Arrow IPC), by pyarrow: columns of any type, and files that lie in cells."""
+"""Parquet, and Feather (Arrow IPC), by pyarrow: columns of any type, and files that are in cells."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class EmbeddedFiles:
         self.files = dict(files)
 
     def find(self, cell: str) -> str:
-        """The file of this name. Raises MediaError where there is none."""
+        """The file of this name. Raises MediaError if there is none."""
         name = cell.strip()
         if name not in self.files:
             fix = "Leave the cell empty, or put the file into the table."
@@ -72,7 +72,7 @@ class EmbeddedFiles:
 
 
 def file_name(data: bytes, path: str | None, column: str, row: int) -> str:
-    """What to call a file: the last part of its path, or its column and 1-based row with the ending of what it is."""
+    """Name of a file format: the last part of its path, or its column and 1-based row with the ending of what it is."""
     name = PurePosixPath((path or "").replace("\\", "/")).name.strip()
     if name and name.isprintable():
         return name
@@ -257,7 +257,7 @@ def holds_files(kind: pa.DataType) -> bool:
 
 
 def _width(column: pa.ChunkedArray) -> int:
-    """How many numbers every list of the column has, 0 where that differs."""
+    """How many numbers every list of the column has, 0 if that differs."""
     lengths = pc.unique(pc.drop_null(pc.list_value_length(column))).to_pylist()
     return int(lengths[0]) if len(lengths) == 1 else 0
 
@@ -305,7 +305,7 @@ def read_parquet(data: bytes) -> TableReading:
 
     A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
     (`{bytes, path}`) come as files, which the cells name. A list of as many numbers as there are class names is a
-    column `p_NAME` for each; another list of equally many numbers in each row a column of vectors, where it is called
+    column `p_NAME` for each; another list of equally many numbers in each row a column of vectors, if it is called
     one or is long, else a column `NAME_1`, `NAME_2` ... Other nested values are JSON.
     """
     try:
@@ -346,13 +346,13 @@ def read_feather(data: bytes) -> TableReading:
 
 def damaged(what: str, error: Exception) -> TableError:
     """The error of a file that cannot be read. what : "Parquet file", and which of several"""
-    return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it anew.")
+    return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it again.")
 
 
 def _read(table: pa.Table, name: str) -> TableReading:
     try:
         return _of_table(table, name)
-    except UnicodeDecodeError as error:  # names and texts are only decoded where they are used
+    except UnicodeDecodeError as error:  # names and texts are only decoded if they are used
         raise damaged(f"{name} file", error) from error
 
 
@@ -379,7 +379,7 @@ def roles_of(
     scores: Sequence[str],
     files: MediaFiles | None,
 ) -> Roles | None:
-    """What the schema of a file says that its columns are for; None where that has to be guessed. scores : columns of
+    """Roles of the columns in the schema of a file; None if that has to be guessed. scores : columns of
     probabilities of classes"""
     return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)
 
@@ -414,7 +414,7 @@ def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None
 def _roles(
     cells: pd.DataFrame, features: DatasetFeatures, scores: Sequence[str], files: MediaFiles | None
 ) -> Roles | None:
-    """A guess, put right where the features say what a column is; None where they say nothing of labels."""
+    """A guess, put right where the features say what a column is; None if they say nothing of labels."""
     sets = [name for name in features.sets if name in cells]
     labels = [name for name in features.labels if name in cells]
     if not sets and not labels:

@@ -43,8 +43,8 @@ class ParquetParts:
 
 
 def find_parts(path: Path) -> ParquetParts | None:
-    """The files of a folder that is one table in parts; None where it is not: one file alone, files of other kinds,
-    other columns, images or recordings in them. What Spark and others write beside parts (`_SUCCESS`) is passed over.
+    """The files of a folder that is one table in parts; None if it is not: one file alone, files of other kinds,
+    other columns, images or recordings in them. What Spark and others write next to parts (`_SUCCESS`) is passed over.
 
     Raises TableError where one of them is damaged, or a column is only in names of folders. OSError.
     """
@@ -201,7 +201,7 @@ class _Stored:
 
 @contextmanager
 def _told_of(file: Path) -> Iterator[None]:
-    """What Arrow finds wrong with a file is said in words; what the system refuses comes through."""
+    """Turn Arrow's errors about a file into messages; what the system refuses comes through."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

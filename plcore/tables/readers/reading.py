@@ -1,4 +1,5 @@
-"""What every reader of a format gives: cells of text, what the format says of them, and names that tell a tool."""
+"""The value that every reader of a format gives: cells of text, what the format says of them, and names that tell a
+tool."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from plcore.tables.text.csv import LINE_INDEX, name_problems, storable
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 MAX_NUMBERS = 200_000_000
-"""Of a column of vectors: 800 MB."""
+"""For a column of vectors: 800 MB."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class TableReading:
     ----------
     cells : (n_rows, n_columns) DataFrame of str; its index is named `line` where the rows have lines of a file
     format : what the file is, in words: "Excel workbook, sheet 'Birds'"
-    roles : what the format says the columns are for; None where they have to be guessed
+    roles : what the format says the columns are for; None if they have to be guessed
     files : images and recordings that came with the table; None for none
     notes : a sentence each about what was left out, or taken in one of several ways
-    arrays : by name, columns of vectors (n_rows, d) beside those of text
+    arrays : by name, columns of vectors (n_rows, d) next to those of text
     typed : whether the source tells texts from missing values
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
     asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
@@ -63,7 +64,7 @@ class TableReading:
     others: Mapping[str, Callable[[], TableReading]] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
-        """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""
+        """Roles given by the format, or a guess for each column. A column of vectors is the embedding."""
         roles = self.roles
         if roles is None:
             roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
@@ -122,7 +123,7 @@ def text_table(
 ) -> pd.DataFrame:
     """The cells of columns of text, each under its name.
 
-    lines : of the file that the rows begin in, or the rows of a sheet; None where there are none
+    lines : of the file that the rows begin in, or the rows of a sheet; None if there are none
     Raises TableError: no rows, names empty or used twice, text that no file can hold.
     """
     problems = name_problems(list(names))
@@ -278,7 +279,7 @@ def numbers_of(
     most: float = LARGEST,
     nothing: Sequence[str] = ("", "NA", "NaN", "nan"),
 ) -> list[float | None]:
-    """The numbers from 0 on in a column; None where a cell says nothing. what : that is expected, for the message
+    """The numbers from 0 on in a column; None if a cell says nothing. what : that is expected, for the message
 
     Raises TableError for other cells.
     """

@@ -94,11 +94,11 @@ _MB = 1_000_000
 _MOST_LEFT = 20
 """Files that may be tables and are looked into though they are not read."""
 _PACKAGE = re.compile(r"(observations|media|deployments)\.csv", re.IGNORECASE)
-_ANEW = "Pack it anew, or import the file without packing it."
+_ANEW = "Pack it again, or import the file without packing it."
 
 
 def gunzip(data: bytes) -> bytes:
-    """What a gzip file holds. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
+    """The content of a gzip file. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
     pieces, size = [], 0
     rest = data
     while rest.startswith(GZIP_START):  # a file may be several, one after the other
@@ -179,7 +179,7 @@ def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
         return data, ()
     note = (
         f"{repaired} row{'s have' if repaired > 1 else ' has'} a comma inside a name or path without quotes around it, "
-        f"the first in line {first}: the numbers beside it tell which cell it belongs to."
+        f"the first in line {first}: the numbers next to it tell which cell it belongs to."
     )
     return "\n".join(lines).encode(), (note,)
 
@@ -234,7 +234,7 @@ def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
     """The table in these bytes, or in the file or folder at this path.
 
     name : of the file, where only its bytes are given; None: that of the path
-    Raises TableError, in words with row, column and fix, where nothing can be read from it.
+    Raises TableError, in words with row, column and fix, if nothing can be read from it.
     """
     if isinstance(source, Path) and source.is_dir():
         return _read_tree(Folder(source))
@@ -317,7 +317,7 @@ def _read_together(archive: FileTree) -> TableReading | None:
         return None
     try:
         files = {base_name(name): records_in(archive.table(name)) for name in archive.table_names}
-    except TableError:  # told where it is read as a table
+    except TableError:  # told if it is read as a table
         return None
     found = read_together(files) if len(files) == len(archive.table_names) else None
     return (
@@ -328,7 +328,7 @@ def _read_together(archive: FileTree) -> TableReading | None:
 
 
 def _read_with_votes(archive: FileTree) -> TableReading | None:
-    """The rows of a table with the votes of a file of arrays beside it, in their order; None of other files."""
+    """The rows of a table with the votes of a file of arrays next to it, in their order; None of other files."""
     data = {name: archive.table(name) for name in archive.table_names}
     votes = [name for name, one in data.items() if byte_format(one) in (NPZ, NPY) and holds_votes(one)]
     if len(votes) != 1:
@@ -341,8 +341,8 @@ def _read_with_votes(archive: FileTree) -> TableReading | None:
 
 
 def _read_detections(archive: FileTree) -> TableReading | None:
-    """The rows of all tables, one after the other, where they are tables of one sound detector, one for each recording;
-    None where they are not."""
+    """The rows of all tables, one after the other, if they are tables of one sound detector, one for each recording;
+    None if they are not."""
     names, readings, silent = archive.table_names, [], []
     for name in names:
         try:
@@ -376,7 +376,7 @@ def _read_detections(archive: FileTree) -> TableReading | None:
 def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
     """The vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
 
-    name : of the file, where only its bytes are given. Raises TableError, in words, where there are none.
+    name : of the file, where only its bytes are given. Raises TableError, in words, if there are none.
     """
     data = source if isinstance(source, bytes) else source.read_bytes()
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
@@ -389,7 +389,7 @@ def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
 
 
 def _read_with_vectors(archive: FileTree) -> TableReading | None:
-    """The table of a zip that holds a file of vectors of its rows, too; None where neither of two is one."""
+    """The table of a zip that holds a file of vectors of its rows, too; None if neither of two is one."""
     found: dict[str, VectorFile] = {}
     for name in archive.table_names:
         data = archive.table(name)
@@ -398,7 +398,7 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
         else:
             try:
                 vectors = vectors_of_table(_read_member(archive, name), alone=True)
-            except TableError:  # told where it is read as a table
+            except TableError:  # told if it is read as a table
                 continue
         if vectors is not None:
             found[name] = vectors
@@ -414,8 +414,8 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
 
 
 def _read_two(archive: FileTree) -> TableReading | None:
-    """The rows of one table with the candidates of the other; None where a second file beside a CSV file is no such
-    table. Raises TableError where nobody can tell which of two tables is meant."""
+    """The rows of one table with the candidates of the other; None if a second file next to a CSV file is no such
+    table. Raises TableError where no one can tell which of two tables is meant."""
     readings, faults = [], []
     for name in archive.table_names:
         try:
@@ -515,7 +515,8 @@ _TOGETHER = 32
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
-    """What `read_table` and `store_reading` make of this file, left in the folder; False, and nothing is left, where it
+    """Result of `read_table` and `store_reading` for this file, stored in the folder; False, and nothing is left,
+    where it
     is not plain CSV (`plcore.tables.text.stream`), so that they have to. So it is of a pipe, which can be read once."""
     csv = find_plain(path, _is_for_others) if path.is_file() else None
     if csv is None or not _store(csv, path, folder / CELLS):

@@ -142,7 +142,7 @@ def records_in(data: bytes) -> Records:
 
 
 def _found(text: str) -> Iterator[_Found]:
-    """What the records may be; the last are the rows. Raises TableError if the others are no tool's."""
+    """Allowed shapes of records; the last are the rows. Raises TableError if the others are no tool's."""
     parser = _Parser()
     lines = _lines(text)
     if len(lines) == 1 or not lines or not _is_whole(lines[0][1]):

@@ -26,12 +26,15 @@ from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import megadetector, monitoring
 from plcore.tables.readers.tools.annotation_tools import (
+    ANSWERS,
     GROUND_TRUTH,
+    JSPSYCH,
     LABELBOX,
     LABELBOX_OLD,
     NO_CANDIDATES,
     PEOPLE_BY_LABEL,
     PEOPLE_IN_RECORDS,
+    PSYCHOPY,
     ZOONIVERSE,
     looks_like_brat,
     looks_like_webanno,
@@ -136,7 +139,7 @@ class TextFormat:
 
 
 def names_in_zip(data: bytes) -> frozenset[str]:
-    """The names of a zip's entries; none where it cannot be read, which is for `Archive` to say."""
+    """The names of a zip's entries; none if it cannot be read, which is for `Archive` to say."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             return frozenset(file.namelist())
@@ -257,12 +260,15 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     APPEN_AGGREGATED,
     QUALTRICS,
     GORILLA,
+    JSPSYCH,
+    PSYCHOPY,
     ZOONIVERSE,
     DOCCANO_CSV,
     *DETECTION_TABLES,
     LONG_VOTES,
     LONG_SCORES,
     LABEL_MATRIX,
+    ANSWERS,
 )
 """By kind: files by their first bytes, texts by how they look, JSON records by their fields, tables by their columns.
 
@@ -300,7 +306,7 @@ def shape_of(cells: pd.DataFrame) -> TableTool | DetectionTable | None:
 
 
 def shape_name(reading: TableReading) -> str | None:
-    """The shape, in words, that a plain table has by the names of its columns; None where each row is one item, or
+    """The shape, in words, that a plain table has by the names of its columns; None if each row is one item, or
     where the format has said what the columns are."""
     found = None if reading.roles is not None else shape_of(reading.cells)
     return None if found is None else found.name
@@ -323,7 +329,7 @@ def shaped(reading: TableReading) -> TableReading:
 def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
     """Whether it holds votes or candidates of rows that nothing in it describes, or may hold them of another's.
 
-    guess : `reading.suggest_roles()`, where it is at hand
+    guess : `reading.suggest_roles()`, if it is at hand
     """
     roles = reading.suggest_roles() if guess is None else guess
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
@@ -377,7 +383,7 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
 class Way:
     """A choice about a file. name : for programs      question : for people
 
-    options : what each value means; the first is how the file is read unless somebody says
+    options : what each value means; the first is how the file is read unless someone says
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 `cells.arrow` has the cells, a column of text each under its number, and the lines of the file that the rows begin in;
 `array-0-….npy` columns of vectors, of sparse ones the three arrays of CSR; `reading.json` all else. Files that came
-with the table lie in `files.zip`, `files.bin` (one after the other), or where they were: in a folder.
+with the table are in `files.zip`, `files.bin` (one after the other), or where they were: in a folder.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +24,10 @@ MISSING = (
     "nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null", "\\N", "NaT", "[]",
     "(null)", "[null]", "<null>", "(blank)", "(empty)",
 )  # fmt: skip
-"""What programs write where they have nothing."""
+"""Placeholders for "no value" that programs write."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
 """Those of them that nobody calls a class; NA is Namibia, and None an answer."""
+_NO_TRUTH = ("-", "--", "–", "—")
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
@@ -35,7 +36,7 @@ _TRUTH_VALUES = {"true", "false"}
 
 
 def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
-    """Labels as they stand in cells (large_string), written as everywhere; '' for those in `ignored`."""
+    """Labels as they are in cells (large_string), written as everywhere; '' for those in `ignored`."""
     encoded = text.dictionary_encode()  # many cells name few labels
     clean = _composed(pc.replace_substring_regex(encoded.dictionary, _NO_WIDTH, ""))
     clean = pc.utf8_trim_whitespace(clean)
@@ -55,7 +56,7 @@ def _composed(text: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:
-    """For every label of a table the name that it goes by."""
+    """For every label of a table the name that it uses."""
     known = {name for name in names if name}
     whole = {name: match for name in known if (match := _WHOLE.fullmatch(name))}
     if len(whole) == len(known):
@@ -73,7 +74,7 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
-    """For every label the class that it goes by, if there is one: of its own name, else `1.0` is `1` only where all
+    """For every label the class that it uses, if there is one: of its own name, else `1.0` is `1` only where all
     classes are numbers."""
     own = set(classes)
     numbers = all(_WHOLE.fullmatch(name) for name in classes)
@@ -111,7 +112,7 @@ _LONGEST = 500  # characters of a label with its number: of longer text the patt
 @dataclass(frozen=True)
 class Named:
     """Labels as cells name them, t of them: `rows` (t,), `labels` large_string (t,), '' where a cell is empty, and
-    `weights` (t,), None where no cell tells any. unknown : rows of which nothing is taken, for they list null among
+    `weights` (t,), None if no cell tells any. unknown : rows of which nothing is taken, for they list null among
     labels or cannot be read; None for none"""
 
     rows: IntArray
@@ -166,7 +167,7 @@ def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
 
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
-    """What stands between these marks, and the cell of each."""
+    """Parts between these separators, and the cell of each."""
     marks = marks_of(separator)
     if len(marks) > 1:
         split = pc.split_pattern_regex(text, f"[{re.escape(separator)}]")
@@ -313,3 +314,8 @@ def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], 
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return encoded.dictionary.to_pylist(), np.asarray(encoded.indices)
+
+
+def no_truth(classes: Collection[str]) -> tuple[str, ...]:
+    """What stands in a column of true labels for none, as - in SNLI where people disagree, unless it is a class."""
+    return tuple(word for word in _NO_TRUTH if word not in classes)

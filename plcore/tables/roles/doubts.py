@@ -1,4 +1,4 @@
-"""What is odd about a table that could be read, told before it is stored; some doubts stop the import."""
+"""Oddities of a table that could be read, told before it is stored; some doubts stop the import."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Doubt:
 
 
 def find_doubts(table: LabelTable) -> list[Doubt]:
-    """What is odd about the table, what matters most first: those that stop its import before all others."""
+    """Oddities of the table, what matters most first: those that stop its import before all others."""
     stops = [Doubt(*odd, stops=True) for odd in find_stops(table)]
     told = {_SAME_CAUSE[doubt.name] for doubt in stops if doubt.name in _SAME_CAUSE}
     others = (doubt for look in _LOOKS for doubt in look(table))
@@ -121,7 +121,7 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
-    """Names that a comma or a seldom separator has split, whose parts nobody writes elsewhere."""
+    """Names that a comma or a seldom separator has split, whose parts no one writes elsewhere."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in (*SELDOM, ","):
         return
@@ -217,10 +217,10 @@ def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
 def _no_question(table: LabelTable) -> Iterator[Doubt]:
     if table.label_vectors is not None:
         if (table.label_vectors >= 0).all():
-            message = "Every label of every row is known already: there will be nothing to ask."
-            yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
+            message = "Every label of every row is known already: there is nothing to ask."
+            yield Doubt("nothing-to-ask", message, "Leave cells empty if no one was asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
-        message = "Every row has one candidate already: there will be nothing to ask."
+        message = "Every row has one candidate already, so there is nothing to ask."
         fix = f"If a cell lists several labels, check the separator. {_VOTES}"
         yield Doubt("nothing-to-ask", message, fix)
 
@@ -243,7 +243,7 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _leaks(table: LabelTable) -> Iterator[Doubt]:
-    """Features that tell the label: they would make every figure look good and help nobody."""
+    """Features that tell the label: they would make every figure look good and help no one."""
     truth = np.full(table.n_rows, -1) if table.truth is None else table.truth
     known, classes = truth >= 0, set(table.classes)
     told, cells = [], table.cells

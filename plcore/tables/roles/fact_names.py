@@ -112,12 +112,12 @@ def no_list(key: str) -> bool:
 
 
 def is_from_votes(key: str) -> bool:
-    """Whether a column of this key holds what somebody made of the votes: neither a vote nor a true label."""
+    """Whether a column of this key holds what someone made of the votes: neither a vote nor a true label."""
     return _FROM_VOTES.fullmatch(key) is not None
 
 
 def is_reference(key: str) -> bool:
-    """Whether a column of this key holds what was decided after the votes, by somebody who knows: a true label."""
+    """Whether a column of this key holds what was decided after the votes, by someone who knows: a true label."""
     return _REFERENCE.fullmatch(key) is not None
 
 
@@ -146,7 +146,7 @@ def names_worker(key: str) -> bool:
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
-    """Those of the keys that describe a person, if another of them names the person who did the work."""
+    """The ones of the keys that describe a person, if another of them names the person who did the work."""
     known = frozenset(keys)
     if not any(_WORKER.fullmatch(key) for key in known):
         return frozenset()

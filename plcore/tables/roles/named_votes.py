@@ -1,4 +1,4 @@
-"""Who named which label of a row before it was imported: votes with their voters, read from cells that say so."""
+"""Voters of each label of a row before the import: votes with their voters, read from cells that say so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plcore.tables.roles.cells import as_labels, spelt_as
 from plcore.tables.text.arrow import stripped
 
 LEAST_BELIEF = 1e-9
-"""The least weight of a candidate by Dawid-Skene: a label that somebody named stays one that may be right."""
+"""The least weight of a candidate by Dawid-Skene: a label that someone named stays one that may be right."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class NamedVotes:
         return self.rows[first].astype(np.int64), self.who[first].astype(np.int64), masks
 
     def labels_in(self, row: int) -> list[int]:
-        """The classes that anybody named in this row, ascending."""
+        """The classes that anyone named in this row, ascending."""
         begin, end = np.searchsorted(self.rows, [row, row + 1])
         return [int(label) for label in np.unique(self.labels[begin:end])]
 
@@ -127,7 +127,7 @@ def read_voters(
 ) -> NamedVotes:
     """The votes in the column that says who named each label.
 
-    Its cells are JSON objects: of each label the list of those who named it, {"wren": ["Ann", "Bob"]}; empty: nobody.
+    Its cells are JSON objects: of each label the list of those who named it, {"wren": ["Ann", "Bob"]}; empty: no one.
     Problems: cells of another form, and labels that are no candidate of their row before any cut.
     """
     text = stripped(cells, column)
@@ -166,7 +166,7 @@ def read_voters(
 
 
 def _object(cell: str) -> dict[str, list[str]] | None:
-    """{label: names}; None where the cell is something else."""
+    """{label: names}; None if the cell is something else."""
     if not cell:
         return {}
     try:
@@ -188,7 +188,7 @@ def believed_weights(votes: NamedVotes, candidates: BoolArray) -> FloatArray:
     """(n, m) how probable each candidate is by all votes, each counted by how right its voter is (`DawidSkene`).
 
     Above 0 for every candidate, 0 for others; a row without votes has all its candidates alike. Raises TableError
-    where there are no votes, or too many voters and classes.
+    if there are no votes, or too many voters and classes.
     """
     if not len(votes):
         message = "Votes are to count by how right each voter is, but nothing says who voted."

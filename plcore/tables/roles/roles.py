@@ -1,4 +1,4 @@
-"""What each column of a label table is for, as its owner chose it, and what is wrong with that choice."""
+"""Role of each column of a label table, as chosen by its owner, and problems with that choice."""
 
 from __future__ import annotations
 
@@ -69,13 +69,14 @@ class Roles:
     choices : columns with one candidate each, best first; `choice_scores`, as many columns of numbers in the same order
         or none, say how much speaks for it;
     score_columns : one column of numbers for each label, named like the label with `score_prefix` before it, or around
-        it where it has a `*` for the label, as in `*_prob`: probabilities, scores, counts of votes.
+        it if it has a `*` for the label, as in `*_prob`: probabilities, scores, counts of votes.
 
-    cut : which candidates with weights stay: "all" above 0; "threshold", those of at least `cut_at` (where none is, all
+    cut : which candidates with weights stay: "all" above 0; "threshold", those of at least `cut_at` (if there is
+    none, all
         stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
         heaviest that holds the share `cut_at` of the row's weight.
-    ignored : what stands in label cells for nothing, such as `nan`.
-    voters : beside `candidates`, who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
+    ignored : what is in label cells for nothing, such as `nan`.
+    voters : next to `candidates`, who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
     vote_weights : what weights named votes make: "counts", or "dawid-skene": each counts by how right its voter is.
 
     unlabelled : rows without a candidate: "refuse" the table, "all" classes stay possible, or "leave-out" the rows.
@@ -102,7 +103,7 @@ class Roles:
     numbers, categories : the features.
     source : the photo, recording, scene or other source that a row comes from, where several rows share one. An empty
         cell is a row by itself. It may be the column of images, recordings or the caption as well.
-    caption : columns that stand beside the row's name when it is shown, such as a date and a place; nothing is learnt
+    caption : columns that are next to the row's name when it is shown, such as a date and a place; nothing is learnt
         from them.
     """
 
@@ -207,7 +208,7 @@ class Roles:
 
 
 def column_way(roles: Roles) -> str | None:
-    """The role of the columns of candidates that more may be added to; None where there are no such."""
+    """The role of the columns of candidates that more may be added to; None if there are no such."""
     ways = ("label_columns", "annotators", "score_columns")
     return next((way for way in ways if getattr(roles, way) and not roles.label_vectors), None)
 
@@ -243,7 +244,7 @@ WAYS = (
 
 
 def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] = str) -> list[Problem]:
-    """What is wrong with these roles for a table with these columns.
+    """The problem with these roles for a table with these columns.
 
     hint : gives a sentence, with a blank before it, for who has not said where the labels are
     """
@@ -313,8 +314,8 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if not (described or single != (None, None)):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
         fix = (
-            "Put the table of the rows into one zip with the file, or choose the columns that describe a row, such as "
-            "measurements or a text"
+            "Put the table of the rows, or the images or recordings that the file names, into one zip with it; or "
+            "choose the columns that describe a row, such as measurements or a text"
         )
         media = [word for word, column in (("images", roles.image), ("recordings", roles.audio)) if column]
         add(None, message, f"{fix}, or learn from the {' or '.join(media)}." if media else f"{fix}.")
@@ -322,7 +323,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
 
 
 def _cut_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with the cut."""
+    """The problem with the cut."""
     allowed = {
         "all": (True, ""),
         "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
@@ -337,7 +338,7 @@ def _cut_problems(roles: Roles) -> list[Problem]:
 
 
 def _voter_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with who voted."""
+    """The problem with who voted."""
     if roles.voters is not None and (roles.candidates is None or roles.label_vectors):
         message = "it says who named each label, but no column lists the candidates of one true label."
         return [Problem(None, None, roles.voters, message, "Choose that column, or take this role away.")]
@@ -348,7 +349,7 @@ def _voter_problems(roles: Roles) -> list[Problem]:
 
 
 def _vector_problems(roles: Roles) -> list[Problem]:
-    """What is wrong with the roles that only label vectors have, or that these have not."""
+    """The problem with the roles that only label vectors have, or that these have not."""
     found: list[tuple[str | None, str, str]] = []
     if not roles.label_vectors:
         if roles.not_labels is not None:
@@ -364,6 +365,6 @@ def _vector_problems(roles: Roles) -> list[Problem]:
             fix = "Take this role away. Rows whose labels are all known can be held out as a test."
             found.append((roles.truth, message, fix))
         if roles.not_labels is not None and roles.candidates is None:
-            message = "it only goes beside a column that lists the labels that are right."
+            message = "it only goes next to a column that lists the labels that are right."
             found.append((roles.not_labels, message, "Choose that column, or take this role away."))
     return [Problem(None, None, column, message, fix) for column, message, fix in found]

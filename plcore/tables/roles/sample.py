@@ -38,10 +38,12 @@ _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",
 }  # fmt: skip
-"""What people answer, too; the others are what programs write for a box that is ticked."""
+"""Words that annotators also answer; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Ways to say yes and no. A cell may also say that nobody was asked."""
-_NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
+_NOT_ASKED = re.compile(
+    rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
+)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
@@ -115,7 +117,7 @@ class ColumnSample:
 
     @cached_property
     def has_holes(self) -> bool:
-        """Whether some cells are empty, or say that nobody was asked."""
+        """Whether some cells are empty, or say that no one was asked."""
         return len(self._said) < len(self.cells) or bool(pc.any(pc.equal(self.whole, "")).as_py())
 
     @cached_property
@@ -127,7 +129,7 @@ class ColumnSample:
 
     @cached_property
     def says_nothing(self) -> bool:
-        """Whether all its cells are empty, or say that nobody was asked."""
+        """Whether all its cells are empty, or say that no one was asked."""
         return not self._said
 
     @cached_property
@@ -184,15 +186,15 @@ class ColumnSample:
         )
 
     def separator(self) -> str | None:
-        """The separator that splits most of its cells; None where none splits any.
+        """The separator that splits most of its cells; None if none splits any.
 
         A seldom one has to split several, into parts of which half are known from elsewhere: `AC/DC` and `R&B` are
-        names, where nobody writes of `AC` or `B`.
+        names, if no one writes of `AC` or `B`.
         """
         cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
-            # The first that splits a tenth of them: a comma may as well stand in names, as in Smith, John.
+            # The first that splits a tenth of them: a comma may also be in names, as in Smith, John.
             found = (
                 mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
             )
@@ -205,7 +207,7 @@ class ColumnSample:
 
 
 def _evidence(cells: Sequence[str], mark: str) -> int:
-    """How many cells this mark splits into labels; 0 where that is not plain."""
+    """How many cells this mark splits into labels; 0 if that is not plain."""
     split = [cell for cell in cells if mark in cell and len(parts_of(cell, mark)) > 1]
     if len(split) < 2:
         return 0
@@ -219,7 +221,7 @@ def _evidence(cells: Sequence[str], mark: str) -> int:
 
 
 def parts_of(cell: str, mark: str) -> list[str]:
-    """What stands between these marks and is not empty."""
+    """Non-empty parts between these separators."""
     first, *others = marks_of(mark)
     for other in others:
         cell = cell.replace(other, first)
@@ -257,8 +259,27 @@ def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[
         start += len(chunk)
 
 
+_RATER = re.compile(r"(\w+)_(?:r|rater|reader|ann|annotator|coder|obs|observer|expert|radiologist)_?\d")
+"""A question, and the person who answered it."""
+_MOST_GRADES = 12
+
+
+def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample]]:
+    """The columns with words or grades that name a question and a person, such as malignancy_r1, by question."""
+    asked: dict[str, list[ColumnSample]] = {}
+    for column in columns:
+        graded = len(set(column.cells)) <= _MOST_GRADES and all(value.is_integer() for value in column.values)
+        if (
+            column.repeats
+            and (graded or not column.is_numbers)
+            and (match := _RATER.fullmatch(column.key)) is not None
+        ):
+            asked.setdefault(match[1], []).append(column)
+    return asked
+
+
 def mean_of(values: Iterable[float]) -> float:
-    """Their mean; 0 where there are none."""
+    """Their mean; 0 if there are none."""
     found = list(values)
     return sum(found) / len(found) if found else 0.0
 
@@ -343,7 +364,7 @@ def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
 
 def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
     """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
-    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
+    semicolons between them; None if it is something else, has no number, or one beyond 1e18."""
     try:
         values = json.loads(text) if text.startswith("[") else None
     except (ValueError, RecursionError):
@@ -362,7 +383,7 @@ def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
 
 
 def fewest_numbers(name: str) -> int:
-    """How many numbers the lists of a column of this name have at least, where it is taken for an embedding."""
+    """How many numbers the lists of a column of this name have at least, if it is taken for an embedding."""
     return 2 if is_embedding_name(name) else _SHORTEST
 
 

@@ -1,4 +1,4 @@
-"""What a file was read as, in a sentence or two, before anything of it is stored."""
+"""Describe in a sentence or two how a file was read, before storing anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.readers.tools.detections import serving_columns
-from plcore.tables.roles.cells import without_weight
+from plcore.tables.roles.cells import no_truth, without_weight
 from plcore.tables.roles.roles import Roles, marks_of
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.roles.written_lists import RANKS
@@ -26,7 +26,7 @@ class ReadingSummary:
     """How a table is understood, each part in words with its counts; str gives all of them.
 
     read_as : the format, the rows and classes, and where the labels come from      asked : what people are asked
-    learnt_from, shown, ignored : which columns models learn from, people only see, and nobody uses
+    learnt_from, shown, ignored : which columns models learn from, people only see, and no one uses
     """
 
     read_as: str
@@ -48,6 +48,9 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
     names = listed(table.classes, _SHOWN)
     classes = f"{counted(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
     nothing = read_as_nothing(cells, roles)
+    if roles.truth is not None and roles.truth in cells:
+        truths = cells[roles.truth].str.strip().value_counts()
+        nothing |= {word: int(truths[word]) for word in no_truth(table.classes) if word in truths}
     empty = "".join(
         f"; {quoted(word)} read as an empty cell {counted(count, 'time')}" for word, count in nothing.items()
     )
@@ -70,7 +73,7 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
 
 
 def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
-    """How often each word that `roles` ignores stands in the cells of labels, if it does."""
+    """How often each word that `roles` ignores is in the cells of labels, if it does."""
     if not roles.ignored:
         return {}
     found: Counter[str] = Counter()

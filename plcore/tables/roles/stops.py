@@ -1,4 +1,4 @@
-"""What stops an import until a person has said that the reading is right: cells with two readings."""
+"""Doubts that stop an import until a person accepts the reading: cells with two readings."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def _shared_words(table: LabelTable) -> Iterator[Odd]:
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
     known = set(table.classes)
     found = [
-        (name, plain) for name in table.classes if (plain := without_weight(name)) != name and plain in known
+        (name, plain)
+        for name in table.classes
+        if (plain := without_weight(name, loose=True)) != name and plain in known
     ]
     if found:
         name, plain = found[0]
@@ -198,7 +200,8 @@ def _second_header(table: LabelTable) -> Iterator[Odd]:
     same, lined = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows, dtype=np.int64)
     for name in names:
         column = pa.array(cells[name].array, pa.large_string())
-        same += np.asarray(pc.equal(column, name))
+        alike = column if len(names) == 1 else pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        same += np.asarray(pc.equal(alike, name if len(names) == 1 else name.strip().lower()))
         lined += np.asarray(pc.match_substring_regex(column, _LINE))
         let_go()
     if len(under := np.flatnonzero(lined == len(names))):
@@ -252,7 +255,7 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
 
 
 def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
-    """Words for nothing that stand next to labels and are read as nothing: the others would then be certain."""
+    """Words for nothing that are next to labels and are read as nothing: the others would then be certain."""
     roles = table.roles
     words = [word for word in roles.ignored if word in MISSING]
     if not words or roles.candidates is None or roles.form != "list" or roles.label_vectors:
@@ -281,7 +284,7 @@ def _holes(table: LabelTable) -> Iterator[Odd]:
         return
     if not (vectors == 0).any() and (vectors < 0).any():
         message = "No cell of the label columns says no: read here, empty cells were not asked, but they may mean no."
-        fix = "If an empty cell means that the label is not right, write 0 there. Accept if nobody was asked."
+        fix = "If an empty cell means that the label is not right, write 0 there. Accept if no one was asked."
         yield "empty-or-no", message, fix
         return
     cells = table.cells
@@ -325,14 +328,14 @@ def _numbers_in(cell: str) -> list[str]:
 
 
 def _without_grade(name: str) -> str:
-    """The name without shares, counts and words for how sure somebody was; itself where it has none."""
+    """The name without shares, counts and words for how sure someone was; itself if it has none."""
     joined = " ".join(name.split())  # the pattern takes long where blanks follow each other
     plain = _GRADE.sub("", joined).strip()
     return name if plain == joined else plain
 
 
 def _graded_names(table: LabelTable) -> Iterator[Odd]:
-    """One name with several shares, counts or words for how sure somebody was: `0.8 cat`, `3x cat`, `cat (high)`."""
+    """One name with several shares, counts or words for how sure someone was: `0.8 cat`, `3x cat`, `cat (high)`."""
     if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
         return
     plain = {name: found for name in table.classes if (found := _without_grade(name)) not in ("", name)}
@@ -458,7 +461,7 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
 
 
 def _paths(table: LabelTable) -> Iterator[Odd]:
-    """Lists whose parts always stand at the same place, each below the same part: a class and what it belongs to."""
+    """Lists whose parts always are at the same place, each below the same part: a class and what it belongs to."""
     column, roles = table.roles.candidates, table.roles
     if column is None or roles.form != "list" or roles.label_vectors:
         return
@@ -507,7 +510,7 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
-    """Numbers that statistics programs write where there is no answer, far from the other class numbers."""
+    """Numbers that statistics programs write if there is no answer, far from the other class numbers."""
     if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
         return
     numbers = sorted(int(name) for name in table.classes)

@@ -36,6 +36,7 @@ from plcore.tables.roles.sample import (
     key_of,
     mean_of,
     parts_of,
+    questions_of,
     sample_columns,
 )
 from plcore.tables.roles.suggested_labels import (
@@ -65,7 +66,7 @@ _TRUTH_NAMES = {
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
-"""What a column of such a name holds, no model may learn from: it tells the label, by whatever name."""
+"""The content of a column of such a name, no model may learn from: it tells the label, by whatever name."""
 _DATE_OR_ADDRESS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
     re.ASCII,
@@ -73,6 +74,7 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_NUMBERED = re.compile(r"_(no|nr)$")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
 """A number followed by its unit, such as 10cm."""
@@ -117,7 +119,7 @@ _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
 """Words of a cell, on average, above which it is a text and no name."""
 MOST_VOTERS = 50
-"""Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
+"""Columns of words that may be people's; of more no one guesses that, and comparing all of them would take seconds."""
 
 _OWN = re.compile(r"(before_)*winnow_")
 
@@ -141,7 +143,7 @@ SOURCE_NAMES = frozenset(
     )
     for end in ("", "_id")
 )
-"""What a column is called that names where several rows come from, if their labels are the same."""
+"""Column names for the common source of several rows, if their labels are the same."""
 _SURE_SOURCES = {"photo", "photo_id", "recording", "recording_id", "bag", "bag_id", "burst", "burst_id"}
 """Names that say so even if labels differ, as after answers."""
 _SHARED = 0.2
@@ -173,11 +175,12 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         unless there are embeddings. A text always is.
     typed : whether the source told texts from missing values, as JSON and Parquet do: NA and None are names then
     Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
-    label; and so are lists of labels beside a column of those that are not right.
+    label; and so are lists of labels next to a column of those that are not right.
     Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
     """
     columns = sample_columns(cells)
-    # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
+    # Columns that an earlier export added are neither truth nor features: the model would be measured with its own
+    # guesses.
     columns = [column for column in columns if not _OWN.match(column.name)]
     free = {column.name: column for column in columns}
 
@@ -250,11 +253,12 @@ def _features(
     differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
-    # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
+    # Names that survey tools use for one question in one cell, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
@@ -315,10 +319,10 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         column
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
-    ]
+    ] or _raters(columns)
     # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
     words = [column for column in annotators if not column.is_numbers]
-    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is somebody next to ann2 and ann3
+    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is someone next to ann2 and ann3
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
@@ -367,7 +371,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
     n_lists = lists.nunique()
     found = []
-    for column in (one for one in columns if not one.is_numbers):
+    for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
         if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(
             set(zip(lists, own, strict=True))
@@ -377,9 +381,9 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
 
 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
-    """What stands for nothing among the labels, other than an empty cell.
+    """Placeholders among the labels, other than an empty cell.
 
-    Such a word is a name where it is quoted, as in JSON, where it stands next to other labels of a row, for read as
+    Such a word is a name if it is quoted, as in JSON, where it is next to other labels of a row, for read as
     nothing it would make the others certain, and where an export of ours lists it as a class.
     """
     roles = given.roles
@@ -402,6 +406,13 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The columns with what several people said to one question, such as malignancy_r1 and malignancy_r2; none if there
+    are several questions."""
+    several = [found for found in questions_of(columns).values() if len(found) > 1]
+    return several[0] if len(several) == 1 else []
 
 
 def _is_person(key: str, people: set[str]) -> bool:
@@ -443,7 +454,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     said = set().union(*(words[name] for name in best))
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):
-        return []  # low, medium and high beside a label that is cat or dog: what was measured of it
+        return []  # low, medium and high next to a label that is cat or dog: what was measured of it
     return [column for column in columns if column.name in best]
 
 
@@ -479,12 +490,12 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
         return []  # every question was answered of every row: smokes, drinks
     if len(chosen) < 2 or (not named and _tell_nothing(chosen)):
         return []
-    # A column without any cell that stands among labels is a label that nobody was asked about.
+    # A column without any cell that stands among labels is a label that no one was asked about.
     names = {column.name for column in chosen}
     places = [place for place, each in enumerate(columns) if each.name in names]
     first, last = places[0], places[-1]
     while last + 1 < len(columns) and columns[last + 1].cells and columns[last + 1].says_nothing:
-        last += 1  # nobody was asked, in words
+        last += 1  # no one was asked, in words
     run = columns[first : last + 1]
     return [each for each in run if each.name in names or each.says_nothing]
 
@@ -528,7 +539,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
             return column
     for column in columns:
         named = column.key in _MAYBE_ID_NAMES and column.words < _PROSE
-        if (named or column.key.endswith("_id")) and column.unique:
+        if (named or column.key.endswith("_id") or _NUMBERED.search(column.key)) and column.unique:
             return column
     return None
 

@@ -1,4 +1,4 @@
-"""What stops an import because answers of people, or to several questions, may have been taken for something else."""
+"""Doubts that stop an import because answers may have been mistaken for something else."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     columns = table.roles.annotators
     people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
     if len(columns) > 1 and people and table.cells[people[0]].is_unique:
-        message = (
-            f"Each row is somebody, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
-        )
+        message = f"Each row is someone, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
         yield (
             "questions-as-voters",
             message,
@@ -60,7 +58,7 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
-    """What one person said in each row, next to who it was, and items that come again."""
+    """Votes of one person per row, with their name, and repeated items."""
     if table.roles.id is not None and table.roles.annotators:
         return
     named = table.label_vectors is None and len(pairs_of(table.candidates)[0]) == table.n_rows

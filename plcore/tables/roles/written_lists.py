@@ -36,13 +36,17 @@ _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
     ("label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value"),
-    ("score", "p", "probability", "confidence", "weight"),
+    ("score", "p", "probability", "prob", "confidence", "conf", "certainty", "likelihood", "weight"),
 )
+_THOUGHT = re.compile(
+    r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
+)
+"""Fields of an object next to its label."""
 Pairs = list[tuple[str, float | None]]
 
 
 def read_cell(cell: str) -> Pairs | None:
-    """The labels of a cell, each with its weight or None; None where the cell is something else."""
+    """The labels of a cell, each with its weight or None; None if the cell is something else."""
     if not cell:
         return []
     # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
@@ -58,7 +62,7 @@ def read_cell(cell: str) -> Pairs | None:
 
 
 def _printed(cell: str) -> object:
-    """What Python prints of other objects than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    """Python's text form of objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
     if "(" not in cell and "<" not in cell:
         return None
     inner = _unwrapped(cell)
@@ -117,7 +121,7 @@ def _short(names: list[str]) -> list[str] | None:
 
 
 def _value(read: Callable[[str], object], cell: str) -> object:
-    """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
+    """Result of a reader for a cell; None if it cannot, or where it is neither list nor object."""
     if len(cell) > _MOST or (cell[0] not in "[{(" and read is not _printed):
         return None
     try:
@@ -128,7 +132,7 @@ def _value(read: Callable[[str], object], cell: str) -> object:
 
 
 class _KeyTwiceError(Exception):
-    """An object has this key twice: which of its values is meant nobody can tell."""
+    """An object has this key twice: which of its values is meant no one can tell."""
 
 
 def _json_once(cell: str) -> object:
@@ -154,7 +158,7 @@ def _refuse_twice(names: Sequence[object]) -> None:
 
 
 def key_twice(cell: str) -> object:
-    """The key that an object of this cell has twice; None where there is none."""
+    """The key that an object of this cell has twice; None if there is none."""
     for read in (_json_once, _literal_once):
         try:
             _value(read, cell)
@@ -164,7 +168,7 @@ def key_twice(cell: str) -> object:
 
 
 def labels_of_cell(cell: str) -> list[str]:
-    """The labels of a JSON or Python list or object; none where it is something else."""
+    """The labels of a JSON or Python list or object; none if it is something else."""
     return [name for name, _ in read_cell(cell) or ()]
 
 
@@ -230,7 +234,7 @@ def _pairs(value: object) -> Pairs | None:
 
 
 RANKS = {"very high": 4.0, "high": 3.0, "medium": 2.0, "moderate": 2.0, "low": 1.0, "very low": 0.5}
-"""What confidence in words weighs: ranks, no probabilities."""
+"""Weights of confidence words: ranks, no probabilities."""
 
 
 def rank_of(value: object) -> float | None:
@@ -242,6 +246,10 @@ def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
         names = [key for key in _NAME_KEYS if key in one]
         weights = [key for key in _WEIGHT_KEYS if key in one]
+        if weights and not names:  # whatever the label is called
+            texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
+            texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
+            names = texts if len(texts) == 1 else []
         weight = one[weights[0]] if weights else None
         rank = rank_of(weight)
         return (one[names[0]], weight if rank is None else rank) if names else None
@@ -251,7 +259,7 @@ def _pair(one: object) -> tuple[object, object] | None:
 
 
 def _name(value: object) -> str | None:
-    """A label of JSON as text; None where it is no label."""
+    """A label of JSON as text; None if it is no label."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and not np.isfinite(value):

@@ -29,7 +29,7 @@ def frame_of(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray], names: Se
 
 
 def columns_of_text(cells: pd.DataFrame) -> Iterator[pa.LargeStringArray]:
-    """The columns of a DataFrame of str, in their order, each in one piece; no cell is copied where it is in one."""
+    """The columns of a DataFrame of str, in their order, each in one piece; no cell is copied if it is in one."""
     for _, series in cells.items():
         yield in_one_piece(pa.array(series.array, _TEXT))
 
@@ -78,7 +78,7 @@ def has_empty(column: pa.ChunkedArray) -> bool:
 def surely_differ(pieces: Iterable[pa.LargeStringArray], n: int) -> bool:
     """Whether surely no two of n cells, none missing, are the same, and none is empty: by their hashes, 8 bytes each,
     where a set of the cells takes ten times as much. False too where two that differ have one hash, or a cell is long:
-    whoever has to know for certain compares the cells."""
+    anyone who has to know for certain compares the cells."""
     hashes, done = np.empty(n, dtype=np.uint64), 0
     for piece in pieces:
         for start in range(0, len(piece), _HASHED):
@@ -128,14 +128,14 @@ class GatheredText:
         self._n = n
 
     def take(self) -> pa.LargeStringArray:
-        """All of them as one column, which is good until the next is added; that one begins anew."""
+        """All of them as one column, which is good until the next is added; that one begins again."""
         n, self._n = self._n, 0
         buffers = pa.py_buffer(self._ends[: n + 1]), pa.py_buffer(self._text[: self._ends[n]])
         return pa.LargeStringArray.from_buffers(n, *buffers)
 
 
 def _with_room(array: AnyArray, size: int) -> AnyArray:
-    """The array, or a copy of twice the size or more where it is too small."""
+    """The array, or a copy of twice the size or more if it is too small."""
     if size <= len(array):
         return array
     larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)

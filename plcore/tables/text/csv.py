@@ -1,4 +1,4 @@
-"""CSV bytes -> the text of every cell, exactly as it stands there (and back: `to_csv_bytes`)."""
+"""CSV bytes -> the text of every cell, exactly as it is there (and back: `to_csv_bytes`)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Ite
 
 
 def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
-    """The cells of one row without their quotes (for a header, and to say which cell a byte lies in)."""
+    """The cells of one row without their quotes (for a header, and to say which cell a byte is in)."""
     found = []
     for start, end, _ in _walk(data, delimiter, record.start):
         cell = data[start:end]
@@ -76,7 +76,7 @@ def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
 
 
 def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int:
-    """The 0-based number of the cell of this row that byte `position` lies in."""
+    """The 0-based number of the cell of this row that byte `position` is in."""
     for number, (_, end, _) in enumerate(_walk(data, delimiter, record.start)):
         if position <= end:
             return number
@@ -84,7 +84,7 @@ def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int
 
 
 def count_lines(data: bytes, start: int = 0, end: int | None = None) -> int:
-    """How many line ends lie in data[start:end]; CR LF is one."""
+    """How many line ends are in data[start:end]; CR LF is one."""
     stop = len(data) if end is None else end
     feeds = data.count(b"\n", start, stop)
     if (
@@ -163,7 +163,7 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(data: bytes) -> Dialect:
-    """What the first line says where it is Excel's `sep=;`; else what the first rows look like."""
+    """Separator in Excel's first line `sep=;`; else what the first rows look like."""
     said = _SAID.match(data)
     if said is not None:
         return Dialect(said.group(1), said.end(), 2)
@@ -197,7 +197,7 @@ _BLANK_LINE = re.compile(rb"\n\n|\A\n")
 
 
 def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.LargeStringArray] | None:
-    """The columns of text, or None where a quote, a blank line or a row of another length has to be looked at.
+    """The columns of text, or None if a quote, a blank line or a row of another length has to be looked at.
 
     body : from the first row on, in UTF-8, its quotes regular (`plcore.tables.text.csv.quotes_are_regular`)
     """
@@ -343,7 +343,7 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     if header is None:
         raise TableError(EMPTY)
     check_size(1, header.n_cells)
-    names = column_names(data, delimiter, header)
+    names = column_names(data, delimiter, header, ends_blank=True)
     body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
     regular = quotes_are_regular(data, delimiter, header.end)
     table = _parse(data, delimiter, names, header.end, regular)
@@ -356,17 +356,21 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     lines = _line_index(data, delimiter, header.end, body_line, table.num_rows)
     frame = frame_of(table.columns, names)
     frame.index = lines
-    return frame
+    if names[-1].strip():
+        return frame
+    if frame.iloc[:, -1].str.strip().any():
+        raise table_error(name_problems(names, header.line))
+    return frame.iloc[:, :-1]  # PsychoPy and others end every line with a comma
 
 
 def is_other_file(data: bytes) -> Problem | None:
-    """What is wrong with a file that begins as one of another kind does; None for text."""
+    """The problem with a file that begins as one of another kind does; None for text."""
     found = (said for start, said in _NOT_CSV.items() if data.startswith(start))
     return next((Problem(None, None, None, message, fix) for message, fix in found), None)
 
 
 def is_other_text(data: bytes) -> Problem | None:
-    """What is wrong with a text that begins as one of another kind does; None for CSV."""
+    """The problem with a text that begins as one of another kind does; None for CSV."""
     return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
 
 
@@ -387,7 +391,7 @@ def as_text(source: bytes) -> Text:
 
 
 def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
-    """The problem with the row, line and column that byte `position` lies in."""
+    """The problem with the row, line and column that byte `position` is in."""
     delimiter, start, line = find_dialect(data)
     names: list[str] = []
     for row, record in enumerate(records(data, delimiter, start, line)):
@@ -400,21 +404,25 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
     return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
 
 
-def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
-    """What the columns are called. Raises TableError: names empty, used twice or broken."""
+def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
+    """What the columns are called. ends_blank : whether the last of several may have no name
+
+    Raises TableError: names empty, used twice or broken.
+    """
     names = [cell.decode() for cell in cells(data, delimiter, header)]
     if header.fault:
         raise TableError(
             Problem(None, header.line, names[header.fault_cell], f"in the header, {header.fault}", _QUOTE_FIX)
         )
-    problems = name_problems(names, header.line)
+    named = names[:-1] if ends_blank and len(names) > 1 and not names[-1].strip() else names
+    problems = name_problems(named, header.line)
     if problems:
         raise table_error(problems)
     return names
 
 
 def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
-    """What is wrong with these column names: empty, used twice, or with characters no file can hold."""
+    """The problem with these column names: empty, used twice, or with characters no file can hold."""
     problems = []
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
@@ -496,7 +504,7 @@ def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, 
 
 
 def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
-    """What is wrong where all rows have as many cells, and more than the header."""
+    """Problem if all rows have the same number of cells, more than the header."""
     if n_cells == len(names) + 1:
         message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
         return Problem(

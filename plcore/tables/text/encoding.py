@@ -137,7 +137,7 @@ class _Encoding:
     speaks: Callable[[str, str], float]
 
     def share(self, sample: bytes) -> float:
-        """How well the characters beyond ASCII suit; 0 where some cannot be."""
+        """How well the characters beyond ASCII suit; 0 if some cannot be."""
         text = sample.decode(self.codec, errors="replace")
         total, found, before = 0, 0.0, " "
         for character in text:

@@ -51,7 +51,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
 
 
 def _as_numbers(column: pd.Series[Any]) -> AnyArray | None:
-    """The column as floats (NaN: missing), or integers where none is missing; None where it holds other things."""
+    """The column as floats (NaN: missing), or integers if none is missing; None if it holds other things."""
     dtype = column.cat.categories.dtype if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
     if pd.api.types.is_float_dtype(dtype):  # also Float64 and Arrow's
         return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", str(dtype)), na_value=np.nan)
@@ -60,7 +60,7 @@ def _as_numbers(column: pd.Series[Any]) -> AnyArray | None:
 
 def numbers_as_text(values: AnyArray) -> pa.LargeStringArray:
     """The shortest text of each number, (n,) floats or integers; '' for NaN. Whole ones of up to 16 digits have no
-    power of ten: they may be somebody's ids."""
+    power of ten: they may be someone's ids."""
     if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles and prints halves as floats
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     text = pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")

@@ -59,7 +59,7 @@ class PlainCsv(NamedTuple):
 
 
 def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
-    """What a plain CSV file looks like; None for another. All of it is read once, but for the cells.
+    """Shape of a plain CSV file; None for another. All of it is read once, but for the cells.
 
     refuses : whether a text that begins so, without byte order mark, is read as something else
     """
@@ -86,7 +86,7 @@ def find_plain(path: Path, refuses: Callable[[bytes], bool]) -> PlainCsv | None:
 
 
 def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
-    """The cells, some thousand rows at a time. Raises pa.ArrowInvalid where it is not plain after all."""
+    """The cells, some thousand rows at a time. Raises pa.ArrowInvalid if it is not plain after all."""
     columns = [str(number) for number in range(len(csv.names))]
     with path.open("rb") as file:
         file.seek(csv.start)
@@ -108,7 +108,7 @@ def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """The bytes up to the last line end that is surely one; all, where they are the whole file."""
+    """The bytes up to the last line end that is surely one; all, if they are the whole file."""
     return head if len(head) < _HEAD - len(_MARK) else head[: head.rfind(b"\n") + 1]
 
 
@@ -130,7 +130,7 @@ def _is_text(head: bytes) -> bool:
 
 def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool, bool] | None:
     """Line ends from byte `start` on, whether the last line has none, whether all is ASCII, and whether there are
-    quotes; None where a NUL or a quote stands that makes a file not plain
+    quotes; None if a NUL or a quote stands that makes a file not plain
     (`plcore.tables.text.csv.quotes_are_regular`)."""
     edges = np.frombuffer(dialect.delimiter + b'\r\n"', dtype=np.uint8)
     file.seek(start)
@@ -146,7 +146,7 @@ def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, boo
             text = np.frombuffer(before + block + (after[:1] or b"\n"), dtype=np.uint8)
             quotes = np.flatnonzero(text[1:-1] == ord('"')) + 1
             opening, closing = quotes[n_quotes % 2 :: 2], quotes[1 - n_quotes % 2 :: 2]
-            # A quote beside one that is in place is half of a doubled quote.
+            # A quote next to one that is in place is half of a doubled quote.
             if not (np.isin(text[opening - 1], edges).all() and np.isin(text[closing + 1], edges).all()):
                 return None
             n_quotes += len(quotes)

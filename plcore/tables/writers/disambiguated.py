@@ -50,7 +50,7 @@ VERSION, OUTSIDE, PEOPLE, ANSWERS = (
     "winnow_people",
     "winnow_answers",
 )
-"""What files call what became known of a row."""
+"""Names in files for the result of a row."""
 
 OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
 """Where files carry the true label that came with the table, and, as JSON, who named which label before the import:
@@ -67,7 +67,7 @@ Tell = Callable[[int], None]
 
 
 def silent(_rows: int) -> None:
-    """For writing that nobody follows."""
+    """For writing that no one follows."""
 
 
 def names_labels(answer: Mapping[str, Any]) -> bool:
@@ -94,20 +94,20 @@ class Disambiguated:
     cells : (n, n_columns) DataFrame of str, the columns as they came
     classes : the m class names
     candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large;
-        a row that was set aside may have none after
-    weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
+        a row that was excluded may have none after
+    weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None if
         nothing was weighed
-    label : (n,) int, class numbers; -1 where it is open
+    label : (n,) int, class numbers; -1 if it is open
     source : (n,) str, where the label comes from, one of `SOURCES_OF_LABELS`; `file` are its scores; the last three
         occur if several people answer a row
-    probability : (n,) float, of the label; NaN where none is known
+    probability : (n,) float, of the label; NaN if none is known
     answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
         ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
-        that were taken back are not among them
-    model_version : of the model whose labels have the source `model`; None where there is none
+        that were withdrawn are not among them
+    model_version : of the model whose labels have the source `model`; None if there is none
     renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
     several : whether several people were to answer a row, each for themselves
-    outside : (n,) float, how likely the truth is none of the row's candidates; NaN where nothing tells, None where it
+    outside : (n,) float, how likely the truth is none of the row's candidates; NaN if nothing tells, None if it
         is not known for any row
     likeliest, likelihood : (n,) as label and probability, but disputed rows have their most likely class; None if no
         row can be disputed
@@ -197,7 +197,7 @@ class Disambiguated:
         return np.where(undecided[:, None], np.asarray(self.candidates_before[rows]), after)
 
     def weights_left(self, rows: slice = slice(None)) -> FloatArray | None:
-        """(r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None where nothing was weighed.
+        """(r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None if nothing was weighed.
 
         A candidate that came by an answer weighs as much as the heaviest that the row came with: so the models take it
         (`plcore.labels.weights.weights_after_answers`).
@@ -210,11 +210,11 @@ class Disambiguated:
         return np.where(self.left(rows), known, 0.0)
 
     def scale(self) -> float:
-        """What weights are divided by for tools whose scores lie in [0, 1]: the largest, if that is above 1."""
+        """Divisor of weights for tools whose scores are in [0, 1]: the largest, if that is above 1."""
         return 1.0 if self.weights is None else float(self.weights.max(initial=1.0))
 
     def weighted(self, *, before: bool = False) -> list[dict[str, float | None]]:
-        """The candidates `left` of each row, or those that came, in class order, with their weights, None where nothing
+        """The candidates `left` of each row, or those that came, in class order, with their weights, None if nothing
         was weighed; to be asked of a piece."""
         candidates = self.candidates_before if before else self.left()
         weights = self.weights if before else self.weights_left()
@@ -239,7 +239,7 @@ class Disambiguated:
         return found
 
     def carried(self) -> list[dict[str, str]]:
-        """What formats without a place for it carry under names of ours (`add_own`): the true label that came with each
+        """Extra fields for formats without a place for them (`add_own`): the true label that came with each
         row, and who named which label before the import; to be asked of a piece."""
         found: list[dict[str, str]] = [{} for _ in self.ids]
         for own, truth, voters in zip(found, self.truths(), self.voters(), strict=True):
@@ -267,15 +267,15 @@ class Disambiguated:
         return pa.array(cells, pa.large_string()).take(pa.array(which.ravel()))
 
     def label_name(self, row: int) -> str | None:
-        """The label of one row; None where it is open."""
+        """The label of one row; None if it is open."""
         return None if self.label[row] < 0 else self.classes[self.label[row]]
 
     def known_probability(self, row: int) -> float | None:
-        """The probability of the row's label; None where none is known."""
+        """The probability of the row's label; None if none is known."""
         return None if np.isnan(self.probability[row]) else float(self.probability[row])
 
     def version_of(self, row: int) -> str | None:
-        """The version of the model that gave the row its label; None where no model did."""
+        """The version of the model that gave the row its label; None if no model did."""
         return self.model_version if self.source[row] == "model" else None
 
     def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
@@ -284,7 +284,7 @@ class Disambiguated:
 
     def deciding(self) -> list[dict[str, Any] | None]:
         """The answer of each row that decided what the row may be: the latest verdict, else the latest that changed it;
-        None where there is none."""
+        None if there is none."""
         found: list[dict[str, Any] | None] = [None] * len(self.ids)
         for answer in self.answers:
             before = found[answer["row"]]
@@ -294,7 +294,7 @@ class Disambiguated:
         return found
 
     def id_column(self) -> str | None:
-        """The first column that holds the ids; None where the rows are only numbered."""
+        """The first column that holds the ids; None if the rows are only numbered."""
         return column_of_ids(self.cells, self.ids)
 
 
@@ -327,7 +327,7 @@ class _SomeShares:
 
 
 def column_of_ids(cells: pd.DataFrame, ids: Sequence[str] | npt.NDArray[np.object_]) -> str | None:
-    """The first column whose cells are these ids, but for white space around them; None where there is none."""
+    """The first column whose cells are these ids, but for white space around them; None if there is none."""
     wanted, few = pa.array(ids, pa.large_string()), slice(0, _FEW)
 
     def holds(some: pd.DataFrame, name: str, ids_of: pa.LargeStringArray) -> bool:
@@ -380,7 +380,7 @@ def _of_piece(given: Mapping[int, Sequence[dict[str, Any]]], start: int, stop: i
 
 
 def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
-    """Those of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
+    """The ones of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
     return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)
 
 
@@ -391,7 +391,7 @@ CELLS_AT_ONCE = 400_000
 class VectorCells(Protocol):
     """All cells as they are given back (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
 
-    cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN where nothing is said
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN if nothing is said
     predicted (n, L) int8 : what the model says of cells not asked, -1 elsewhere      sources (n, L) str
     """
 
@@ -464,7 +464,7 @@ class LabelVectorTable:
         )
 
     def id_column(self) -> str | None:
-        """The first column that holds the ids; None where the rows are only numbered."""
+        """The first column that holds the ids; None if the rows are only numbered."""
         return column_of_ids(self.kept(), self.found.ids)
 
     def kept(self) -> pd.DataFrame:
@@ -490,7 +490,7 @@ class LabelVectorTable:
         return _records(kept) if len(kept.columns) else [{OWN_ID: name} for name in self.ids]
 
     def known(self) -> list[dict[str, int | None]]:
-        """What is known of each label of each row: 1, 0, or None; to be asked of a piece."""
+        """Known facts about each label of each row: 1, 0, or None; to be asked of a piece."""
         names = list(self.found.labels)
         return [dict(zip(names, map(_known, row), strict=True)) for row in self.found.cells.tolist()]
 
@@ -499,7 +499,7 @@ class LabelVectorTable:
         return _by_row(self.answers)
 
     def said(self) -> list[dict[str, dict[str, int]]]:
-        """What each person last said of labels of each row, {person: {label: 1 or 0}}; to be asked of a piece."""
+        """Latest labels of each row by person, {person: {label: 1 or 0}}; to be asked of a piece."""
         found: list[dict[str, dict[str, int]]] = [{} for _ in self.ids]
         for answer in self.answers:
             if (value := SAYS.get(answer["kind"])) is not None:
@@ -509,7 +509,7 @@ class LabelVectorTable:
 
     def lists(self) -> list[dict[str, Any]]:
         """For each row `labels`, those that are right, `not_labels`, those that are not, and `cells`, for each label
-        its value, probability, prediction and source, None where nothing is said; to be asked of a piece."""
+        its value, probability, prediction and source, None if nothing is said; to be asked of a piece."""
         found, names = self.found, list(self.found.labels)
         lists = []
         for values, shares, predicted, sources in zip(

@@ -46,7 +46,7 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     that name labels are annotations with these labels; all others (not, none, skip, ...) have no form there and are
     written as cancelled. The person is in `winnow_person`, of the annotation and in the `meta` of its result: Label
     Studio refuses a `completed_by` that is no member there. A label known has its probability as score, and its weight
-    as that of its result. Each other candidate left is a prediction of its own with its weight as score. Scores lie in
+    as that of its result. Each other candidate left is a prediction of its own with its weight as score. Scores are in
     [0, 1] there: if weights are above 1, as counts of votes are, all are divided by the largest.
     """
     return json_list(_tasks(table, tell))
@@ -136,7 +136,7 @@ def _vector_annotation(person: str, given: list[dict[str, Any]], said: dict[str,
 
 
 def _vector_result(values: Mapping[str, int | None], person: str | None = None) -> list[dict[str, object]]:
-    """The results of both questions; of a person with what was said, so that a later change can be told."""
+    """The results of both questions; of a person with what was said, so that a later change can be reported."""
     found = []
     for question, wanted in ((QUESTION, 1), (NOT_QUESTION, 0)):
         if labels := [label for label, value in values.items() if value == wanted]:

@@ -72,7 +72,7 @@ _ABOUT = ("winnow_probability:", "winnow_predicted:", "winnow_source:")
 
 def _label_columns(cells: pd.DataFrame) -> tuple[str, ...]:
     """The columns with the cells of the labels that `winnow_probability:` names: those in front of it, or, if they
-    stand in the places in which they came, those called like the labels. Empty if they are not there."""
+    are in the places in which they came, those called like the labels. Empty if they are not there."""
     names = [str(one) for one in cells.columns]
     labels = [one.removeprefix(_ABOUT[0]) for one in names if one.startswith(_ABOUT[0])]
     first = names.index(_ABOUT[0] + labels[0])
@@ -169,7 +169,7 @@ def write_vector_parquet(
     table: LabelVectorTable, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter
 ) -> None:
     """The original columns, but those of labels, with the types of their source; `winnow_labels` and
-    `winnow_not_labels`, lists of ClassLabels; `winnow_cells`, all that is known of each label; and, where no column
+    `winnow_not_labels`, lists of ClassLabels; `winnow_cells`, all that is known of each label; and, if no column
     holds the ids, `winnow_id`."""
     id_column, kept = table.id_column(), table.kept()
     numbered = [OWN_ID] if id_column is None else []

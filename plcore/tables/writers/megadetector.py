@@ -70,7 +70,7 @@ class _Item:
 
     @property
     def image(self) -> tuple[Json, int | None]:
-        """What the items of one image share: one that is a row of its own shares nothing."""
+        """Code shared by the items of one image: one that is a row of its own shares nothing."""
         return self.record.get("file"), self.row if self.own is None else None
 
 
@@ -125,7 +125,7 @@ def _header(cells: pd.DataFrame) -> JsonObject:
 
 
 def _stored_object(text: str, column: str) -> JsonObject:
-    """The object in a cell that was made when the file was read. Raises TableError if somebody has changed it."""
+    """The object in a cell that was made when the file was read. Raises TableError if someone has changed it."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

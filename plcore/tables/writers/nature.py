@@ -1,4 +1,4 @@
-"""What people verified, for databases of nature and as the same table given back to the tool it came from."""
+"""Export verified labels to databases of nature, or as the same table for its tool."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class _Item:
     answers: Sequence[Mapping[str, Any]]
 
     def said(self, what: str) -> str:
-        """What its table says of one of `COLUMNS`; "" for nothing."""
+        """Value of one of `COLUMNS` in its table; "" for nothing."""
         return next((text for name in COLUMNS[what] if (text := self.known.get(name, ""))), "")
 
     @property
@@ -107,7 +107,7 @@ class _Item:
 
     @property
     def when(self) -> datetime | None:
-        """The moment that its table names, where it is written as ISO 8601 has it."""
+        """The moment that its table names, if it is written as ISO 8601 has it."""
         return _moment(self.said("when"))
 
 
@@ -143,7 +143,7 @@ def write_ebird(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 @dataclass(frozen=True)
 class _Taxa:
-    """What classes are, as they are called now.
+    """Kind of the classes, by their current names.
 
     scientific : {class: its scientific name}
     types : {class: its type of observation}, of those that are no species

@@ -119,7 +119,7 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
 def _records(table: Table, tell: Tell) -> Iterator[dict[str, object]]:
     scale = table.scale() if isinstance(table, Disambiguated) else 1.0
     for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
-        last = {one["person"]: one for one in row.answers}  # whoever took a label back has none any more
+        last = {one["person"]: one for one in row.answers}  # anyone who took a label back has none any more
         said = {person: one["labels"] for person, one in last.items() if names_labels(one)}
         users = {person: str(uuid5(NAMESPACE_URL, f"winnow:{person}")) for person in said}
         metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}

@@ -67,11 +67,11 @@ ADDED = (
     ANSWERS,
 )
 PEOPLES = set(DECIDING) - {VERDICT}
-"""Kinds of answers by which somebody counts as one who answered."""
+"""Kinds of answers by which someone counts as one who answered."""
 
 
 BAR = "|"
-"""What stands between the labels of a cell."""
+"""Separator between the labels of a cell."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class CellForm:
         return "weighted" if weighted else "list"
 
     def listed(self, names: Collection[str]) -> str:
-        """A cell of labels; empty where there are none."""
+        """A cell of labels; empty if there are none."""
         if self.as_json:
             return json_text(list(names)) if names else ""
         return BAR.join(names)
@@ -194,7 +194,7 @@ def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> lis
 
 
 def _answers(given: Sequence[dict[str, Any]]) -> str:
-    """What each person said, in order; empty where nobody did."""
+    """Answers of each person, in order; empty if no one did."""
     parts = ("person", "kind", "labels")
     return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
 
@@ -253,7 +253,7 @@ OWN_SHEET = TableTool(
 )
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
-"""What a sheet holds, its head counted, and a cell."""
+"""The content of a sheet, its head counted, and a cell."""
 NUMBERS = (CONFIDENCE, SECONDS, OUTSIDE, PEOPLE)
 """Added columns that are numbers."""
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

@@ -1,4 +1,4 @@
-"""What people said of each row of a table of detections or predictions, for the same table to be given back."""
+"""Answers about each row of a table of detections or predictions, to return with the same table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
 
 @dataclass(frozen=True)
 class PeoplesVerdict:
-    """What people said of one item; nothing that a model says is in it.
+    """Answers about one item; nothing that a model says is in it.
 
-    possible : the classes that are left; None where nobody has decided
-    label : the only one left, as it is called now; "" where there is none, or where nobody named or saw it: after
-        "none of these" a class may be the only one that the project knows besides
+    possible : the classes that are left; None if no one has decided
+    label : the only one left, as it is called now; "" if there is none, or where no one named or saw it: after
+        "none of these" a class may be the only one that the project knows in addition to
     person, at : of the answer that decided
     """
 
@@ -33,8 +33,8 @@ class PeoplesVerdict:
 
     def of(self, labels: Sequence[str]) -> tuple[str, str, str, str]:
         """The cells of `VERIFIED` of a row that speaks for these classes: true where it must be one of them, false
-        where it can be none of them, empty where it is open. A row that speaks for none is neither, but what was found
-        stands there."""
+        if it can be none of them, empty if it is open. A row that speaks for none is neither, but what was found
+        is there."""
         if self.possible is None or not self.possible:
             return "", "", "", ""
         if not labels:
@@ -47,7 +47,7 @@ class PeoplesVerdict:
 
 
 def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
-    """The verdict about each row of the table. Rows that were set aside have none."""
+    """The verdict about each row of the table. Rows that were excluded have none."""
     found = []
     for row, answer in enumerate(table.deciding()):
         left = [table.classes[place] for place in np.flatnonzero(table.candidates_after[row])]
@@ -83,7 +83,7 @@ def has_original_rows(cells: pd.DataFrame) -> bool:
 
 
 def first_original(cells: pd.DataFrame) -> Mapping[str, object]:
-    """The cells of the first row that is kept; empty where there is none."""
+    """The cells of the first row that is kept; empty if there is none."""
     if ORIGINAL_ROWS not in cells.columns or not len(cells):
         return {}
     kept = read_original(cells[ORIGINAL_ROWS].iloc[0])
@@ -119,7 +119,7 @@ def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list
 def _order(column: pd.Series[str]) -> list[tuple[int, int]]:
     """(row of the table, place in it) of every row of the file.
 
-    Rows of the table stand in the order in which each first occurs in its file; where that order begins anew, another
+    Rows of the table are in the order in which each first occurs in its file; where that order begins again, another
     file was added.
     """
     numbers = [[one["row"] for one in read_original(cell)] for cell in column]

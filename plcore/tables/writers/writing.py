@@ -205,7 +205,7 @@ FILE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {each.name: each for eac
 def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORMATS) -> FileFormat[Any]:
     """The format that a file of this name has, by the longest suffix that fits, whatever its capitals.
 
-    Raises ValueError, which names the suffixes allowed, where none fits.
+    Raises ValueError, which names the suffixes allowed, if none fits.
     """
     fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
     if not fitting:

@@ -112,7 +112,7 @@ def page(context: BrowserContext) -> Page:
 
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
-    """Of a project that is this test's alone."""
+    """For a project that is this test's alone."""
     return request.node.name[:70]
 
 
@@ -137,7 +137,7 @@ class Room:
         return f"{self.server.base}/annotate?project={self.project}"
 
     def log(self) -> list[dict[str, Any]]:
-        """The entries as they lie in the database."""
+        """The entries as they are in the database."""
         return room.log_of(self.server, self.project)
 
     def kinds(self) -> list[str]:

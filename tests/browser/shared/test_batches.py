@@ -108,7 +108,7 @@ def test_twelve_pictures_are_confirmed_but_one_and_undone(
     assert not errors
 
 
-def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Server, pictures: Seat) -> None:
+def test_rows_stay_excluded_when_card_is_redrawn(page: Page, server: Server, pictures: Seat) -> None:
     room.annotate(page, server, pictures.project_id or 0)
     room.press(page, "1")
     rows = open_batch(page, server, pictures)
@@ -135,7 +135,7 @@ def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Ser
     room.press(page, "Shift+M")
     page.locator(".tiles").wait_for()
     assert set(rows_on_screen(page)) & set(others)
-    assert taken_out(page) == [], "who comes back begins anew"
+    assert taken_out(page) == [], "who comes back begins again"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Ser
         ("numbers", "x -"),
     ],
 )
-def test_what_a_tile_holds_can_be_heard(
+def test_what_tile_holds_can_be_heard(
     page: Page, server: Server, home: Home, name: str, shown: str, held: str
 ) -> None:
     open_batch(page, server, alike_project(home, OWNER, name, shown))
@@ -161,7 +161,7 @@ def test_what_a_tile_holds_can_be_heard(
     expect(page.locator(".closer").first).to_be_focused()
 
 
-def test_arrows_move_the_frame_and_space_takes_out(page: Page, server: Server, pictures: Seat) -> None:
+def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictures: Seat) -> None:
     rows = open_batch(page, server, pictures)
     for name in ("ArrowRight", "ArrowDown", "Space"):  # of four columns the second of the second line
         page.keyboard.press(name)
@@ -179,9 +179,7 @@ def test_arrows_move_the_frame_and_space_takes_out(page: Page, server: Server, p
     assert log_of(server, pictures) == []
 
 
-def test_a_choice_from_the_queue_is_confirmed_as_the_label_chosen(
-    page: Page, server: Server, pictures: Seat
-) -> None:
+def test_choice_from_queue_is_confirmed_as_label_chosen(page: Page, server: Server, pictures: Seat) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
     ticked = ("Clear", "Look at 2 of them together", "Look at 3 of them together")
     for line, button in enumerate(ticked):
@@ -191,7 +189,7 @@ def test_a_choice_from_the_queue_is_confirmed_as_the_label_chosen(
     page.locator(".tiles").wait_for()
     rows = rows_on_screen(page)
     assert len(rows) == 3
-    expect(page.locator(".batch")).to_contain_text("you chose these rows")
+    expect(page.locator(".batch")).to_contain_text("you selected these rows")
     room.press(page, "Enter")
     assert sorted(entry["row"] for entry in log_of(server, pictures)) == sorted(rows)
     assert {entry["strategy"] for entry in log_of(server, pictures)} == {"selection"}
@@ -213,12 +211,10 @@ def test_recordings_have_players_and_one_plays_at_a_time(
     assert sum(page.locator("audio").evaluate_all(playing)) == 1
 
 
-def test_without_a_group_the_page_says_why_and_goes_back(
-    page: Page, server: Server, home: Home, name: str
-) -> None:
+def test_without_group_page_says_why_and_goes_back(page: Page, server: Server, home: Home, name: str) -> None:
     seat = alike_project(
         home, OWNER, name, "numbers", test_share=0.0
-    )  # nobody can tell how right the model is
+    )  # no one can tell how right the model is
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     room.annotate(page, server, seat.project_id or 0)
     page.keyboard.press("Shift+M")
@@ -277,7 +273,7 @@ def said(server: Server, project: int) -> list[tuple[str, list[str]]]:
     return [(one["kind"], json.loads(one["labels"])) for one in log]
 
 
-def test_a_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Home, project: int) -> None:
+def test_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Home, project: int) -> None:
     four = sorted([*TREE["Corvus"][:2], *TREE["Parus"]])
     while sorted(room.labels_on_screen(page)) != four:
         room.press(page, "s")
@@ -353,10 +349,10 @@ def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]
     ]
 
 
-def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, yes_no_project: int) -> None:
-    # What questions cost is learnt before the first answer: on a busy machine all of them take long.
+def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project: int) -> None:
+    # The cost of questions is estimated before the first answer: on a busy machine all of them take long.
     page.goto(f"{server.base}/settings?project={yes_no_project}")
-    expect(page.get_by_text("Until answers tell, Winnow assumes")).to_be_attached()
+    expect(page.get_by_text("Assumed until measured")).to_be_attached()
     room.annotate(page, server, yes_no_project)
     named = page.locator(".named")
 
@@ -409,7 +405,7 @@ def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, yes_no_pr
     room.press(page, "2")
     assert yes_no_said(server, yes_no_project)[-1] == ("is", [chosen], "is")
 
-    # What is always there.
+    # Constant parts.
     next_yes_no()
     page.keyboard.press("0")
     page.get_by_role("dialog", name="Find a class").wait_for()

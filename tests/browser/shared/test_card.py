@@ -16,7 +16,7 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import DEMO, OWNER, Room
 from tests.browser.test_every_page import findings
 from tests.workflow.vector_world import vector_project
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.answering import loop
 from workflow.answering.room import RoomSettings, change_room
 from workflow.people import examples, goals, members, qualification, team
@@ -32,7 +32,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
+def test_many_candidates_leave_reason_in_sight_also_under_long_guidelines(
     page: Page, server: Server, home: Home
 ) -> None:
     names = [f"species {number:02d}" for number in range(14)]
@@ -63,7 +63,7 @@ def test_many_candidates_leave_the_reason_in_sight_also_under_long_guidelines(
     assert card["y"] < 500, "the question stays on the screen"
 
 
-def test_the_image_is_zoomed_and_the_keys_stay_its_own(page: Page, server: Server, digits: int) -> None:
+def test_image_is_zoomed_and_keys_stay_its_own(page: Page, server: Server, digits: int) -> None:
     room.annotate(page, server, digits)
     page.keyboard.press("z")
     zoom = page.get_by_role("dialog", name=re.compile("Image of row"))
@@ -113,7 +113,7 @@ def test_every_button_is_reached_by_tab_and_seen(annotating: Page) -> None:
     assert set(outlines) == {"solid"}, "the focus is always visible"
 
 
-def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: str, here: Room) -> None:
+def test_phone_has_large_button_for_everything(browser: Browser, signed_in: str, here: Room) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
     )
@@ -146,7 +146,7 @@ def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: 
     tap("Save: one of these 2")
     page.get_by_role("button", name="None of these…").tap()
     shown = room.token(page)
-    page.get_by_role("option", name="None of these, and I cannot say which").tap()
+    page.get_by_role("option", name="None of these; I do not know which").tap()
     room.wait_for_next(page, shown)
     page.wait_for_timeout(300)
     top = page.locator(".instance").bounding_box()
@@ -181,14 +181,12 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     page.wait_for_url(f"**/queue?project={DEMO}")
     page.get_by_role("button", name="Search pages and projects").click()
     page.keyboard.type("no such name")
-    expect(search).to_contain_text("No page and no project has this name.")
+    expect(search).to_contain_text("No page or project matches.")
     page.keyboard.press("Escape")
     expect(search).to_be_hidden()
 
 
-def test_the_menu_of_a_phone_closes_once_a_page_is_chosen(
-    browser: Browser, signed_in: str, here: Room
-) -> None:
+def test_menu_of_phone_closes_once_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, storage_state=signed_in
     )
@@ -209,7 +207,7 @@ def test_the_menu_of_a_phone_closes_once_a_page_is_chosen(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_opens_over_the_card_has_no_serious_finding(
+def test_what_opens_over_card_has_no_serious_finding(
     browser: Browser, signed_in: str, here: Room, scheme: Literal["light", "dark"]
 ) -> None:
     context = browser.new_context(color_scheme=scheme, storage_state=signed_in)
@@ -242,7 +240,7 @@ def test_guidelines_are_text_and_open_by_their_key(annotating: Page) -> None:
     expect(words).to_be_hidden()
 
 
-def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating: Page) -> None:
+def test_candidates_are_in_rooms_order_with_their_descriptions(annotating: Page) -> None:
     page = annotating
     for _ in range(3):
         assert room.labels_on_screen(page) == ["ant", "bee", "cat"]
@@ -252,7 +250,7 @@ def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating:
         room.press(page, "1")
 
 
-# The card as its host treats it: drawn again and again, ended late, beside forms that a program fills in
+# The card as its host treats it: drawn again and again, ended late, next to forms that a program fills in
 
 
 # A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
@@ -288,7 +286,7 @@ STAGE = """async (scripts) => {
             },
         },
     });
-    // True where somebody took the key for themselves.
+    // True where someone took the key for themselves.
     window.pressKey = (key) => !window.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
 }"""
 
@@ -303,7 +301,7 @@ def stage(page: Page, server: Server) -> Page:
     return page
 
 
-def test_a_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> None:
+def test_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> None:
     """Where data come while its modules are on their way, Streamlit ends the first drawing after the second began."""
     seen: dict[str, Any] = stage.evaluate("""() => {
         const [first, second] = [window.drawCard(1), window.drawCard(2)];
@@ -316,7 +314,7 @@ def test_a_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> N
     assert seen == {"begun": 1, "taken": True, "sent": ["is"], "ended": 0, "after": False}
 
 
-def test_a_search_that_was_open_when_the_page_was_left_hears_no_more_classes(stage: Page) -> None:
+def test_search_that_was_open_when_page_was_left_hears_no_more_classes(stage: Page) -> None:
     stage.evaluate("() => { window.end = window.drawCard(1); window.pressKey('0'); }")
     assert stage.evaluate("window.listening") == 2, "the keys, and the list of classes"
     stage.get_by_role("dialog", name="None of these").wait_for()
@@ -335,7 +333,7 @@ def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) ->
     assert search.count() == 0
 
 
-def test_a_keydown_without_a_key_is_nobody_s(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
+def test_keydown_without_key_is_no_one_s(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
     errors = errors_of(stage)
     stage.evaluate("""() => {
         window.drawCard(1);
@@ -346,7 +344,7 @@ def test_a_keydown_without_a_key_is_nobody_s(stage: Page, errors_of: Callable[[P
     assert errors == []
 
 
-def test_one_kind_s_card_takes_the_place_of_another_s(annotating: Page, here: Room, home: Home) -> None:
+def test_one_kind_s_card_takes_place_of_another_s(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
     other = "Many labels"  # no box of projects may take the one name for the other's beginning
     vectors = vector_project(home, OWNER, other, question="instance")
@@ -382,7 +380,7 @@ def decided(seat: Seat) -> tuple[int, str]:
             return saved.row, saved.labels[0]
 
 
-def test_a_goal_is_reached_by_keys_and_said_once(page: Page, here: Room, seat: Seat) -> None:
+def test_goal_is_reached_by_keys_and_said_once(page: Page, here: Room, seat: Seat) -> None:
     goals.set_goal(seat, Goal(answers=2))
     room.annotate(page, here.server, here.project)
     goal, saved = page.locator(".goal"), page.locator(".saved")
@@ -398,7 +396,7 @@ def test_a_goal_is_reached_by_keys_and_said_once(page: Page, here: Room, seat: S
     expect(saved).not_to_contain_text("goal")
 
 
-def test_a_pause_hides_the_question_until_enter(annotating: Page, here: Room) -> None:
+def test_pause_hides_question_until_enter(annotating: Page, here: Room) -> None:
     page, token = annotating, room.token(annotating)
     page.keyboard.press("Shift+P")
     expect(page.get_by_role("heading", name="Paused")).to_be_visible()
@@ -413,7 +411,7 @@ def test_a_pause_hides_the_question_until_enter(annotating: Page, here: Room) ->
     assert here.kinds() == ["is"]
 
 
-def test_the_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room) -> None:
+def test_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room) -> None:
     page, rows = annotating, []
     for _ in range(12):
         rows.append(room.row_id(page))
@@ -427,7 +425,7 @@ def test_the_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room)
     expect(page.get_by_role("heading", name=f"Row {rows[-2]}")).to_be_visible()
 
 
-def test_examples_come_by_key_and_go_by_it(page: Page, here: Room, seat: Seat) -> None:
+def test_examples_come_by_key_and_use_it(page: Page, here: Room, seat: Seat) -> None:
     row, label = decided(seat)
     examples.mark(seat, row, label, "look at the <b>wing</b>")
     room.annotate(page, here.server, here.project)
@@ -445,7 +443,7 @@ def test_examples_come_by_key_and_go_by_it(page: Page, here: Room, seat: Seat) -
     expect(page.get_by_text("Look twice.")).to_be_visible()
 
 
-def test_known_rows_are_answered_by_keys_before_the_start(
+def test_known_rows_are_answered_by_keys_before_start(
     browser: Browser, home: Home, here: Room, seat: Seat, name: str
 ) -> None:
     known = {}

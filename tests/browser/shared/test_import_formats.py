@@ -122,7 +122,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-def test_column_head_changes_a_role_by_keyboard(page: Page, server: Server) -> None:
+def test_column_head_changes_role_by_keyboard(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/import")
     rows = "".join(f"r{number},{number},wren|robin\n" for number in range(ROWS))
     page.locator(room.TABLE_BOX).set_input_files(
@@ -141,7 +141,7 @@ def test_column_head_changes_a_role_by_keyboard(page: Page, server: Server) -> N
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_one_action_from_the_file_to_the_first_question(page: Page, server: Server, name: str) -> None:
+def test_one_action_from_file_to_first_question(page: Page, server: Server, name: str) -> None:
     make, weight = FILES[name]
     page.goto(f"{server.base}/import")
     page.locator(room.TABLE_BOX).set_input_files(
@@ -151,7 +151,7 @@ def test_one_action_from_the_file_to_the_first_question(page: Page, server: Serv
     create.wait_for()
     expect(page.get_by_text("It will ask")).to_be_visible()
     expect(page.get_by_text(f"{ROWS} rows, 4 classes").first).to_be_visible()
-    if weight and name != "top5.csv":  # whose numbers stand in the preview, too
+    if weight and name != "top5.csv":  # whose numbers are in the preview, too
         expect(page.get_by_text(weight, exact=True).first).to_be_visible()
     create.click()
     page.locator(room.CARD).wait_for()
@@ -189,16 +189,14 @@ def lying(server: Server) -> set[str]:
 
 
 def choose(page: Page, box: Locator) -> FileChooser:
-    """What the button opens, by the keyboard alone."""
+    """The menu that the button opens, by keyboard alone."""
     button = box.get_by_role("button", name=f"Choose a file: {LABEL}")
     with page.expect_file_chooser() as opened:
         button.press("Enter")
     return opened.value
 
 
-def test_a_file_is_chosen_by_the_keyboard_and_taken_away_again(
-    page: Page, server: Server, box: Locator
-) -> None:
+def test_file_is_chosen_by_keyboard_and_removed_again(page: Page, server: Server, box: Locator) -> None:
     before = lying(server)
     expect(box).to_contain_text("Choose a file, or drop it here.")
     expect(box).to_contain_text("At most 200 MB, one file.")
@@ -227,15 +225,15 @@ def drop(page: Page, box: Locator, *names: str) -> None:
         box.dispatch_event(event, {"dataTransfer": files})
 
 
-def test_one_file_is_dropped_and_several_are_told_so(page: Page, box: Locator) -> None:
+def test_one_file_is_dropped_and_several_are_reported_so(page: Page, box: Locator) -> None:
     drop(page, box, "one.csv", "two.csv")
-    expect(box.get_by_role("status")).to_have_text("Drop one file alone.")
+    expect(box.get_by_role("status")).to_have_text("Drop a single file.")
     drop(page, box, "one.csv")
     expect(box.get_by_role("status")).to_contain_text("one.csv")
     expect(page.get_by_role("button", name="Create project")).to_be_visible()
 
 
-def test_a_file_too_large_is_told_before_any_of_it_is_sent(page: Page, box: Locator) -> None:
+def test_file_too_large_is_reported_before_any_of_it_is_sent(page: Page, box: Locator) -> None:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))
     page.evaluate("() => { Object.defineProperty(File.prototype, 'size', { get: () => 345e6 }); }")
@@ -244,7 +242,7 @@ def test_a_file_too_large_is_told_before_any_of_it_is_sent(page: Page, box: Loca
     assert not [url for url in sent if "/uploads" in url]
 
 
-def test_a_bar_shows_how_far_it_is_and_cancelling_leaves_nothing(
+def test_bar_shows_how_far_it_is_and_cancelling_leaves_no_trace(
     page: Page, server: Server, box: Locator, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, held, before = errors_of(page), list[Route](), lying(server)
@@ -260,7 +258,7 @@ def test_a_bar_shows_how_far_it_is_and_cancelling_leaves_nothing(
     assert errors == []
 
 
-def test_what_the_server_refuses_is_said_in_its_words(page: Page, box: Locator) -> None:
+def test_what_server_refuses_is_reported_in_its_words(page: Page, box: Locator) -> None:
     words = "Files of one person that wait here may have 500 MB in all."
     page.route(re.compile("/uploads"), lambda route: route.fulfill(status=507, body=words))
     drop(page, box, "one.csv")
@@ -271,7 +269,7 @@ def test_what_the_server_refuses_is_said_in_its_words(page: Page, box: Locator) 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone_and_can_be_read_in_the_dark(page: Page, box: Locator, scheme: str) -> None:
+def test_it_fits_phone_and_can_be_read_in_dark(page: Page, box: Locator, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

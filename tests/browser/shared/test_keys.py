@@ -77,7 +77,7 @@ def test_ten_presses_forty_milliseconds_apart(keys_annotating: Page, server: Ser
 
 
 @on_both
-def test_a_held_key_gives_one_answer(keys_annotating: Page, server: Server, digits: int) -> None:
+def test_held_key_gives_one_answer(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     first = room.token(page)
     for _ in range(8):  # repeated keydown without keyup is what auto-repeat sends
@@ -90,7 +90,7 @@ def test_a_held_key_gives_one_answer(keys_annotating: Page, server: Server, digi
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_held_press_on_the_focused_candidate_gives_one_answer(
+def test_held_press_on_focused_candidate_gives_one_answer(
     keys_annotating: Page, server: Server, digits: int, key: str
 ) -> None:
     page = keys_annotating
@@ -142,7 +142,7 @@ def test_two_tabs_do_not_answer_twice(
     assert [entry["kind"] for entry in log] == ["is"]
 
 
-def test_typing_in_a_field_answers_nothing(keys_annotating: Page, server: Server, digits: int) -> None:
+def test_typing_in_field_gives_no_answer(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     page.evaluate("""() => {
         const field = document.createElement("input");
@@ -174,7 +174,7 @@ def test_skip_and_undo_by_key_and_by_button(keys_annotating: Page, server: Serve
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "withdraw", "is"]
 
 
-# Texts as people read them: marked, as large as they allow, in their own direction, beside answered rows
+# Texts as people read them: marked, as large as they allow, in their own direction, next to answered rows
 # like them
 
 
@@ -272,7 +272,7 @@ def places(page: Page) -> list[dict[str, float]]:
     return [box(page, one) for one in (".choice >> nth=0", ".choice >> nth=5", ".foot")]
 
 
-def test_on_a_phone_a_tour_hides_none_of_six_choices(phone: Page, server: Server, demo: int) -> None:
+def test_on_phone_tour_hides_none_of_six_choices(phone: Page, server: Server, demo: int) -> None:
     page = phone
     room.annotate(page, server, demo)
     tour, words = box(page, ".st-key-winnow_tour"), page.locator(".st-key-winnow_tour")
@@ -313,7 +313,7 @@ def test_on_a_phone_a_tour_hides_none_of_six_choices(phone: Page, server: Server
     assert box(page, ".instance")["height"] >= 0.37 * 844, "the row has its room again"
 
 
-def test_on_a_desk_it_is_read_as_it_stands(page: Page, server: Server, demo: int) -> None:
+def test_on_desk_it_is_read_as_it_is(page: Page, server: Server, demo: int) -> None:
     room.annotate(page, server, demo)
     expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the one that is loudest")
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()

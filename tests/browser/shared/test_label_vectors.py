@@ -47,12 +47,12 @@ def mark(page: Page, labels: set[str]) -> None:
             page.keyboard.press(toggle.get_attribute("data-key") or "")
 
 
-def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_all_labels_of_row_by_keyboard(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     row, right = row_of(page), true_labels(row_of(page))
     expect(page.get_by_role("heading", name="Which labels are right?")).to_be_visible()
-    shares = [int(text.removesuffix(" %")) for text in page.locator(".toggle .percent").all_inner_texts()]
+    shares = [int(text.removesuffix("%")) for text in page.locator(".toggle .percent").all_inner_texts()]
     unknown = [
         share
         for share, toggle in zip(shares, page.locator(".toggle").all_inner_texts(), strict=True)
@@ -88,7 +88,7 @@ def test_all_labels_of_a_row_by_keyboard(page: Page, server: Server, make: Calla
     assert [entry["kind"] for entry in room.log_of(server, project)][-3:] == ["skip", "unsure", "bad"]
 
 
-def test_enter_on_a_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
+def test_enter_on_link_saves_nothing(page: Page, server: Server, make: Callable[[str], int]) -> None:
     project = make("instance")
     room.annotate(page, server, project)
     page.get_by_role("link", name="Progress").first.focus()
@@ -216,7 +216,7 @@ def test_no_serious_finding_and_room_for_fingers(
 
 @pytest.mark.public_data
 def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> None:
-    """60 % of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
+    """60% of the cells emptied; 40 yes or no by keyboard, 5 whole rows; the curve; the export read back."""
     data = np.load(DATA / "emotions.npz")
     names = [str(name) for name in data["label_names"]]
     truth = data["Y"].astype(int)
@@ -235,8 +235,8 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Model").click()
     room.choose(page, "Asked are", "all labels of a row at once")
-    page.get_by_role("button", name="Save how it learns").click()
-    page.get_by_text("Saved: how the project learns and asks").wait_for()
+    page.get_by_role("button", name="Save model settings").click()
+    page.get_by_text("Saved: model and question settings").wait_for()
     room.annotate(page, server, project)
     for _ in range(5):
         row = int(room.row_id(page).removeprefix("song"))
@@ -264,7 +264,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
 # export
 
 
-def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
+def test_answer_is_found_corrected_and_made_not_known_without_mouse(
     page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -280,11 +280,11 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     right = page.get_by_text("Current labels").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)
     assert not findings(page)
-    room.choose(page, "Is not right", label)
+    room.choose(page, "Wrong labels", label)
     send(page)
     expect(page.get_by_test_id("stToast")).to_contain_text(f"is not right: {label}")
     expect(right).not_to_contain_text(label)
-    room.choose(page, "Not known any more", label)
+    room.choose(page, "Unknown again", label)
     send(page)
     expect(page.get_by_test_id("stToast").last).to_contain_text(f"not known any more: {label}")
     page.get_by_text("No answer matches all of these filters").wait_for()
@@ -293,12 +293,12 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
 
     page.goto(f"{server.base}/map?project={project}&colour=State")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    expect(page.get_by_text("some label can still be asked about")).to_be_visible()
+    expect(page.get_by_text("Open rows have labels left to ask")).to_be_visible()
     assert not errors
 
 
 def send(page: Page) -> None:
     page.keyboard.press("Escape")
-    button = page.get_by_role("button", name="Save the correction")
+    button = page.get_by_role("button", name="Save correction")
     button.focus()
     page.keyboard.press("Enter")

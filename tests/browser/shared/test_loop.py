@@ -34,7 +34,7 @@ def test_birdsong_from_upload_to_export(
     frame = room.birdsong_frame(data_folder).set_index("id", drop=False)
     room.import_csv(page, server.base, frame, "birdsong")
 
-    # Answer as an oracle would; one answer is wrong on purpose and taken back.
+    # Answer as an oracle would; one answer is wrong on purpose and withdrawn.
     answered: dict[str, str] = {}
     while len(answered) < answers:
         asked = room.row_id(page)
@@ -92,7 +92,7 @@ def test_birdsong_from_upload_to_export(
 
 
 def violations(page: Page) -> list[str]:
-    """What the browser says of the policy, from now on."""
+    """Policy violations that the browser reports from now on."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -166,7 +166,7 @@ def test_nothing_goes_to_another_server(page: Page, server: Server, script: str)
 CHART = ".js-plotly-plot .main-svg"
 
 
-def test_the_stop_rules_are_set_on_the_page(
+def test_stop_rules_are_set_on_page(
     page: Page, server: Server, digits: int, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -183,7 +183,7 @@ def test_the_stop_rules_are_set_on_the_page(
     assert not errors
 
 
-def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
+def test_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
     page.goto(f"{server.base}/map?project={digits}")
     page.locator(CHART).first.wait_for()
     with page.expect_download() as asked:

@@ -52,9 +52,7 @@ def width(page: Page, selector: str, wanted: int) -> None:
     expect(page.locator(selector)).to_have_js_property("naturalWidth", wanted)
 
 
-def test_the_arrows_turn_the_pictures_of_a_row_on_the_card_and_in_the_zoom(
-    page: Page, server: Server, burst: Seat
-) -> None:
+def test_arrows_turn_pictures_of_row_on_card_and_in_zoom(page: Page, server: Server, burst: Seat) -> None:
     assert burst.project_id is not None
     room.annotate(page, server, burst.project_id)
     large, count = ".zoom .image", page.locator(".turning [role=status]")
@@ -102,9 +100,7 @@ def test_the_arrows_turn_the_pictures_of_a_row_on_the_card_and_in_the_zoom(
     expect(count).to_have_text("1 of 3 pictures")
 
 
-def test_the_lists_show_small_pictures_and_a_point_of_the_map_its_row(
-    page: Page, server: Server, burst: Seat
-) -> None:
+def test_lists_show_small_pictures_and_point_of_map_its_row(page: Page, server: Server, burst: Seat) -> None:
     loop.submit_answer(burst, loop.ask_next(burst, 3).token, "is", ["wren"])
     for name in ("queue", "review"):
         page.goto(f"{server.base}/{name}?project={burst.project_id}")
@@ -190,7 +186,7 @@ def boxes_are_in_place(page: Page, image: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_boxes_lie_where_the_detector_found_them(
+def test_boxes_lie_if_detector_found_them(
     page: Page, server: Server, detected: Seat, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -221,7 +217,7 @@ def test_boxes_lie_where_the_detector_found_them(
     expect(page.locator(".sheet dt", has_text="Shift + Z")).to_be_visible()
 
 
-def test_boxes_are_drawn_on_the_opened_row_of_the_queue(page: Page, server: Server, detected: Seat) -> None:
+def test_boxes_are_drawn_on_opened_row_of_queue(page: Page, server: Server, detected: Seat) -> None:
     loop.ask_next(detected, ROWS - 1)
     room.annotate(page, server, detected.project_id or 0)
     page.locator(".image.there").wait_for()
@@ -233,7 +229,7 @@ def test_boxes_are_drawn_on_the_opened_row_of_the_queue(page: Page, server: Serv
     expect(page.locator(".framed .boxes")).to_be_hidden()
 
 
-def test_many_features_stand_in_a_box_that_is_shut_under_those_that_tell(
+def test_many_features_are_in_box_that_is_shut_under_those_that_tell(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
     names = ",".join(f"f{k}" for k in range(24))
@@ -273,7 +269,7 @@ def recording() -> bytes:
     return out.getvalue()
 
 
-def test_a_zip_of_pictures_is_imported_shown_and_played(
+def test_zip_of_pictures_is_imported_shown_and_played(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, refused = errors_of(page), []
@@ -300,7 +296,7 @@ def test_a_zip_of_pictures_is_imported_shown_and_played(
     box = shown.bounding_box()
     assert box is not None
     assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, (
-        "the box is the image, nothing beside it"
+        "the box is the image, nothing next to it"
     )
     expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # under what is transparent
     expect(page.locator("audio")).to_have_js_property("duration", 0.1)
@@ -316,7 +312,7 @@ def test_a_zip_of_pictures_is_imported_shown_and_played(
 # once
 
 
-def test_a_click_asks_a_row_and_a_lasso_many(
+def test_click_asks_row_and_lasso_many(
     page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors = errors_of(page)
@@ -332,10 +328,10 @@ def test_a_click_asks_a_row_and_a_lasso_many(
     drawn_in = marks.first.locator(".point").first.evaluate("mark => getComputedStyle(mark).fill")
     assert "rgb(0, 0, " not in drawn_in, "the browser puts the theme's colour in the place of its name"
     page.get_by_role("radiogroup", name="Colour by").get_by_text("State").click()
-    page.get_by_text("Open rows can still be asked about").wait_for()
+    page.get_by_text("Open rows").wait_for()
     expect(page).to_have_url(re.compile("colour=State"))
     page.reload()
-    page.get_by_text("Open rows can still be asked about").wait_for()
+    page.get_by_text("Open rows").wait_for()
     marks.first.wait_for()
     page.get_by_text("(t-SNE)").wait_for()
     still_open = room.place_of(marks.last.locator(".point").last)  # they are drawn above all others

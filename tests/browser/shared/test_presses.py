@@ -20,7 +20,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Presses go past the page: what it draws before, beside and after them never takes the card back
+# Presses go past the page: what it draws before, alongside and after them never takes the card back
 
 
 pytestmark = pytest.mark.browser
@@ -36,7 +36,7 @@ def sent_by(page: Page) -> list[int]:
 
 
 def by_its_page(page: Page) -> list[bytes]:
-    """Presses that go by the page, which is loaded anew, from now on."""
+    """Presses that use the page, which is reloaded, from now on."""
     found: list[bytes] = []
 
     def note(sent: str | bytes) -> None:
@@ -49,7 +49,7 @@ def by_its_page(page: Page) -> list[bytes]:
     return found
 
 
-def test_an_answer_runs_no_page_and_stands_whatever_the_page_draws(
+def test_answer_runs_no_page_and_stands_whatever_page_draws(
     annotating: Page, here: Room, errors_of: Callable[[Page], list[str]]
 ) -> None:
     page, errors, statuses = annotating, errors_of(annotating), sent_by(annotating)
@@ -72,7 +72,7 @@ def test_an_answer_runs_no_page_and_stands_whatever_the_page_draws(
     assert errors == []
 
 
-def test_a_page_that_was_left_comes_back_with_what_stands(annotating: Page, here: Room) -> None:
+def test_page_that_was_left_comes_back_with_what_stands(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     room.press(page, "2")
@@ -100,13 +100,13 @@ def test_two_tabs_store_one_answer_to_one_question(annotating: Page, here: Room)
     assert here.kinds() == ["is", "is"]
 
 
-def test_what_was_typed_stays_until_a_server_that_was_gone_has_it(annotating: Page, here: Room) -> None:
+def test_typed_text_stays_until_server_that_was_gone_has_it(annotating: Page, here: Room) -> None:
     page, lost = annotating, list[str]()
 
     def cut(route: Route) -> None:
         if len(lost) == 0:  # nothing of it arrives
             route.abort()
-        else:  # it is stored, and nobody hears of it
+        else:  # it is stored, and no one hears of it
             route.fetch()
             route.fulfill(status=502, body="Bad gateway")
         lost.append(route.request.post_data or "")
@@ -125,7 +125,7 @@ def test_what_was_typed_stays_until_a_server_that_was_gone_has_it(annotating: Pa
     expect(page.locator(".saved")).to_contain_text("Saved: ")
 
 
-def test_a_refusal_in_words_keeps_the_card_and_what_was_typed(annotating: Page, here: Room) -> None:
+def test_refusal_in_words_keeps_card_and_typed_text(annotating: Page, here: Room) -> None:
     page = annotating
     page.route(
         PRESSES, lambda route: route.fulfill(status=503, content_type="text/plain", body="The disk is full.")
@@ -142,7 +142,7 @@ def test_a_refusal_in_words_keeps_the_card_and_what_was_typed(annotating: Page, 
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", "mine")]
 
 
-def test_where_only_pages_come_through_presses_go_by_the_page(annotating: Page, here: Room) -> None:
+def test_if_only_pages_come_through_presses_use_page(annotating: Page, here: Room) -> None:
     page, asked, told = annotating, list[str](), by_its_page(annotating)
     page.route(PRESSES, lambda route: (asked.append("x"), route.fulfill(status=405))[1])
     room.press(page, "1")
@@ -151,7 +151,7 @@ def test_where_only_pages_come_through_presses_go_by_the_page(annotating: Page, 
     assert (here.kinds(), len(asked), len(told)) == (["is", "is", "withdraw"], 1, 3)
 
 
-def test_a_press_after_the_sign_in_has_ended_stores_nothing_and_says_so(
+def test_press_after_sign_in_has_ended_stores_nothing_and_says_so(
     here: Room, browser: Any, home: Home
 ) -> None:
     context = browser.new_context()
@@ -167,7 +167,7 @@ def test_a_press_after_the_sign_in_has_ended_stores_nothing_and_says_so(
     context.close()
 
 
-def test_guidelines_that_the_owner_changes_come_with_the_next_answer(
+def test_guidelines_that_owner_changes_come_with_next_answer(
     annotating: Page, here: Room, home: Home
 ) -> None:
     page, seat = annotating, Seat(home, OWNER, here.project)
@@ -218,7 +218,7 @@ def test_each_kind_has_its_key(annotating: Page, here: Room) -> None:
     assert log[4]["labels"] == f'["{before[1]}"]'
 
 
-def test_escape_stops_marking_and_one_mark_is_a_plain_answer(annotating: Page, here: Room) -> None:
+def test_escape_stops_marking_and_one_mark_is_plain_answer(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("m")
     page.keyboard.press("1")
@@ -231,7 +231,7 @@ def test_escape_stops_marking_and_one_mark_is_a_plain_answer(annotating: Page, h
 
 
 @on_both
-def test_undo_and_redo_by_key_and_in_the_history(annotating: Page, here: Room) -> None:
+def test_undo_and_redo_by_key_and_in_history(annotating: Page, here: Room) -> None:
     page = annotating
     rows = []
     for _ in range(3):
@@ -271,7 +271,7 @@ def test_presses_of_redo_in_quick_succession_store_one_answer(annotating: Page, 
     assert here.kinds() == ["is", "withdraw", "is"]
 
 
-def test_the_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
+def test_key_sheet_gives_no_answer(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     page.keyboard.press("?")
@@ -290,7 +290,7 @@ def test_the_key_sheet_answers_nothing(annotating: Page, here: Room) -> None:
 
 
 @on_both
-def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here: Room) -> None:
+def test_note_and_flag_go_with_answer_and_no_further(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("t")
     page.keyboard.type("1 or 7? s u x")
@@ -306,7 +306,7 @@ def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here:
     assert (second["note"], second["flagged"]) == (None, 0)
 
 
-def test_a_note_waits_while_an_earlier_answer_is_taken_back(annotating: Page, here: Room) -> None:
+def test_note_waits_while_earlier_answer_is_withdrawn(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     row = room.row_id(page)
@@ -331,7 +331,7 @@ def test_a_note_waits_while_an_earlier_answer_is_taken_back(annotating: Page, he
     expect(page.locator(".note")).to_be_hidden()
 
 
-def test_a_long_history_can_be_closed_where_one_is(annotating: Page, here: Room) -> None:
+def test_long_history_can_be_closed_if_one_is(annotating: Page, here: Room) -> None:
     page = annotating
     for _ in range(16):
         room.press(page, "s")
@@ -352,7 +352,7 @@ def at_once(page: Page, keys: str) -> None:
     page.evaluate(f"(keys) => [...keys].forEach((key) => window.dispatchEvent({press}))", keys)
 
 
-def test_a_mark_begun_while_an_answer_is_saved_is_for_the_next_question(annotating: Page, here: Room) -> None:
+def test_mark_begun_while_answer_is_saved_is_for_next_question(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     at_once(page, "1m2")
@@ -366,9 +366,7 @@ def test_a_mark_begun_while_an_answer_is_saved_is_for_the_next_question(annotati
     assert json.loads(here.log()[-1]["labels"]) == offered[:2]
 
 
-def test_a_note_begun_while_an_answer_is_saved_is_written_to_the_next_question(
-    annotating: Page, here: Room
-) -> None:
+def test_note_begun_while_answer_is_saved_is_written_to_next_question(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     at_once(page, "1txu?")
@@ -380,7 +378,7 @@ def test_a_note_begun_while_an_answer_is_saved_is_written_to_the_next_question(
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", None), ("is", "xu? more")]
 
 
-def test_a_note_that_cannot_be_stored_is_refused_in_words_and_kept(annotating: Page, here: Room) -> None:
+def test_note_that_cannot_be_stored_is_refused_in_words_and_kept(annotating: Page, here: Room) -> None:
     page = annotating
     shown = room.token(page)
     page.keyboard.press("t")

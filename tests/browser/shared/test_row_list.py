@@ -85,7 +85,7 @@ def test_drawer_asks_its_row_next(page: Page, server: Server, pictures: Seat) ->
     assert room.row_id(page) == wanted
 
 
-def test_letters_typed_in_the_drawer_move_to_no_other_row(page: Page, server: Server, pictures: Seat) -> None:
+def test_letters_typed_in_drawer_move_to_no_other_row(page: Page, server: Server, pictures: Seat) -> None:
     question = loop.next_question(pictures)
     assert question is not None
     loop.submit_answer(pictures, question.token, "is", [question.choices[0]])

@@ -13,7 +13,7 @@ from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.projects.classes import change_classes
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -21,7 +21,7 @@ from workflow.server.home import Home
 pytestmark = pytest.mark.browser
 
 
-def test_none_of_these_with_and_without_a_name(annotating: Page, here: Room) -> None:
+def test_none_of_these_with_and_without_name(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "0", "Enter")
     assert here.kinds() == ["none"]
@@ -48,7 +48,7 @@ def test_none_of_these_with_and_without_a_name(annotating: Page, here: Room) -> 
     assert len(here.kinds()) == 5
 
 
-def test_a_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> None:
+def test_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("0")
     search = page.get_by_role("dialog", name="None of these")
@@ -62,7 +62,7 @@ def test_a_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> 
     assert here.kinds() == ["none"]
 
 
-def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here: Room, home: Home) -> None:
+def test_class_added_meanwhile_is_found_in_open_tab(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
     change_classes(Seat(home, OWNER, here.project), 0, "add", ["eel"])
     room.press(page, "1")
@@ -72,7 +72,7 @@ def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here:
     search = page.get_by_role("dialog", name="None of these")
     expect(search.get_by_role("status")).to_have_text(
         "5 found."
-    )  # also where it was opened before the list came
+    )  # also if it was opened before the list came
     page.keyboard.type("ee")
     expect(search.get_by_role("option").first).to_contain_text("eel")
     row = room.row_id(page)
@@ -81,7 +81,7 @@ def test_a_class_added_meanwhile_is_found_in_an_open_tab(annotating: Page, here:
     assert json.loads(here.log()[-1]["labels"]) == ["eel"]
 
 
-def test_a_list_that_comes_late_is_shown_in_the_open_search(annotating: Page, here: Room) -> None:
+def test_list_that_comes_late_is_shown_in_open_search(annotating: Page, here: Room) -> None:
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")

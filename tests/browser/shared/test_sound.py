@@ -77,7 +77,7 @@ def shades(page: Page) -> list[float]:
     )
 
 
-def test_the_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Page], list[str]]) -> None:
+def test_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Page], list[str]]) -> None:
     page, errors, refused = hearing, errors_of(hearing), []
     page.on("console", lambda line: refused.append(line.text) if "Content Security" in line.text else None)
     page.reload()
@@ -111,7 +111,7 @@ def test_the_segment_is_drawn_and_marked(hearing: Page, errors_of: Callable[[Pag
     assert not refused
 
 
-def test_an_answered_recording_is_let_go_and_the_next_plays(hearing: Page) -> None:
+def test_answered_recording_is_let_go_and_next_plays(hearing: Page) -> None:
     """Its player would else keep a connection to the server, of which a browser has six."""
     page, row = hearing, room.row_id(hearing)
     before = audio(page).element_handle()
@@ -128,7 +128,7 @@ def test_an_answered_recording_is_let_go_and_the_next_plays(hearing: Page) -> No
     wait_until(page, "audio => !audio.paused")
 
 
-def test_it_plays_from_begin_to_end_of_the_segment_and_again(hearing: Page) -> None:
+def test_it_plays_from_begin_to_end_of_segment_and_again(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     assert audio(page).evaluate(AT) == pytest.approx(first)
     cursor = page.locator(".cursor")
@@ -157,7 +157,7 @@ def test_it_plays_from_begin_to_end_of_the_segment_and_again(hearing: Page) -> N
     assert room.token(page)
 
 
-def test_a_click_seeks_and_arrows_step(hearing: Page) -> None:
+def test_click_seeks_and_arrows_step(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     left = max(0.0, first - 2)
     width = first + 4 - left
@@ -176,7 +176,7 @@ def test_a_click_seeks_and_arrows_step(hearing: Page) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 2.5}")
 
 
-def test_loop_half_speed_and_scale_are_kept_by_the_browser(hearing: Page) -> None:
+def test_loop_half_speed_and_scale_are_kept_by_browser(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     shown = room.token(page)
     page.keyboard.press("l")
@@ -208,7 +208,7 @@ def test_loop_half_speed_and_scale_are_kept_by_the_browser(hearing: Page) -> Non
     expect(page.get_by_role("button", name="Half speed")).to_have_attribute("aria-pressed", "false")
 
 
-def test_the_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, project: int) -> None:
+def test_next_one_is_there_before_it_is_asked_about(page: Page, server: Server, project: int) -> None:
     room.annotate(page, server, project)
     drawn(page)
     now = f"start={begins(page):g}"
@@ -221,7 +221,7 @@ def test_the_next_one_is_there_before_it_is_asked_about(page: Page, server: Serv
     assert taken == 0, "it came from the browser's own cache"
 
 
-def test_by_itself_where_that_is_wanted(hearing: Page) -> None:
+def test_by_itself_if_that_is_wanted(hearing: Page) -> None:
     page = hearing
     assert audio(page).evaluate("audio => audio.paused")
     page.get_by_role("button", name="Autoplay").click()
@@ -234,7 +234,9 @@ def test_by_itself_where_that_is_wanted(hearing: Page) -> None:
     assert audio(page).evaluate("audio => audio.paused")
 
 
-def test_what_cannot_be_decoded_is_played_alone_and_says_so(page: Page, server: Server, project: int) -> None:
+def test_input_that_cannot_be_decoded_is_played_alone_and_says_so(
+    page: Page, server: Server, project: int
+) -> None:
     page.route(
         "**/spectrogram?*",
         lambda route: route.fulfill(status=415, content_type="text/plain", body="It may be damaged."),
@@ -265,7 +267,7 @@ def test_a_whole_recording_and_keys_of_its_candidates(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_colours_it(
+def test_theme_colours_it(
     browser: Browser, signed_in: str, server: Server, project: int, scheme: Any
 ) -> None:
     context = browser.new_context(storage_state=signed_in, color_scheme=scheme)
@@ -281,7 +283,7 @@ def test_the_theme_colours_it(
         context.close()
 
 
-def test_on_a_phone_the_choices_stay_in_sight(
+def test_on_phone_choices_stay_in_sight(
     browser: Browser, signed_in: str, server: Server, project: int
 ) -> None:
     context = browser.new_context(
@@ -318,7 +320,7 @@ def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 0.2}")
 
 
-def test_a_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, project: int) -> None:
+def test_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, project: int) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.resource_type))
     room.play_slowly(page)
@@ -349,7 +351,7 @@ def test_a_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, proj
     assert "media" not in asked, "nothing of it comes before it is played"
 
 
-def test_a_slow_picture_of_another_scale_does_not_come_late(hearing: Page) -> None:
+def test_slow_picture_of_another_scale_does_not_come_late(hearing: Page) -> None:
     page = hearing
     held: list[Route] = []
     page.route("**/spectrogram?scale=log*", lambda route: held.append(route))

@@ -21,16 +21,16 @@ from workflow import demos
 from workflow.demos import Demo
 from workflow.server.home import Home
 
-# What every page begins with: a name of a user is shown as it is
+# Start of every page: a name of a user is shown as it is
 
 
 EMOJI = re.compile(r":\+1:|:-1:|:[\w-]+:")
-"""What the browser takes for the name of one (remark-emoji), in text that has lost its backslashes."""
+"""Emoji names of the browser (remark-emoji), in text without backslashes."""
 ICON = re.compile(r":material/[a-z0-9_]+:")
 
 
 @pytest.mark.parametrize("name", ["animal:dog:poodle", "at 12:100:30", ":material/home:", ":+1:", "a:b:c:d"])
-def test_a_name_holds_no_emoji_and_no_icon(name: str) -> None:
+def test_name_holds_no_emoji_and_no_icon(name: str) -> None:
     shown = frame.escape(name).replace("\\", "")
     assert not EMOJI.search(shown)
     assert not ICON.search(shown)
@@ -38,7 +38,7 @@ def test_a_name_holds_no_emoji_and_no_icon(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["row 4: a", "12:30", "a :: b"])
-def test_a_name_without_one_holds_nothing_unseen(name: str) -> None:
+def test_name_without_one_holds_nothing_unseen(name: str) -> None:
     assert "\u2060" not in frame.escape(name)
 
 
@@ -70,14 +70,14 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_is_that_of_the_definition() -> None:
+def test_contrast_is_that_of_definition() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_mark_is_seen_on_either_page(scheme: str, mark: str) -> None:
+def test_mark_is_seen_on_either_page(scheme: str, mark: str) -> None:
     assert contrast(mark, THEME[scheme]["backgroundColor"]) >= 3
 
 
@@ -95,7 +95,7 @@ def test_no_two_meanings_have_one_colour() -> None:
     assert len(set(MARKS)) == len(MARKS)
 
 
-def test_a_band_is_its_colour_paler() -> None:
+def test_band_is_its_colour_paler() -> None:
     assert palette.band("#2b8a78", 0.2) == "rgba(43, 138, 120, 0.2)"
 
 
@@ -105,7 +105,7 @@ def test_a_band_is_its_colour_paler() -> None:
 NAMES = [f"c{k}" for k in range(9)]
 
 
-def test_a_name_keeps_its_colour_and_shape_whatever_else_is_chosen() -> None:
+def test_name_keeps_its_colour_and_shape_whatever_else_is_chosen() -> None:
     numbers, known = np.array([7, 7, 1, 3, -1]), np.array([True, False, True, True, False])
     marks = by_name(numbers, known, [1, 7], NAMES, "nothing known")
     assert [(one.name, one.here.tolist()) for one in marks] == [
@@ -138,7 +138,7 @@ def test_every_row_is_drawn_once() -> None:
         assert (sum(one.here.astype(int) for one in marks) == 1).all()
 
 
-def test_doubt_is_shaded_from_the_least_to_the_most() -> None:
+def test_doubt_is_shaded_from_least_to_most() -> None:
     settled, doubtful = by_doubt(np.array([np.nan, 0.1, 0.4]))
     assert settled.here.tolist() == [True, False, False]
     assert doubtful.look["color"].tolist() == [10, 40]
@@ -151,7 +151,7 @@ def test_doubt_is_shaded_from_the_least_to_the_most() -> None:
     assert none.here.all()
 
 
-def test_a_point_carries_its_name_what_is_told_of_it_and_its_row() -> None:
+def test_point_carries_its_name_what_is_told_of_it_and_its_row() -> None:
     marks = by_state(["open", "bad", "open"])
     figure = instance_map(np.zeros((3, 2)), marks, list("abc"), ["x", "<y>", "z"], np.array([7, 8, 9]))
     carried = {tuple(point) for trace in figure.data for point in trace.customdata}
@@ -160,7 +160,7 @@ def test_a_point_carries_its_name_what_is_told_of_it_and_its_row() -> None:
     assert figure.layout.yaxis.title.text is None
 
 
-def test_the_legend_names_a_label_once() -> None:
+def test_legend_names_label_once() -> None:
     marks = by_name(np.array([0, 0]), np.array([True, False]), [0], ["<b>"], "none")
     figure = instance_map(np.zeros((2, 2)), marks, ["a", "b"], ["", ""], np.arange(2))
     assert [(trace.name, trace.showlegend) for trace in figure.data] == [("&lt;b&gt; (2)", True), ("", False)]
@@ -191,7 +191,7 @@ def test_it_goes_step_by_step(home: Home, owner: int, show: Open, demo: Demo) ->
             press(test, "Next")
 
 
-def test_it_goes_on_where_it_was_on_the_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
+def test_it_continues_if_it_was_on_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     for _ in range(4):
         press(test, "Next")
@@ -199,7 +199,7 @@ def test_it_goes_on_where_it_was_on_the_page_it_sends_to(home: Home, owner: int,
     assert "Tour, 5 of 5" in words(test)
 
 
-def test_the_page_that_a_step_sends_to_begins_with_that_step(home: Home, owner: int, show: Open) -> None:
+def test_page_that_step_sends_to_begins_with_that_step(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "progress.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     assert "Tour, 4 of 5" in words(test)
     press(test, "Next")
@@ -216,13 +216,13 @@ def test_one_press_ends_it_for_good(home: Home, owner: int, show: Open) -> None:
     assert "Tour, 1 of 5" in words(show(ada, "annotate.py", project=str(project))), "hers is her own"
 
 
-def test_a_project_of_ones_own_has_none(home: Home, owner: int, show: Open) -> None:
+def test_project_of_ones_own_has_none(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     for page in ("annotate.py", "progress.py"):
         assert "End the tour" not in labels(show(owner, page, project=str(project)))
 
 
-def test_it_sends_nobody_where_they_may_not_go() -> None:
+def test_it_sends_no_one_if_they_may_not_go() -> None:
     for steps in STEPS.values():
         assert {step.page for step in steps if step.page and not step.owners} == {"progress.py"}
         assert len(" ".join(step.words for step in steps).split()) < 260, "two minutes, and no more"
@@ -252,7 +252,7 @@ def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
     assert len({one.version for one in made}) == len({one.address for one in made}) == 4
 
 
-def test_they_are_given_out_as_one(tmp_path: Path) -> None:
+def test_they_are_exported_as_one(tmp_path: Path) -> None:
     files = {"a.js": 'import { b } from "./b/c.js";\n', "b/c.js": "export const b = 'Å';\n"}
     made = scripts(tmp_path, files)
     assert dict(made.contents) == files
@@ -260,7 +260,7 @@ def test_they_are_given_out_as_one(tmp_path: Path) -> None:
     assert made.address == f"scripts/{made.version}.js"
 
 
-def test_a_start_is_of_a_module_that_is_there(tmp_path: Path) -> None:
+def test_start_is_of_module_that_is_there(tmp_path: Path) -> None:
     made = scripts(tmp_path, {"b/a.js": "export default 1;\n"})
     assert made.start("b/a.js") == (
         f'const {{ default: modules }} = await import(new URL("{made.address}", document.baseURI));\n'

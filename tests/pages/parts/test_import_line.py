@@ -21,14 +21,14 @@ from tests.pages.conftest import PATIENCE, Open, words
 from tests.pages.file_boxes import give, take_away
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project, somebody
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.files import limited
 from workflow.files.limited import asking
 from workflow.importing import arrivals
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Whose file has to wait is told how many come before; where its turn does not come nothing is held against
+# A waiting file shows how many come before; where its turn does not come nothing is held against
 # it
 
 
@@ -37,7 +37,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
-    """As many files as can be read at a time; nobody waits for them."""
+    """As many files as can be read at a time; no one waits for them."""
     monkeypatch.setattr(asking, "LONGEST", 0.0)
     with ExitStack() as turns:
         for _ in range(asking.AT_ONCE):
@@ -49,8 +49,8 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
     ("before", "said"),
     [
         (0, None),
-        (1, "1 other file comes before this one. It is read as soon as it is its turn"),
-        (3, "3 other files come before this one. It is read as soon as it is its turn"),
+        (1, "1 other file comes before this one. It is read when its turn comes"),
+        (3, "3 other files come before this one. It is read when its turn comes"),
     ],
 )
 def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
@@ -67,7 +67,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
     assert not test.exception
     assert [one.value.startswith(said or "?") for one in test.info] == ([True] if said else [])
     if said:
-        assert "if you leave it for 2 minutes, the place is given away" in test.info[0].value
+        assert "if you leave it for 2 minutes, you lose your place" in test.info[0].value
 
 
 def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
@@ -81,10 +81,10 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     test = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not test.exception
     (progress,) = test.get("progress")
-    assert progress.proto.text == "Looking at every file … 25\u00a0%"
+    assert progress.proto.text == "Checking every file … 25%"
 
 
-def test_a_page_that_is_loaded_anew_finds_the_file_and_what_was_read_of_it(
+def test_page_that_is_reloaded_finds_file_and_what_was_read_of_it(
     owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -111,7 +111,7 @@ def tried_again(test: AppTest) -> AppTest:
     return test
 
 
-def test_an_import_whose_turn_does_not_come_can_be_tried_again(
+def test_import_whose_turn_does_not_come_can_be_tried_again(
     owner: int, show: Open, others: ExitStack
 ) -> None:
     test = give(show(owner, "import_table.py"), "A table", "t.csv", CSV)
@@ -140,7 +140,7 @@ def test_more_rows_whose_turn_does_not_come_can_be_tried_again(
     assert "3 new rows" in words(test)
 
 
-# The box for a file: what it is told, what it holds, and that nobody holds a file of somebody else's
+# The box for a file: what it is reported, what it holds, and that no one holds a file of someone else's
 
 
 FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))
@@ -148,7 +148,7 @@ FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number
 
 @pytest.fixture
 def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of a browser: what stands under a box's key is what the browser tells of it."""
+    """In place of a browser: what is under a box's key is what the browser tells of it."""
     drawn = uploads._BOX
 
     def box(key: str, data: dict[str, Any], on_chosen_change: Callable[[], None]) -> None:
@@ -162,7 +162,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(test: AppTest) -> dict[str, Any]:
-    """What the first box is told."""
+    """Data sent to the first box."""
     proto = next(
         one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"
     )
@@ -170,14 +170,14 @@ def told(test: AppTest) -> dict[str, Any]:
     return found
 
 
-def test_an_empty_box_says_what_it_takes(owner: int, show: Open) -> None:
+def test_empty_box_says_what_it_takes(owner: int, show: Open) -> None:
     said = told(show(owner, "import_table.py"))
     assert said["label"] == "A table, or a zip of a table and its files"
     assert said["limit"] == "At most 200 MB, one file."
     assert (said["most"], said["address"], said["file"]) == (200_000_000, "uploads", None)
 
 
-def test_a_file_stays_in_its_box_until_it_is_taken_away(owner: int, show: Open) -> None:
+def test_file_stays_in_its_box_until_it_is_removed(owner: int, show: Open) -> None:
     test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
     assert told(test)["file"] == {"name": "birds.csv", "size": "0.1 kB"}
     test.switch_page("home.py").run()
@@ -187,7 +187,7 @@ def test_a_file_stays_in_its_box_until_it_is_taken_away(owner: int, show: Open) 
 
 
 @pytest.mark.usefixtures("pressed")
-def test_the_browser_names_the_file_and_the_one_before_goes(home: Home, owner: int, show: Open) -> None:
+def test_browser_names_file_and_the_one_before_goes(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "import_table.py")
     seat, keys = Seat(home, owner), []
     for name in ("one.csv", "two.csv"):
@@ -209,7 +209,7 @@ def test_the_browser_names_the_file_and_the_one_before_goes(home: Home, owner: i
 
 @pytest.mark.usefixtures("pressed")
 @pytest.mark.parametrize("key", ["x" * 32, "../winnow.sqlite3", 7, None, ["a"], {"key": "a"}])
-def test_what_is_no_key_of_a_file_holds_nothing(owner: int, show: Open, key: object) -> None:
+def test_non_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> None:
     test = show(owner, "import_table.py")
     test.session_state[f"{state.FILE}-box-import"] = {"chosen": {"key": key}}
     test.run()
@@ -217,7 +217,7 @@ def test_what_is_no_key_of_a_file_holds_nothing(owner: int, show: Open, key: obj
     assert told(test)["file"] is None
 
 
-def test_a_file_of_somebody_else_s_is_none(home: Home, owner: int, show: Open) -> None:
+def test_file_of_someone_else_s_is_none(home: Home, owner: int, show: Open) -> None:
     other = Seat(home, somebody(home, owner, "Ada"))
     coming = home.arrivals.begin(
         home.uploads_dir, other.person_id, "hers.csv", 1, arrivals.Room(10, 10, 1_000_000)
@@ -232,7 +232,7 @@ def test_a_file_of_somebody_else_s_is_none(home: Home, owner: int, show: Open) -
     assert "The file is not here any more. Choose it again." in words(test)
 
 
-def test_what_was_made_a_project_is_kept_no_longer(home: Home, owner: int, show: Open) -> None:
+def test_what_was_made_project_is_kept_no_longer(home: Home, owner: int, show: Open) -> None:
     test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
     assert len(list(home.uploads_dir.iterdir())) == 1
     next(button for button in test.button if button.label == "Create project").click().run()
@@ -254,11 +254,11 @@ for (const [name, one] of Object.entries(JOINED)) {
 }
 console.log(JSON.stringify(seen));
 """
-"""What each module exports, in words; of functions their text."""
+"""Exports of each module, in words; of functions their text."""
 
 
 def run(folder: Path, script: str) -> Any:
-    """What a script prints as JSON, run by Node beside the files of this folder."""
+    """JSON output of a script, run by Node next to the files of this folder."""
     node = shutil.which("node")
     assert node, "The tests of the JavaScript need Node.js 20 or newer: https://nodejs.org"
     (folder / "look.mjs").write_text(script)
@@ -268,7 +268,7 @@ def run(folder: Path, script: str) -> Any:
 
 
 def both(folder: Path, modules: Mapping[str, str]) -> tuple[Any, Any]:
-    """What the modules export one by one, and joined."""
+    """Exports of the modules, separately and joined."""
     for name, text in modules.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +280,7 @@ def both(folder: Path, modules: Mapping[str, str]) -> tuple[Any, Any]:
     return apart, run(folder, f'import JOINED from "./joined.mjs";{LOOK}')
 
 
-def test_those_of_the_pages_are_the_same(tmp_path: Path) -> None:
+def test_those_of_pages_are_the_same(tmp_path: Path) -> None:
     apart, together = both(tmp_path, scripts_in(FOLDER).contents)
     assert together == apart
     assert together["one_label/card.js"].keys() == {"default"}
@@ -305,7 +305,7 @@ def test_every_form_is_taken_and_names_are_each_modules_own(tmp_path: Path) -> N
     assert together["b/a.js"]["default"][2] == "1,Two,-1,function,no\n  import of it"
 
 
-def test_a_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path) -> None:
+def test_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path) -> None:
     """Whatever the order of their names; so that what one keeps all see."""
     first = "export const kept = [];\n"
     adding = 'import {{ kept }} from "./z.js";\nkept.push("{0}");\nexport const {0} = kept.length;\n'
@@ -339,7 +339,7 @@ def test_a_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path)
         "const $default = 1;",
     ],
 )
-def test_another_form_is_refused_with_the_forms_that_there_are(line: str) -> None:
+def test_another_form_is_refused_with_forms_that_there_are(line: str) -> None:
     with pytest.raises(
         ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: "
     ) as refusal:
@@ -347,14 +347,14 @@ def test_another_form_is_refused_with_the_forms_that_there_are(line: str) -> Non
     assert line in str(refusal.value)
 
 
-def test_what_is_not_there_is_not_imported() -> None:
+def test_missing_thing_is_not_imported() -> None:
     with pytest.raises(
         ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."
     ):
         joined({"card/a.js": 'import { b } from "../b.js";\n'})
 
 
-def test_a_circle_is_refused() -> None:
+def test_circle_is_refused() -> None:
     with pytest.raises(ValueError, match="cycle"):
         joined(
             {

@@ -1,4 +1,4 @@
-"""What the head of the Progress page says of the goal and of random order: never more than is known."""
+"""The head of the Progress page with goal and random order: never more than is known."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ def view(
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90 %** (100 to 190), 12 minutes at this pace"),
-        (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90 %** (100 or more)"),
+        (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90%** (100 to 190), 12 minutes at this pace"),
+        (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90%** (100 or more)"),
         (
             view(more=Reach(400, 22, np.inf)),
-            "**At least 22 more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+            "**At least 22 more answers to 90%**: too uncertain, because the curve hardly rises.",
         ),
         (
             view(more=Reach(400, 0, np.inf)),
-            "**A few, or many more answers to 90 %**: how many cannot be said yet, the curve hardly rises.",
+            "**A few or many more answers to 90%**: too uncertain, because the curve hardly rises.",
         ),
         (
             view(more=NEVER),
-            "By what the answers so far show, **90 % is not reached**; 1,000 rows are open.",
+            "Judging by the answers so far, **90% is not reached**; 1,000 rows are open.",
         ),
         (
             view(more=Reach(1200, 300, np.inf), goal=0.955),
-            "By what the answers so far show, **95.5 % is not reached** within 300 answers; 1,000 rows are open.",
+            "Judging by the answers so far, **95.5% is not reached** within 300 answers; 1,000 rows are open.",
         ),
-        (view(), "**Goal 90 %.** It is too early to say how far it is."),
-        (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90 % is reached.**"),
+        (view(), "**Goal 90%.** It is too early for an estimate."),
+        (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
     ],
 )  # fmt: skip
-def test_how_far_the_goal_is(seen: Any, words: str) -> None:
+def test_how_far_goal_is(seen: Any, words: str) -> None:
     assert goal_words(seen) == words
 
 
@@ -121,22 +121,22 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
         (
             view(saved=Reach(312, 232, 402), how="checks"),
             "Blind checks cannot show a saving",
-            "In trials, blind checks alone put the line of random order five points too low, so a saving by it may be "
-            "none. Projects whose table hides true labels show savings.",
+            "In tests, blind checks alone placed random order five points too low, so the saving may be "
+            "zero. Projects with hidden true labels show savings.",
         ),
     ],
 )  # fmt: skip
-def test_what_is_saved(seen: Any, title: str, words: str) -> None:
+def test_saved_message(seen: Any, title: str, words: str) -> None:
     assert saved_words(seen) == (title, words)
 
 
-def test_the_marks_on_the_chart() -> None:
+def test_marks_on_chart() -> None:
     answers = np.array([0.0, 100.0])
     figure = proof_marks.random_order(go.Figure(), answers, answers / 200, answers / 400, answers / 100)
     assert figure.data[-1].name == "random order, estimated"
     assert figure.data[-1].line.dash == "dash"
     marked = proof_marks.goal(figure, 0.9, 100.0, (40.0, 20.0, np.inf))
-    assert marked.layout.annotations[0].text == "goal 90 %"
+    assert marked.layout.annotations[0].text == "goal 90%"
     bar, dot = marked.data[-2:]
     assert list(bar.x) == [120.0, 300.0], "it goes no farther than the chart"
     assert list(dot.x) == [140.0]

@@ -38,7 +38,7 @@ from workflow.server.home import Home
 # The card's Python side: what is cut short says so
 
 
-def test_a_text_is_cut_only_where_more_follows() -> None:
+def test_text_is_cut_only_if_more_follows() -> None:
     assert shortened("four", 4) == "four"
     assert shortened("fourth", 4) == "fou…"
     assert shortened("one two", 5) == "one…", "no space stands before the ellipsis"
@@ -56,15 +56,13 @@ def test_a_text_is_cut_only_where_more_follows() -> None:
         ("labels", ("sea",), 3, "3 rows are answered"),
     ],
 )
-def test_what_was_saved_last_is_said_in_words(
-    kind: str, labels: tuple[str, ...], rows: int, words: str
-) -> None:
+def test_what_was_saved_last_is_reported(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
     told = _saved(Saved(9, kind, 5, "r5", labels, rows=rows), None)
     assert told is not None
     assert told["message"] == f"Saved: {words}"
 
 
-def test_every_kind_of_entry_about_a_row_has_words_of_its_own() -> None:
+def test_every_kind_of_entry_about_row_has_words_of_its_own() -> None:
     of_no_row = {EntryKind.CLASS, EntryKind.ROWS, EntryKind.ASIDE, EntryKind.MODEL}
     for kind in set(EntryKind) - of_no_row:
         told = _saved(Saved(9, kind, 5, "r5", ("sea",)), None)
@@ -72,7 +70,7 @@ def test_every_kind_of_entry_about_a_row_has_words_of_its_own() -> None:
         assert not told["message"].endswith(f", {kind}")
 
 
-# What the card is told after a press, beside what its page has drawn
+# Card data after an answer, next to the page's own
 
 
 #: What the page alone says: it is of its session, or of its frame.
@@ -92,17 +90,17 @@ def test_every_kind_of_project_tells_its_card(world: KindWorld, home: Home, owne
     assert (paused["token"], paused["question"], paused["empty"]["title"]) == (None, None, "Paused")
 
 
-def test_an_answer_that_was_there_is_named() -> None:
+def test_answer_that_was_there_is_named() -> None:
     assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
         "already (ant), in another tab perhaps."
     )
     assert "already (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
 
 
-# What is said of a press that was refused, and for how long
+# Message about a refused answer, and how long it stays
 
 
-def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
+def test_press_past_page_while_it_is_drawn_makes_no_old_question_new(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -117,7 +115,7 @@ def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
     assert sent[-1]["height"] == standing.standing(seat).height - 1, "it is as old as its question"
 
 
-def test_a_refusal_is_over_once_later_answers_were_stored(
+def test_refusal_is_over_once_later_answers_were_stored(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -159,7 +157,7 @@ def test_few_classes_are_all_listed() -> None:
     assert test.session_state["found"] == "b"
 
 
-def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
+def test_of_many_first_are_listed_and_any_can_be_typed() -> None:
     test = drawn(MANY)
     assert test.selectbox[0].options == list(MANY[:LISTED])
     assert test.session_state["found"] is None
@@ -178,13 +176,13 @@ def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
         ("<b>", "No class is called \\<b\\>."),
     ],
 )
-def test_a_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
+def test_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
     test = drawn(MANY, typed)
     assert test.session_state["found"] is None
     assert test.caption[0].value.startswith(said)
 
 
-def test_what_is_chosen_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_box, "LISTED", 2)
     assert offered(("a", "b", "c"), ["c", "a"]) == {"options": ["c", "a", "b"], "accept_new_options": True}
     assert offered(("a", "b"), ["b"]) == {"options": ["a", "b"], "accept_new_options": False}
@@ -213,39 +211,36 @@ VIEW = ShortlistView(
 )
 
 
-def test_the_measured_rate_stands_beside_the_promise() -> None:
-    assert (
-        part.measured_in_words(VIEW)
-        == "promised 95\u00a0%, held in 93 of 97 checks (96\u00a0%, 90 to 99\u00a0%)"
-    )
+def test_measured_rate_is_next_to_promise() -> None:
+    assert part.measured_in_words(VIEW) == "promised 95%, held in 93 of 97 checks (96%, 90 to 99%)"
     assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
     assert part.answers_in_words(VIEW) == (
-        "Of 310 answers to shortlisted questions 12 said “none of these” (4\u00a0%, 2 to 7\u00a0%), "
+        "Of 310 answers to shortlisted questions 12 said “none of these” (4%, 2 to 7%), "
         "20 named a choice behind the key."
     )
     assert part.answers_in_words(replace(VIEW, asked=0)) == ""
-    assert "In 2 of 120 blind checks (2\u00a0%, 0 to 6\u00a0%)" in part.outside_in_words(VIEW)
+    assert "In 2 of 120 blind checks (2%, 0 to 6%)" in part.outside_in_words(VIEW)
     assert part.outside_in_words(replace(VIEW, outside=outside_rate(0, 0))) == ""
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"promise": None}, "All choices are shown at once."),
-        ({"drawn": 0}, "no blind checks to measure by"),
+        ({"promise": None}, "All choices are shown."),
+        ({"drawn": 0}, "no blind checks to measure with"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
-        ({"weighs_own": True, "in_force": False}, "checks are no measure"),
-        ({"in_full": 1.0, "in_force": False}, "A third of the questions or more are blind checks"),
+        ({"weighs_own": True, "in_force": False}, "but not those of blind checks"),
+        ({"in_full": 1.0, "in_force": False}, "at least a third of the questions are blind checks"),
         (
             {"outside": outside_rate(0, 12), "in_force": False},
-            "7 more blind checks must be answered for 95\u00a0%",
+            "7 more blind checks must be answered for 95%",
         ),
         (
             {"outside": outside_rate(0, 18), "in_force": False},
-            "1 more blind check must be answered for 95\u00a0%",
+            "1 more blind check must be answered for 95%",
         ),
         ({"outside": outside_rate(9, 60), "in_force": False}, "In 9 of 60 blind checks the truth was none"),
-        ({"in_force": False}, "The next version of the model takes the blind checks in"),
+        ({"in_force": False}, "The next model version includes the blind checks"),
         ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),
         ({}, "From 120 blind checks."),
     ],
@@ -254,18 +249,18 @@ def test_how_it_stands(changed: dict[str, object], said: str) -> None:
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
-# Votes before: the check of an import and a project's settings tell of those who voted, in words and a
+# Imported votes: the check of an import and a project's settings tell of those who voted, in words and a
 # table
 
 
 ONE = Voter("Ann", 3, 0.5, 0.9, "")
 
 
-def test_the_check_of_an_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
+def test_check_of_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
     data = table().cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
     test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
     said = words(test)
-    assert "Who voted before" in said
+    assert "Imported votes" in said
     assert "5 voters gave 600 votes on 200 rows" in said
     assert "Krippendorff's alpha" in said
     assert "One voter seems to guess" in said
@@ -290,7 +285,7 @@ def test_votes_can_count_by_how_right_each_voter_is(home: Home, owner: int, show
     assert made.roles["vote_weights"] == "dawid-skene"
 
 
-def test_long_votes_name_their_column_and_it_can_be_taken_away(owner: int, show: Open) -> None:
+def test_long_votes_name_their_column_and_it_can_be_removed(owner: int, show: Open) -> None:
     lines = ["task,worker,label,length"]
     for row in range(12):
         lines += [f"t{row},{who},{'wren' if row % 2 else 'owl'},{row}" for who in ("Ann", "Bob")]
@@ -298,9 +293,9 @@ def test_long_votes_name_their_column_and_it_can_be_taken_away(owner: int, show:
     test = upload(show(owner, "import_table.py"), "\n".join(lines).encode())
     assert chosen(test, "Who named each label (optional)") == "sources"
     assert "3 voters gave 25 votes on 12 rows" in words(test)
-    assert "No figure of agreement: only 12 rows" in words(test)
+    assert "Agreement cannot be computed: only 12 rows" in words(test)
     choose(test, "Who named each label (optional)", "")
-    assert "Who voted before" not in words(test)
+    assert "Imported votes" not in words(test)
 
 
 def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> None:
@@ -309,13 +304,13 @@ def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> N
     assert "5 voters gave 120 votes on 40 rows" in words(test)
 
 
-def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
+def test_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
     cells = table(40).cells
     roles = importing.Roles(candidates="Ann", numbers=ROLES.numbers)
     plain = importing.LabelTable.from_cells(cells[cells["Ann"] != ""].reset_index(drop=True), roles)
     project = importing.create(Seat(home, owner), "plain", plain)
     test = show(owner, "project_page.py", project=str(project))
-    assert "does not say who voted" in words(test)
+    assert "has no voters" in words(test)
 
 
 @pytest.mark.parametrize(
@@ -323,12 +318,12 @@ def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: in
     [
         (
             EarlierVotes((ONE, ONE), 1, 1, 1.0, math.nan, math.nan, math.nan, "Only 1 row has."),
-            "1 vote on 1 row. No",
+            "1 vote on 1 row. Agreement cannot",
         ),
-        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95 %"),
-        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50\u00a0% of the rows"),
-        (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "beyond chance is 0.61 (Kripp"),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95%"),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50% of the rows"),
+        (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "agreement: 0.61 (Kripp"),
     ],
 )
-def test_the_sentence(found: EarlierVotes, wanted: str) -> None:
+def test_sentence(found: EarlierVotes, wanted: str) -> None:
     assert wanted in in_words(found)

@@ -56,9 +56,9 @@ test("whoever follows hears of each new list until they stop", () => {
 });
 
 test("the search says what it found, and how to go on where that is nothing", () => {
-  assert.match(howMany(0, 0, true), /on its way/);
+  assert.match(howMany(0, 0, true), /still loading/);
   assert.equal(howMany(9, 0, false), "0 found.");
-  assert.match(howMany(9, 0, true), /^0 found\. Arrow down, then Enter: none of these/);
+  assert.match(howMany(9, 0, true), /^No match\. Arrow down, then Enter: none of these/);
   assert.equal(howMany(50, 50, true), "50 found.");
   assert.match(howMany(80, 51, true), /^50 of 51 shown/);
 });

@@ -14,8 +14,8 @@ test("a file beyond it is told both sizes before any of it is sent", () => {
 });
 
 test("several files are not one", () => {
-  assert.equal(wrongWith([{ size: 1 }, { size: 1 }], BOX), "Drop one file alone.");
-  assert.equal(wrongWith([], BOX), "Drop one file alone.");
+  assert.equal(wrongWith([{ size: 1 }, { size: 1 }], BOX), "Drop a single file.");
+  assert.equal(wrongWith([], BOX), "Drop a single file.");
 });
 
 test("sizes are read at a glance", () => {

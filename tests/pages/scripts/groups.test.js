@@ -1,4 +1,4 @@
-// What a group says of a question, and where the search has it among the classes.
+// Text of a group in a question, and its place in the search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ test("of many classes the first are named", () => {
   assert.equal(firstOf([..."abcdefgh"]), "a, b, c, d, e, f and 2 more");
 });
 
-test("groups are kept beside the classes, and found without their accents", () => {
+test("groups are kept next to the classes, and found without their accents", () => {
   keep(7, [["Kr\u00e4henscharbe", ""]], [["Kr\u00e4hen", ["rook", "raven"]]]);
   assert.deepEqual(
     classesOf(7).map((one) => one.label),

@@ -1,4 +1,4 @@
-// What a key is called: on every layout, with Shift, on a keypad.
+// Name of a key: on every layout, with Shift, on a keypad.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

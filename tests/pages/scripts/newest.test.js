@@ -12,7 +12,7 @@ const NOTHING = { similar: null, panel: null, examples: false, saved: null };
  */
 const drawn = (more) => ({ ...NOTHING, project: 1, tab: "a", turn: 0, drawing: 1, height: 0, token: "0", ...more });
 
-test("what a press has brought stays where the page hands its own drawing anew", () => {
+test("what a press has brought stays where the page hands its own drawing again", () => {
   const first = drawn({ tab: "again" });
   assert.equal(newest(first), first);
   const next = after(first, { height: 1, token: "1" });
@@ -50,7 +50,7 @@ test("an answer of the route that comes late changes nothing", () => {
   assert.equal(after(first, { height: 3, token: "3" }), first);
 });
 
-test("another project, another session and what has no order begin anew", () => {
+test("another project, another session and what has no order begin again", () => {
   const first = newest(drawn({ tab: "one", height: 9 }));
   after(first, { height: 10, token: "10" });
   assert.equal(newest({ ...first, project: 2, height: 1, token: "p" }).token, "p");

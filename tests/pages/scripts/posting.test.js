@@ -125,7 +125,7 @@ test("the answer to a press that has another behind it changes nothing", async (
 test("a refusal is not lost where the page has drawn something newer", async () => {
   tabs += 1;
   const state = card(drawn({}));
-  const saved = { tone: "bad", message: "Not saved: somebody else has this row", seq: null, row: null };
+  const saved = { tone: "bad", message: "Not saved: someone else has this row", seq: null, row: null };
   const answer = later({ card: { ...NEXT, saved }, together: false }, 409);
   const done = post(state, ANT);
   state.held = drawn({ drawing: 2, height: 7, token: "1.9.0", saved: { tone: "good", message: "", seq: 1, row: 1 } });

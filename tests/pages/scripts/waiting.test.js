@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keepForNext } from "../../../pages/parts/card/waiting.js";
 
-/** The state after these keys, and which of them were kept from everybody else. */
+/** The state after these keys, and which of them were kept from everyone else. */
 function after(keys, busy = true) {
   const state = { busy, waiting: null };
   const dealt = keys.map((one) => {
@@ -41,6 +41,6 @@ test("what waits can be mended and taken back", () => {
   assert.deepEqual(after(["t", { key: "a", repeat: true }]).waiting, { name: "t", text: "" });
 });
 
-test("Enter is nobody's meanwhile; Tab and the arrows stay the page's", () => {
+test("Enter is no one's meanwhile; Tab and the arrows stay the page's", () => {
   assert.deepEqual(after(["t", "Enter", "Tab", "ArrowDown"]).dealt, [true, true, false, false]);
 });

@@ -38,9 +38,7 @@ def written(path: Path, arrays: dict[str, AnyArray]) -> Path:
 
 
 @given(st.dictionaries(st.text("abcö_", min_size=1, max_size=9), ARRAYS, max_size=4))
-def test_any_arrays_come_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, arrays: dict[str, AnyArray]
-) -> None:
+def test_any_arrays_round_trip(tmp_path_factory: pytest.TempPathFactory, arrays: dict[str, AnyArray]) -> None:
     path = written(tmp_path_factory.mktemp("arrays") / "a.npz", arrays)
     found = map_arrays(path)
     with np.load(path, allow_pickle=False) as read:
@@ -51,7 +49,7 @@ def test_any_arrays_come_back_as_they_were(
             assert found[name].dtype == array.dtype
 
 
-def test_arrays_lie_in_the_file_in_places_that_compiled_loops_want(tmp_path: Path) -> None:
+def test_arrays_are_in_file_in_places_that_compiled_loops_want(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3), "another": np.ones((2, 5))})
     for array in map_arrays(path).values():
         assert not array.flags.owndata
@@ -61,13 +59,13 @@ def test_arrays_lie_in_the_file_in_places_that_compiled_loops_want(tmp_path: Pat
         assert array.ctypes.data % 64 == 0
 
 
-def test_what_is_written_to_an_array_stays_with_who_wrote_it(tmp_path: Path) -> None:
+def test_written_data_to_array_stays_with_who_wrote_it(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3)})
     map_arrays(path)["one"][0] = 7
     assert map_arrays(path)["one"].tolist() == [0, 1, 2]
 
 
-def test_arrays_outlive_the_name_of_their_file(tmp_path: Path) -> None:
+def test_arrays_outlive_name_of_their_file(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3)})
     found = map_arrays(path)
     path.unlink()
@@ -83,7 +81,7 @@ def test_files_that_numpy_has_written_are_read(tmp_path: Path, packed: bool) -> 
     assert found["two"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_every_bit_of_the_arrays_counts(tmp_path: Path) -> None:
+def test_every_bit_of_arrays_counts(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     whole = path.read_bytes()
     place = whole.index(np.arange(40).tobytes())
@@ -94,7 +92,7 @@ def test_every_bit_of_the_arrays_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [10, 44])  # how it is packed, where it lies
-def test_a_damaged_directory_is_told_as_damage(tmp_path: Path, place: int) -> None:
+def test_damaged_directory_is_reported_as_damage(tmp_path: Path, place: int) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     whole = path.read_bytes()
     at = whole.index(b"PK\1\2") + place
@@ -103,7 +101,7 @@ def test_a_damaged_directory_is_told_as_damage(tmp_path: Path, place: int) -> No
         map_arrays(path)
 
 
-def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+def test_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(zipfile.BadZipFile):
@@ -119,12 +117,12 @@ def test_objects_are_neither_written_nor_read(tmp_path: Path) -> None:
         map_arrays(tmp_path / "b.npz")
 
 
-# Arrays that grow with the rows: the same in memory and in a file, and gone with whoever had them.
+# Arrays that grow with the rows: the same in memory and in a file, and gone with anyone who had them.
 
 
 @pytest.mark.parametrize("fallocate", [True, False])
 @pytest.mark.parametrize("bound", [0, array_files.IN_MEMORY])
-def test_what_is_written_stays_in_it_when_it_was_let_go(
+def test_written_data_stays_in_it_when_it_was_let_go(
     bound: int, fallocate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", bound)
@@ -151,9 +149,7 @@ def test_arrays_without_numbers_need_no_file(monkeypatch: pytest.MonkeyPatch) ->
     assert large_array((0, 5), np.float64).shape == (0, 5)
 
 
-def test_a_large_one_lies_in_a_file_that_goes_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_one_is_in_file_that_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", 7)
     monkeypatch.setattr(array_files, "ON_DISK", str(tmp_path))
     monkeypatch.delenv("TMPDIR", raising=False)
@@ -170,7 +166,7 @@ def test_a_large_one_lies_in_a_file_that_goes_with_it(
     assert not set(array_files._maps) - before
 
 
-def test_a_full_disk_is_told_before_anything_is_written(
+def test_full_disk_is_reported_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -186,9 +182,7 @@ def test_a_full_disk_is_told_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_file_lies_where_tmpdir_says_or_else_on_a_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_lies_if_tmpdir_says_or_else_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = []
     make = array_files.tempfile.TemporaryFile
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
@@ -227,11 +221,11 @@ def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
         sys.setswitchinterval(usual)
 
 
-# What counts as want of room on the disk.
+# Errors that mean a full disk.
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_and_a_share_that_is_used_up_are(number: int) -> None:
+def test_full_disk_and_share_that_is_used_up_are(number: int) -> None:
     assert no_room(OSError(number, os.strerror(number)))
 
 

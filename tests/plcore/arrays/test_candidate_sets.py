@@ -28,7 +28,7 @@ def matrix(rng, n, m):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 31, 32, 33, 64, 70, 200]))
-def test_it_says_what_the_matrix_says(seed, n, m):
+def test_it_says_what_matrix_says(seed, n, m):
     rng = np.random.default_rng(seed)
     dense = matrix(rng, n, m)
     sets = CandidateSets.of_mask(dense)
@@ -83,7 +83,7 @@ def test_writing_to_one_copy_leaves_the_others(seed, n, m):
             np.testing.assert_array_equal(one, twin)
 
 
-def test_memory_follows_the_candidates_and_never_passes_that_of_bits():
+def test_memory_follows_candidates_and_never_passes_that_of_bits():
     rows = np.repeat(np.arange(1000), 5)
     few = CandidateSets.of_pairs(1000, 100_000, rows, np.tile(np.arange(5) * 20_000, 1000))
     assert few.nbytes == 1000 * (5 * 4 + 16)
@@ -91,7 +91,7 @@ def test_memory_follows_the_candidates_and_never_passes_that_of_bits():
     assert every.nbytes == 100 * (3200 // 8 + 16)
 
 
-def test_sets_that_move_about_do_not_fill_the_memory():
+def test_sets_that_move_about_do_not_fill_memory():
     sets = CandidateSets.of_mask(np.eye(50, 640, dtype=bool))
     wide, narrow = np.arange(640) < 19, np.arange(640) < 1
     for turn in range(20_000):
@@ -99,7 +99,7 @@ def test_sets_that_move_about_do_not_fill_the_memory():
     assert len(sets.words) < 5 * 50 * 19
 
 
-def test_a_pair_twice_counts_once_in_any_order():
+def test_pair_twice_counts_once_in_any_order():
     sets = CandidateSets.of_pairs(2, 70, np.array([1, 0, 1, 1]), np.array([69, 3, 0, 69]))
     np.testing.assert_array_equal(sets.pairs(), [[0, 1, 1], [3, 0, 69]])
 

@@ -12,7 +12,7 @@ EVERY = [chr(code) for code in (*range(0x10000), *range(0xE0000, 0xE0200))]
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
-def test_what_is_refused_is_what_unicode_calls_so() -> None:
+def test_refused_input_is_what_unicode_calls_so() -> None:
     bad = {
         mark
         for mark in EVERY
@@ -41,7 +41,7 @@ def test_names_of_any_writing_are_taken(name: str) -> None:
         ("\x9b2J", "a control character (U+009B) at character 1"),
     ],
 )
-def test_what_was_found_is_said_with_its_place(text: str, said: str) -> None:
+def test_what_was_found_is_reported_with_its_place(text: str, said: str) -> None:
     assert forbidden_in_name(text) == forbidden_in_text(text) == said
 
 
@@ -50,6 +50,6 @@ def test_lines_are_for_texts_alone() -> None:
     assert forbidden_in_name("two\nlines") == "a line break (U+000A) at character 4"
 
 
-def test_a_terminal_shows_what_is_there_and_does_nothing_else() -> None:
+def test_terminal_shows_what_is_there_and_does_nothing_else() -> None:
     assert escaped("a\x1b[2Jb\u202ec\nd\x9be\ud800") == "a\\u001b[2Jb\\u202ec\nd\\u009be\\ud800"
     assert not any(forbidden_in_text(escaped(mark)) for mark in EVERY)

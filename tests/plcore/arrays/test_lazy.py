@@ -32,7 +32,7 @@ def test_lazy_package_gives_every_name_that_it_lists(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", LAZY)
-def test_lazy_name_is_no_module_of_the_package(package: str) -> None:
+def test_lazy_name_is_not_module_of_package(package: str) -> None:
     """Importing the module would put it in the place of the name."""
     folder = Path(str(importlib.import_module(package).__file__)).parent
     modules = {path.stem for path in folder.glob("*.py")} | {
@@ -73,11 +73,11 @@ def test_unknown_name_is_refused_as_by_any_module() -> None:
     assert not hasattr(plcore, "__wrapped__")
 
 
-def test_module_of_a_package_is_a_name_of_it() -> None:
+def test_module_of_package_is_name_of_it() -> None:
     assert plcore.baselines.sure.SUREClassifier is plcore.SUREClassifier
 
 
-def test_package_without_a_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_without_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plcore, "__spec__", None)
     with pytest.raises(ImportError, match="plcore has no source file"):
         lazy_names("plcore")

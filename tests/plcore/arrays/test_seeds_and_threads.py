@@ -11,18 +11,18 @@ from plcore.arrays.types import draw_seed
 from tests.conftest import ROOT
 
 
-def test_an_int_gives_the_same_seed_every_time():
+def test_int_gives_the_same_seed_every_time():
     assert draw_seed(3) == draw_seed(np.int64(3)) == np.random.RandomState(3).randint(2**31 - 1)
     assert draw_seed(3) != draw_seed(4)
 
 
-def test_a_random_state_goes_on_and_none_is_any():
+def test_random_state_continues_and_none_is_any():
     random, other = np.random.RandomState(3), np.random.RandomState(3)
     assert [draw_seed(random), draw_seed(random)] == other.randint(2**31 - 1, size=2).tolist()
     assert len({draw_seed(None) for _ in range(4)}) > 1
 
 
-# One BLAS thread, for as long as anybody is inside. In a process of its own: the limit is that of the process.
+# One BLAS thread, for as long as anyone is inside. In a process of its own: the limit is that of the process.
 
 
 PROGRAM = """
@@ -38,13 +38,13 @@ threadpool_limits(2, user_api="blas")
 assert blas_threads() == {2}
 entered, leave, seen = threading.Event(), threading.Event(), []
 
-def beside():
+def next to():
     with one_thread():
         entered.set()
         leave.wait(60)
         seen.append(blas_threads())
 
-other = threading.Thread(target=beside)
+other = threading.Thread(target=alongside)
 with one_thread():
     other.start()
     assert entered.wait(60)
@@ -55,7 +55,7 @@ with one_thread():
 assert blas_threads() == {2}
 for event in (entered, leave):
     event.clear()
-other = threading.Thread(target=beside)
+other = threading.Thread(target=alongside)
 with one_thread():
     other.start()
     assert entered.wait(60)
@@ -70,7 +70,7 @@ assert blas_threads() == {1}
 """
 
 
-def test_the_first_sets_the_limit_and_the_last_lifts_it() -> None:
+def test_first_sets_limit_and_last_lifts_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
     )

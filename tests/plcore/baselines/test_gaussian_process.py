@@ -35,14 +35,14 @@ class TestPosterior:
         variance=st.sampled_from([0.1, 1.0, 50.0]),
         size=st.sampled_from([0.0, 0.1, 1.0]),
     )
-    def test_the_gradient_is_that_of_finite_differences(self, seed, variance, size):
+    def test_gradient_is_that_of_finite_differences(self, seed, variance, size):
         _, candidates, weights, _, Z = problem(seed)
         posterior = LogPosterior(Z, candidates, weights, variance)
         point = size * np.random.default_rng(seed).normal(size=Z.shape[1] * 3)
         gap = optimize.check_grad(lambda b: posterior(b)[0], lambda b: posterior(b)[1], point)
         assert gap <= 1e-5 * (1 + np.linalg.norm(posterior(point)[1]))
 
-    def test_it_is_the_formula(self):
+    def test_it_is_formula(self):
         _, candidates, weights, K, Z = problem(1)
         alpha = np.random.default_rng(0).normal(size=(14, 3))
         f = K @ alpha
@@ -59,7 +59,7 @@ class TestPosterior:
         np.testing.assert_allclose(gradient, [-1.0, 1.0], rtol=1e-6)
 
     @pytest.mark.parametrize("rho", [0.5, 4.0])
-    def test_rho_is_a_factor_of_the_variance(self, rho):
+    def test_rho_is_factor_of_variance(self, rho):
         """The mode of the likelihood with rho, by another solver, is that of rho = 1 with rho times the variance."""
         _, candidates, _, _, Z = problem(2, n=7)
 
@@ -115,7 +115,7 @@ class TestMode:
         other.fit(Z, labels.argmax(axis=1), weights)
         np.testing.assert_allclose(mode.coordinates, other.coef_.T, atol=1e-3)
 
-    def test_it_goes_down_step_by_step_and_ends_where_the_gradient_does(self):
+    def test_it_goes_down_step_by_step_and_ends_where_gradient_does(self):
         _, candidates, weights, _, Z = problem(4)
         posterior = LogPosterior(Z, candidates, weights, 2.0)
         mode = find_mode(posterior, 5000, 0)
@@ -144,7 +144,7 @@ class TestClassifier:
         assert model.n_iter_ == len(model.objective_)
         assert (np.diff(model.objective_) <= 0).all()
 
-    def test_the_choice_is_that_of_held_out_consistency(self, iris):
+    def test_choice_is_that_of_held_out_consistency(self, iris):
         """The same folds by hand."""
         X, candidates, _ = iris
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -174,7 +174,7 @@ class TestClassifier:
         few = PLGPClassifier().fit(X[::40], candidates[::40])
         assert (few.length_scale_, few.variance_) == (1.0, 10.0)
 
-    def test_scores_and_soft_labels_are_those_of_the_mode(self, iris):
+    def test_scores_and_soft_labels_match_mode(self, iris):
         X, candidates, _ = iris
         model = PLGPClassifier(**SET).fit(X, candidates)
         f = model.decision_function(X)
@@ -215,7 +215,7 @@ class TestClassifier:
         assert weighted.objective_[-1] == pytest.approx(repeated.objective_[-1], rel=1e-7)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=2e-3)
 
-    def test_a_class_that_nobody_has_gets_nothing(self, iris):
+    def test_class_that_no_one_has_gets_nothing(self, iris):
         X, candidates, _ = iris
         wide = np.hstack([np.zeros((150, 1), dtype=bool), candidates])
         model = PLGPClassifier().fit(X, wide)

@@ -60,21 +60,21 @@ def state():
 
 
 class TestBound:
-    def test_expectations_are_those_of_the_full_table(self, state):
+    def test_expectations_match_full_table(self, state):
         _, candidates, weights, _, counts, log_phi, q = state
         found = expect(log_phi, counts, candidates.astype(float), weights)
         np.testing.assert_allclose(found.components, q.sum(axis=2))
         np.testing.assert_allclose(found.labels, q.sum(axis=1))
         np.testing.assert_allclose(found.counts, np.einsum("i,ikc->kc", weights, q))
 
-    def test_it_is_the_variational_bound_with_every_term(self, state):
+    def test_it_is_variational_bound_with_every_term(self, state):
         _, candidates, weights, gates, counts, log_phi, q = state
         found = expect(log_phi, counts, candidates.astype(float), weights)
         ours = found.evidence - divergence(counts, 0.05) - penalty(gates, 2.0)
         assert ours == pytest.approx(full_bound(q, log_phi, counts, 0.05, gates, 2.0, weights), rel=1e-10)
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_no_other_expectation_has_a_higher_one(self, state, seed):
+    def test_no_other_expectation_has_higher_one(self, state, seed):
         _, _, weights, gates, counts, log_phi, q = state
         best = full_bound(q, log_phi, counts, 0.05, gates, 2.0, weights)
         rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ class TestBound:
             other /= other.sum(axis=(1, 2), keepdims=True)
             assert full_bound(other, log_phi, counts, 0.05, gates, 2.0, weights) < best
 
-    def test_no_other_dirichlet_has_a_higher_one(self, state):
+    def test_no_other_dirichlet_has_higher_one(self, state):
         _, candidates, weights, gates, counts, log_phi, q = state
         best_counts = 0.05 + expect(log_phi, counts, candidates.astype(float), weights).counts
         best = full_bound(q, log_phi, best_counts, 0.05, gates, 2.0, weights)
@@ -93,7 +93,7 @@ class TestBound:
             other = best_counts * np.exp(strength * rng.normal(size=counts.shape))
             assert full_bound(q, log_phi, other, 0.05, gates, 2.0, weights) < best
 
-    def test_one_dirichlet_with_itself_is_no_divergence(self):
+    def test_one_dirichlet_with_itself_is_not_divergence(self):
         assert divergence(np.full((3, 4), 0.3), 0.3) == pytest.approx(0.0, abs=1e-12)
 
     @given(
@@ -113,7 +113,7 @@ class TestBound:
 
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
     @pytest.mark.parametrize("width", [5, 250])  # Newton, L-BFGS
-    def test_it_never_falls_whatever_improves_the_gates(self, make, width):
+    def test_it_never_falls_whatever_improves_gates(self, make, width):
         X, candidates, _ = problem(3, n=60, d=width)
         model = LSBCMMClassifier(4, max_iter=15, tol=0).fit(make(X), candidates)
         assert (np.diff(model.objective_) >= -1e-9 * np.abs(model.objective_[1:])).all()
@@ -122,7 +122,7 @@ class TestBound:
 
 
 class TestGates:
-    def test_a_stick_by_hand(self):
+    def test_stick_by_hand(self):
         # sigma(0) = 1/2, sigma(log 3) = 3/4: a half; three quarters of the half that is left; what remains.
         shares = np.exp(log_shares(np.array([[0.0, np.log(3.0)]])))
         np.testing.assert_allclose(shares, [[1 / 2, 3 / 8, 1 / 8]])
@@ -138,14 +138,14 @@ class TestGates:
         shares = np.exp(log_shares(with_constant(X) @ even_gates(3, n_components)))
         np.testing.assert_allclose(shares, 1 / n_components)
 
-    def test_the_constant_comes_last_and_keeps_the_kind(self):
+    def test_constant_comes_last_and_keeps_kind(self):
         X = np.random.default_rng(0).normal(size=(5, 3))
         stored = with_constant(sparse.csr_matrix(X))
         assert sparse.issparse(stored)
         np.testing.assert_array_equal(stored.toarray(), with_constant(X))
         np.testing.assert_array_equal(with_constant(X)[:, 3], 1)
 
-    def test_the_prior_leaves_biases_free(self):
+    def test_prior_leaves_biases_free(self):
         assert penalty(np.array([[1.0, 2.0], [7.0, 9.0]]), 0.5) == 5.0
 
     @pytest.mark.parametrize(("width", "rounds"), [(4, 30), (230, 60)])  # Newton, L-BFGS
@@ -164,7 +164,7 @@ class TestGates:
             np.testing.assert_allclose(gates[:-1, number], other.coef_[0], atol=1e-3)
             assert gates[-1, number] == pytest.approx(other.intercept_[0], abs=1e-3)
 
-    def test_a_gate_with_nothing_to_take_stays_finite(self):
+    def test_gate_with_nothing_to_take_stays_finite(self):
         X = with_constant(np.random.default_rng(0).normal(size=(20, 3)))
         gates = even_gates(3, 3)
         for _ in range(200):
@@ -174,7 +174,7 @@ class TestGates:
 
 
 class TestStart:
-    def test_components_take_the_classes_in_turns_by_their_mass(self):
+    def test_components_take_classes_in_turns_by_their_mass(self):
         candidates = np.array([[0, 1, 1], [0, 1, 0], [1, 0, 1], [0, 0, 1], [0, 1, 0]], dtype=bool)
         counts = starting_counts(candidates, np.ones(5), 4, np.random.RandomState(0))
         # The masses are 1/2, 5/2 and 2: the second class, the third, the first, the second again.
@@ -186,7 +186,7 @@ class TestStart:
         weighted = starting_counts(candidates, np.array([0, 0, 3.0, 0, 1]), 3, np.random.RandomState(0))
         assert weighted.argmax(axis=1).tolist() == [0, 2, 1]
 
-    def test_when_a_bound_has_settled(self):
+    def test_when_bound_has_settled(self):
         assert not has_settled([-5.0] * 5, 1e-4)
         assert has_settled([-5.0] * 6, 1e-4)
         assert has_settled([-5.0] * 6, 0.0)
@@ -206,7 +206,7 @@ class TestClassifier:
         assert model.component_labels_.shape == (10, 3)
         np.testing.assert_allclose(model.component_labels_.sum(axis=1), 1)
 
-    def test_groups_of_one_class_are_told_apart_by_several_components(self):
+    def test_groups_of_one_class_are_distinguished_by_several_components(self):
         """Two classes like a chessboard, which no single linear border parts."""
         rng = np.random.default_rng(0)
         corner = rng.integers(2, size=(240, 2))
@@ -221,12 +221,12 @@ class TestClassifier:
         proba = LSBCMMClassifier(1).fit(X, candidates).predict_proba(X)
         np.testing.assert_allclose(proba, np.broadcast_to(proba[0], proba.shape))
 
-    def test_scores_are_logarithms_of_the_probabilities(self, iris):
+    def test_scores_are_logarithms_of_probabilities(self, iris):
         X, candidates, _ = iris
         model = LSBCMMClassifier().fit(X, candidates)
         np.testing.assert_allclose(np.exp(model.decision_function(X)), model.predict_proba(X))
 
-    def test_a_class_that_nobody_has_gets_nothing(self, iris):
+    def test_class_that_no_one_has_gets_nothing(self, iris):
         X, candidates, _ = iris
         wide = np.hstack([np.zeros((150, 1), dtype=bool), candidates])
         model = LSBCMMClassifier().fit(X, wide)
@@ -247,7 +247,7 @@ class TestClassifier:
         np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-8)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
-    def test_the_seed_is_that_of_the_start(self, iris):
+    def test_seed_is_that_of_start(self, iris):
         X, candidates, _ = iris
         first, again, other = (
             LSBCMMClassifier(max_iter=5, random_state=seed).fit(X, candidates).predict_proba(X)

@@ -1,4 +1,4 @@
-"""The kernel ridge regression that the rivals share, beside the equations it solves."""
+"""The kernel ridge regression that the baselines share, next to the equations it solves."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_its_gradient_is_zero(problem, kernel):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-def test_features_of_all_rows_and_the_kernel_matrix_agree(problem, kernel, monkeypatch):
+def test_features_of_all_rows_and_kernel_matrix_agree(problem, kernel, monkeypatch):
     X, labels, weights = problem
     exact = regress(kernel, X, weights)
     assert exact.kernel.exact
@@ -82,7 +82,7 @@ def test_features_of_all_rows_and_the_kernel_matrix_agree(problem, kernel, monke
     )
 
 
-def test_a_linear_kernel_of_many_features_is_exact_too(problem):
+def test_linear_kernel_of_many_features_is_exact_too(problem):
     X, labels, weights = problem
     few = regress("linear", X, weights).solve(labels)
     many = regress("linear", X, weights, n_components=2)  # more features than components, few rows
@@ -90,7 +90,7 @@ def test_a_linear_kernel_of_many_features_is_exact_too(problem):
     np.testing.assert_allclose(many.solve(labels).scores, few.scores, atol=1e-9)
 
 
-def test_of_many_rows_the_kernel_goes_through_points(problem, monkeypatch):
+def test_of_many_rows_kernel_goes_through_points(problem, monkeypatch):
     X, labels, weights = problem
     monkeypatch.setattr(module, "EXACT_ROWS", 20)
     few = regress("rbf", X, weights, n_components=8)
@@ -107,7 +107,7 @@ def test_sparse_rows(problem, kernel):
     np.testing.assert_allclose(thin.scores, dense.scores, atol=1e-7)
 
 
-def test_the_width_is_in_mean_distances(problem):
+def test_width_is_in_mean_distances(problem):
     X, _, weights = problem
     one, half = (regress("rbf", X, weights, width=width).kernel.width for width in (1.0, 0.5))
     shares = weights / weights.sum()
@@ -123,13 +123,13 @@ def test_equal_rows_are_no_trouble():
     np.testing.assert_allclose(fitted.scores, np.tile([2 / 3, 1 / 3], (6, 1)), atol=1e-9)
 
 
-def test_a_ridge_that_rounding_swallows_is_named():
+def test_ridge_that_rounding_swallows_is_named():
     X = np.random.default_rng(0).normal(size=(30, 2)).repeat(4, axis=0)
     with pytest.raises(ValueError, match=r"alpha=1e-30 is too small .* Fix: take a larger alpha"):
         regress("rbf", X, np.ones(120), alpha=1e-30)
 
 
-# SURE: its row step beside the paper's quadratic program, its objective, weights, known answers.
+# SURE: its row step next to the paper's quadratic program, its objective, weights, known answers.
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def solved_program(scores, candidates, bonus):
 
 @pytest.mark.parametrize("bonus", [0.0, 0.05, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("spread", [0.05, 0.4, 2.0])
-def test_the_row_step_solves_the_program_of_the_paper(bonus, spread):
+def test_row_step_solves_program_of_paper(bonus, spread):
     rng = np.random.default_rng(int(100 * bonus + 10 * spread))
     scores = 0.3 + spread * rng.normal(size=(12, 6))
     candidates = some_sets(rng, 12, 6)
@@ -172,18 +172,18 @@ def test_the_row_step_solves_the_program_of_the_paper(bonus, spread):
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
-def test_the_row_step_by_hand():
+def test_row_step_by_hand():
     scores = np.array([[0.4, 0.4, 0.2], [0.1, 0.6, 0.9], [0.5, 0.5, 0.5]])
     candidates = np.array([[1, 1, 1], [1, 1, 0], [0, 1, 1]], dtype=bool)
     found = confident_labels(scores, candidates, 0.3)
-    # Row 0: the tie goes to the first, (.55, .4, .2) less .05 each; row 1: (.1, .75) and .075 more each.
+    # Row 0: the tie goes to the first, (0.55, 0.4, 0.2) less 0.05 each; row 1: (0.1, 0.75) and 0.075 more each.
     np.testing.assert_allclose(found[:2], [[0.5, 0.35, 0.15], [0.175, 0.825, 0]], atol=1e-15)
     np.testing.assert_allclose(found[2], [0, 0.575, 0.425])
     np.testing.assert_array_equal(scores[2], 0.5)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
-def test_no_round_makes_the_objective_larger(iris, kernel):
+def test_no_round_makes_objective_larger(iris, kernel):
     X, candidates, _ = iris
     weights = np.random.default_rng(0).random(150) + 0.1
     model = SUREClassifier(kernel=kernel).fit(X, candidates, sample_weight=weights)
@@ -192,7 +192,7 @@ def test_no_round_makes_the_objective_larger(iris, kernel):
     assert (np.diff(model.objective_) <= 1e-9 * np.abs(model.objective_[:-1])).all()
 
 
-def test_the_objective_is_the_one_that_is_written_down(iris):
+def test_objective_is_the_one_that_is_written_down(iris):
     """After one round: |F - p|^2 - bonus max p + alpha tr(A'KA), all from the kernel matrix by hand."""
     X, candidates, _ = iris
     model = SUREClassifier(max_iter=1, alpha=0.2, bonus=0.4, width=0.5).fit(X, candidates)
@@ -213,7 +213,7 @@ def test_the_objective_is_the_one_that_is_written_down(iris):
     np.testing.assert_allclose(model.decision_function(X), K @ (inverse @ (P - b)) + b, atol=1e-8)
 
 
-def test_the_bonus_makes_rows_sure(iris):
+def test_bonus_makes_rows_sure(iris):
     X, candidates, _ = iris
     sure = [
         SUREClassifier(bonus=bonus).fit(X, candidates).label_distributions_.max(axis=1).mean()
@@ -237,7 +237,7 @@ def test_weights_are_repetition(iris, kernel):
     np.testing.assert_allclose(weighted.label_distributions_[absent], expected)
 
 
-def test_a_class_that_only_rows_without_weight_may_have_is_never_predicted(iris):
+def test_class_that_only_rows_without_weight_may_have_is_never_predicted(iris):
     X, candidates, _ = iris
     wide = np.hstack([candidates, np.zeros((150, 2), dtype=bool)])
     wide[0, 3] = True
@@ -261,7 +261,7 @@ def test_duplicates_and_rows_that_may_be_anything(iris):
     assert set(nothing.predict(X)) == {0}  # ties to the first class
 
 
-# PL-AGGD and PL-CL: what they minimise, steps beside the equations, known answers.
+# PL-AGGD and PL-CL: what they minimise, steps next to the equations, known answers.
 
 
 BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
@@ -269,7 +269,7 @@ BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
 
 @BOTH
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (0.0, 5.0), (3.0, 0.2)])
-def test_aggd_no_round_makes_the_objective_larger(half_iris, learner, weights):
+def test_aggd_no_round_makes_objective_larger(half_iris, learner, weights):
     X, candidates, _ = half_iris
     feature_weight, label_weight = weights
     model = learner(max_iter=12, feature_weight=feature_weight, label_weight=label_weight, n_neighbors=5)
@@ -280,7 +280,7 @@ def test_aggd_no_round_makes_the_objective_larger(half_iris, learner, weights):
 
 
 @BOTH
-def test_it_ends_by_itself(half_iris, learner):
+def test_it_ends_automatically(half_iris, learner):
     X, candidates, _ = half_iris
     model = learner(max_iter=100).fit(X, candidates)
     assert model.converged_
@@ -288,7 +288,7 @@ def test_it_ends_by_itself(half_iris, learner):
     assert not learner(max_iter=1).fit(X, candidates).converged_
 
 
-def test_one_round_by_the_equations(half_iris):
+def test_one_round_by_equations(half_iris):
     """PL-AGGD with the pieces put together by hand, the objective written out with dense matrices."""
     X, candidates, _ = half_iris
     X, candidates = X[::2][:36], candidates[::2][:36]
@@ -323,7 +323,7 @@ def complement(half_iris):
     return regression, candidates, Complement(regression, candidates, 0.5, 0.8)
 
 
-def test_the_step_of_the_complement_is_the_best(complement):
+def test_step_of_complement_is_best(complement):
     """No other q between 1 - S and 1 brings its part of the objective further down."""
     regression, candidates, part = complement
     start = regression.solve((~candidates).astype(float)).scores
@@ -342,7 +342,7 @@ def test_the_step_of_the_complement_is_the_best(complement):
         assert value(other) > value(q)
 
 
-def test_what_the_complement_aims_at(complement):
+def test_what_complement_aims_at(complement):
     """w |Y - T|^2 and |Y - F|^2 + b |Y - (1 - q)|^2 differ by a constant."""
     regression, candidates, part = complement
     labels = candidates / candidates.sum(axis=1, keepdims=True)
@@ -361,7 +361,7 @@ def test_what_the_complement_aims_at(complement):
     assert part.cost(labels) == pytest.approx(cost)
 
 
-def test_a_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
+def test_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
     X, candidates, _ = half_iris
     alone = PLAGGDClassifier(0.05, max_iter=4).fit(X, candidates)
     beside = PLCLClassifier(0.05, max_iter=4, agreement=0.0).fit(X, candidates)
@@ -370,7 +370,7 @@ def test_a_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
 
 
 @BOTH
-def test_rows_that_say_nothing_duplicates_and_a_class_that_nobody_has(half_iris, learner):
+def test_rows_that_say_nothing_duplicates_and_class_that_no_one_has(half_iris, learner):
     X, candidates, y = half_iris
     wide = np.hstack([candidates, np.zeros((75, 1), dtype=bool)])
     wide[::5, :3] = True
@@ -414,7 +414,7 @@ def written_out(model, X, candidates):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.3, 2.0]), st.sampled_from(["auto", 0.1, 1.0, 10.0]))
-def test_regisl_no_round_makes_the_objective_larger(seed, bonus, theta):
+def test_regisl_no_round_makes_objective_larger(seed, bonus, theta):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     candidates = some_sets(rng, 20, 4)
@@ -440,7 +440,7 @@ def test_two_rows_by_hand():
     np.testing.assert_allclose(model.decision_function([[0.3]])[0, :2], [0, 1], atol=1e-3)
 
 
-def test_new_rows_are_the_mean_of_their_neighbours():
+def test_new_rows_are_mean_of_their_neighbours():
     X = np.array([[0.0], [1.0], [5.0]])
     candidates = np.eye(3, dtype=bool)
     model = RegISLClassifier(2.0, n_neighbors=2, scaling=None).fit(X, candidates)
@@ -451,8 +451,8 @@ def test_new_rows_are_the_mean_of_their_neighbours():
     np.testing.assert_allclose(model.predict_proba([[0.2], [5.0]]), found, atol=1e-12)
 
 
-def test_a_width_at_which_nothing_is_similar(iris_of_regisl):
-    """All similarities round to 0: nothing is learned of the sets, and new rows go by the nearest one."""
+def test_width_at_which_nothing_is_similar(iris_of_regisl):
+    """All similarities round to 0: nothing is learned of the sets, and new rows use the nearest one."""
     X, first = np.unique(iris_of_regisl[0], axis=0, return_index=True)
     candidates = iris_of_regisl[1][first]
     even = candidates / candidates.sum(axis=1, keepdims=True)
@@ -469,7 +469,7 @@ def test_similarities():
     np.testing.assert_allclose(relative, [[1, 1, np.exp(-1)], [1, np.exp(-0.5), np.exp(-0.5)]])
 
 
-def test_the_width_by_itself(iris_of_regisl):
+def test_width_automatically(iris_of_regisl):
     X, candidates, _ = iris_of_regisl
     model = RegISLClassifier(n_neighbors=3, scaling=None).fit(X, candidates)
     distances = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 1:4]
@@ -479,12 +479,12 @@ def test_the_width_by_itself(iris_of_regisl):
     assert median_distance(np.zeros((1, 0))) == 1.0
 
 
-def test_the_laplacian():
+def test_laplacian():
     W = sparse.csr_matrix([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]])
     np.testing.assert_array_equal(laplacian(W).toarray(), [[2, -2, 0], [-2, 3, -1], [0, -1, 1]])
 
 
-def test_regisl_the_bonus_makes_rows_sure(iris_of_regisl):
+def test_regisl_bonus_makes_rows_sure(iris_of_regisl):
     X, candidates, _ = iris_of_regisl
     sure = [
         RegISLClassifier(bonus=bonus).fit(X, candidates).label_distributions_.max(axis=1).mean()

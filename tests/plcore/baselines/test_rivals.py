@@ -1,4 +1,5 @@
-"""What holds for every rival: it can be stored, searched over, goes through points where rows are many, refuses what is
+"""Properties of every baseline: it can be stored, searched over, goes through points where rows are many, refuses
+what is
 wrong, and learns Lost."""
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def model(request):
 
 @pytest.fixture(params=FAST[:3], ids=lambda model: type(model).__name__)
 def ridge(request):
-    """Those that regress on kernels."""
+    """Baselines that regress on kernels."""
     return clone(request.param)
 
 
@@ -57,7 +58,7 @@ def test_it_can_be_stored(half_iris, model):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_soft_labels_and_scores_keep_to_the_sets(half_iris, model):
+def test_soft_labels_and_scores_keep_to_sets(half_iris, model):
     X, candidates, _ = half_iris
     wide = np.hstack([candidates, np.zeros((75, 1), dtype=bool)])
     model.fit(X, wide)
@@ -89,7 +90,7 @@ def test_classes_change_places(half_iris, model):
     np.testing.assert_allclose(turned, scores[:, [2, 0, 1]], atol=1e-6)
 
 
-def test_the_scale_of_features_does_not_matter_unless_asked(half_iris, model):
+def test_scale_of_features_does_not_matter_unless_asked(half_iris, model):
     X, candidates, _ = half_iris
     scores = model.fit(X, candidates).decision_function(X)
     scaled = X * [1, 10, 100, 1e5] + 7
@@ -120,7 +121,7 @@ def test_many_rows_go_through_points(half_iris, ridge, kernel, monkeypatch):
         (PLGPClassifier(length_scale=1.0, variance=10.0), "predict_proba", 1e-2),
     ],
 )
-def test_sparse_rows_give_the_model_of_dense_ones(iris, learner, said, atol):
+def test_sparse_rows_give_model_of_dense_ones(iris, learner, said, atol):
     X, candidates, _ = iris
     stored = sparse.csr_matrix(X)
     dense = clone(learner).set_params(scaling=None).fit(X, candidates)
@@ -141,7 +142,7 @@ def test_the_same_seed_gives_the_same_points(half_iris, monkeypatch):
     assert np.abs(found[0] - found[3]).max() > 1e-3
 
 
-def test_a_grid_is_searched_without_clean_labels(half_iris):
+def test_grid_is_searched_without_clean_labels(half_iris):
     X, candidates, y = half_iris
     model = make_pipeline(StandardScaler(), SUREClassifier(scaling=None))
     grid = {f"sureclassifier__{name}": values for name, values in PARAMETER_GRIDS["SUREClassifier"].items()}
@@ -177,13 +178,13 @@ def test_wrong_input_is_refused(half_iris, learner, wrong):
 @pytest.mark.parametrize(
     ("learner", "new", "trained"),
     [
-        (SUREClassifier, 0.7, 0.8),  # .794 over ten folds
-        (PLAGGDClassifier, 0.68, 0.82),  # .783
-        (PLCLClassifier, 0.68, 0.82),  # .776
-        (RegISLClassifier, 0.3, 0.6),  # .415: behind PL-SVM and the ridges, level with PL-KNN
+        (SUREClassifier, 0.7, 0.8),  # 0.794 over ten folds
+        (PLAGGDClassifier, 0.68, 0.82),  # 0.783
+        (PLCLClassifier, 0.68, 0.82),  # 0.776
+        (RegISLClassifier, 0.3, 0.6),  # 0.415: behind PL-SVM and the ridges, level with PL-KNN
     ],
 )
-def test_lost_without_a_clean_label(learner, new, trained):
+def test_lost_without_clean_label(learner, new, trained):
     """One fold of ten: the accuracy on new rows and on training rows."""
     stored = np.load(DATA / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]

@@ -34,7 +34,7 @@ def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
         DaskCluster("tcp://10.0.0.1:8786", tmp_path)
 
 
-def test_a_folder_is_seen_or_not(tmp_path: Path) -> None:
+def test_folder_is_seen_or_not(tmp_path: Path) -> None:
     assert sees(str(tmp_path))
     assert not sees(str(tmp_path / "nowhere"))
 
@@ -84,7 +84,7 @@ class Lost(Future[Any]):
 
 
 @pytest.mark.parametrize("status", ["pending", "error"])
-def test_a_result_that_goes_with_its_worker_is_waited_for_again(
+def test_result_that_goes_with_its_worker_is_waited_for_again(
     monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
     monkeypatch.setattr(Lost, "status", status)
@@ -98,7 +98,7 @@ def test_a_result_that_goes_with_its_worker_is_waited_for_again(
         assert sorted(result for _, result in runner.map(abs, range(-3, 0))) == [1, 2, 3]
 
 
-def test_who_has_no_say_in_the_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
+def test_who_has_no_say_in_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
     client.workers = {}
@@ -121,7 +121,7 @@ def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path)
 
 @pytest.mark.dask
 class TestCluster:
-    def test_no_scheduler_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_scheduler_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
         with pytest.raises(RunnerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
             DaskCluster("tcp://127.0.0.1:1", tmp_path)
@@ -134,7 +134,7 @@ class TestCluster:
         with pytest.raises(RunnerError, match=rf"has other versions: numba {real('numba')}, here 1\.0\. Fix"):
             DaskCluster(cluster.scheduler_address, tmp_path)
 
-    def test_a_folder_that_workers_do_not_see_is_refused(
+    def test_folder_that_workers_do_not_see_is_refused(
         self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(dask_cluster, "sees", blind)
@@ -142,7 +142,7 @@ class TestCluster:
             DaskCluster(cluster.scheduler_address, tmp_path)
         assert not list(tmp_path.iterdir())
 
-    def test_a_cluster_without_workers_is_refused(self, tmp_path: Path) -> None:
+    def test_cluster_without_workers_is_refused(self, tmp_path: Path) -> None:
         from distributed import LocalCluster
 
         with (
@@ -156,7 +156,7 @@ class TestCluster:
             "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
-    def test_a_cluster_whose_last_worker_goes_is_not_waited_for_without_end(
+    def test_cluster_whose_last_worker_goes_is_not_waited_for_without_end(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from distributed import LocalCluster
@@ -190,7 +190,7 @@ class TestCluster:
         assert sorted(found) == list(range(5))
         assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(5)]
 
-    def test_a_block_that_kills_its_workers_is_named_and_the_cluster_goes_on(self, tmp_path: Path) -> None:
+    def test_block_that_kills_its_workers_is_named_and_cluster_continues(self, tmp_path: Path) -> None:
         with two_workers(allowed_failures=0) as cluster:
             runner = DaskCluster(cluster.scheduler_address, tmp_path)
             with pytest.raises(

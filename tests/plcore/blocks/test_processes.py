@@ -74,7 +74,7 @@ def test_one_death_takes_one_pool_with_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(made) == 2
 
 
-def test_a_pool_that_is_closed_waits_for_nothing_that_is_under_way(
+def test_pool_that_is_closed_waits_for_nothing_that_is_under_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "LOOK", 0.01)
@@ -125,14 +125,14 @@ def test_processes_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
 
 
 def exists(pid: int) -> bool:
-    """Whether this process runs; one that has ended and that nobody has asked for does not."""
+    """Whether this process runs; one that has ended and that no one has asked for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_a_block_that_kills_every_process_is_named_and_no_other(tmp_path: Path) -> None:
+def test_block_that_kills_every_process_is_named_and_no_other(tmp_path: Path) -> None:
     pool = ProcessPool(2)
     with pytest.raises(
         BlockError, match=f"Squaring 7 cannot be done: its process was killed {DEATHS + 1} times"

@@ -1,4 +1,4 @@
-"""What all runners promise."""
+"""Guarantees of all runners."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Pat
     assert times(tmp_path) == dict.fromkeys(range(9), 1)
 
 
-def test_no_jobs_are_no_work(runner: Runner) -> None:
+def test_no_jobs_are_not_work(runner: Runner) -> None:
     assert list(runner.map(square, [])) == []
 
 
-def test_a_job_that_fails_is_named_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
+def test_job_that_fails_is_named_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(BlockError) as refused:
         list(runner.map(square_but_seven, jobs(tmp_path, 9)))
     assert str(refused.value).startswith("Squaring 7 cannot be done: ValueError: seven is no number for this")
     assert refused.value.job == jobs(tmp_path, 9)[7]
 
 
-def test_a_runner_goes_on_working_after_a_failure(runner: Runner, tmp_path: Path) -> None:
+def test_runner_continues_working_after_failure(runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(BlockError):
         list(runner.map(square_but_seven, jobs(tmp_path, 9)))
     assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
@@ -52,7 +52,7 @@ def test_cancelled_work_ends_after_what_is_under_way(runner: Runner, tmp_path: P
     assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3, "the next work is not cancelled"
 
 
-def test_who_stops_asking_takes_back_what_has_not_begun(runner: Runner, tmp_path: Path) -> None:
+def test_who_stops_asking_withdraws_what_has_not_begun(runner: Runner, tmp_path: Path) -> None:
     found = runner.map(square, jobs(tmp_path, 50))
     next(found)
     found.close()  # type: ignore[attr-defined]
@@ -96,16 +96,16 @@ def test_who_waits_is_called_meanwhile_and_may_end_it(
     assert len(list(others.map(square_when_told, asked, go.touch))) == 3
 
 
-def test_alone_is_the_function() -> None:
+def test_alone_is_function() -> None:
     assert alone(np.square, 3) == 9
 
 
-def test_an_error_without_words_has_its_name() -> None:
+def test_error_without_words_has_its_name() -> None:
     assert said(ValueError("two\n lines")) == "ValueError: two lines"
     assert said(MemoryError()) == "MemoryError."
 
 
-def test_the_runner_is_chosen_by_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runner_is_chosen_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
     assert isinstance(make_runner("", tmp_path), Inline)
     pool = make_runner("processes:3", tmp_path)
@@ -116,7 +116,7 @@ def test_the_runner_is_chosen_by_a_word(tmp_path: Path, monkeypatch: pytest.Monk
         make_runner("tcp://127.0.0.1:1", tmp_path)
 
 
-# What a process computes with, and that one of other code is refused.
+# Numeric libraries of a process; other code is refused.
 
 
 def test_code_and_versions_name_what_results_depend_on() -> None:
@@ -130,7 +130,5 @@ def test_who_computes_with_something_else_is_refused(monkeypatch: pytest.MonkeyP
     check_code(mine)
     monkeypatch.setattr(parts, "_sources", lambda: "later")
     assert code_here() != mine
-    with pytest.raises(
-        RuntimeError, match=r"other versions than whoever asked: later 3\..*, there \w{12} 3\."
-    ):
+    with pytest.raises(RuntimeError, match=r"other versions than the caller: later 3\..*, there \w{12} 3\."):
         check_code(mine)

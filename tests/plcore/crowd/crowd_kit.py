@@ -1,4 +1,4 @@
-"""What crowd-kit 1.4.2 makes of some votes, kept in crowd_kit_answers.txt: crowd-kit itself wants transformers.
+"""Results of crowd-kit 1.4.2 for some votes, stored in crowd_kit_answers.txt: crowd-kit itself wants transformers.
 
 Made by, with what requirements-dev.txt pins:
 pip install --no-deps crowd-kit==1.4.2 && python -m tests.plcore.crowd.crowd_kit

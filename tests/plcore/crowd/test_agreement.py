@@ -63,9 +63,9 @@ def apart(a, b):
 
 
 def test_published_examples():
-    assert krippendorff_alpha(votes_of(WIKIPEDIA)) == pytest.approx(56 / 81, abs=1e-9)  # .691
-    assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # .743
-    # Gwet (2014): AC1 .77544 with observed agreement .81818 and chance .19032; by fractions:
+    assert krippendorff_alpha(votes_of(WIKIPEDIA)) == pytest.approx(56 / 81, abs=1e-9)  # 0.691
+    assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # 0.743
+    # Gwet (2014): AC1 0.77544 with observed agreement 0.81818 and chance 0.19032; by fractions:
     size = [sum(line[row] is not None for line in KRIPPENDORFF) for row in range(12)]
     pi = [
         sum((line[row] == k) / size[row] for row in range(12) for line in KRIPPENDORFF) / 12
@@ -79,7 +79,7 @@ def test_published_examples():
 
 
 @pytest.mark.parametrize("table", [WIKIPEDIA, KRIPPENDORFF])
-def test_it_is_what_krippendorff_gives(table):
+def test_it_matches_krippendorff(table):
     values = [[np.nan if one is None else one for one in line] for line in table]
     expected = krippendorff.alpha(values, level_of_measurement="nominal")
     assert krippendorff_alpha(votes_of(table)) == pytest.approx(expected, abs=1e-12)
@@ -105,14 +105,14 @@ def test_it_is_what_krippendorff_gives_of_any_votes(votes):
 
 
 @given(CROWDS)
-def test_it_is_what_counting_pairs_gives(votes):
+def test_it_matches_counting_pairs(votes):
     for distance, measure in (("set", apart), ("nominal", lambda a, b: a != b)):
         found = krippendorff_alpha(votes, distance)
         if not found.reason:
             assert found == pytest.approx(by_pairs(votes, measure), abs=1e-9)
 
 
-def test_the_distance_of_sets():
+def test_distance_of_sets():
     """Equal 0, subset 1 - 2/3 x 1/2, overlap 1 - 1/3 x 1/3, nothing in common 1."""
     pairs = [({1}, {1}, 0), ({1}, {1, 2}, 2 / 3), ({1, 2}, {2, 3}, 8 / 9), ({1}, {2}, 1)]
     votes = [(row, who, said) for row, (a, b, _d) in enumerate(pairs) for who, said in (("a", a), ("b", b))]
@@ -122,7 +122,7 @@ def test_the_distance_of_sets():
     assert krippendorff_alpha(votes, "set") == pytest.approx(1 - observed / expected, abs=1e-12)
 
 
-def test_where_it_is_undefined_a_sentence_says_why():
+def test_if_it_is_undefined_sentence_says_why():
     alone = krippendorff_alpha([(0, "a", "x"), (1, "b", "y")])
     assert np.isnan(alone)
     assert alone.reason == "No row has been answered by two people."
@@ -141,7 +141,7 @@ def test_where_it_is_undefined_a_sentence_says_why():
     assert np.isnan(high)
 
 
-def test_a_figure_is_a_number():
+def test_figure_is_number():
     found = krippendorff_alpha(votes_of(WIKIPEDIA))
     assert isinstance(found, float)
     assert isinstance(found, Agreement)
@@ -177,7 +177,7 @@ def test_ac1_and_its_interval():
         gwet_ac1(votes, n_values=2)
 
 
-def test_rows_of_one_vote_count_for_the_chance_of_ac1_alone():
+def test_rows_of_one_vote_count_for_chance_of_ac1_alone():
     votes = [(0, "a", "x"), (0, "b", "x"), (1, "a", "y")]
     assert gwet_ac1(votes, least_rows=1) == pytest.approx((1 - 0.5) / (1 - 0.5))
     assert np.isnan(krippendorff_alpha(votes))
@@ -211,7 +211,7 @@ def test_names_and_order_change_nothing(votes, random):
         np.testing.assert_allclose(figure(moved), figure(last), atol=1e-9)
 
 
-def test_intervals_are_those_of_the_seed():
+def test_intervals_match_seed():
     votes = noisy(np.random.default_rng(5))
     for distance in ("nominal", "set"):
         one = krippendorff_alpha(votes, distance, n_bootstrap=450, random_state=7)
@@ -228,7 +228,7 @@ def test_intervals_are_those_of_the_seed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "right", "people"), [(40, 0.85, 2), (80, 0.6, 3)])
-def test_intervals_hold_the_figure_of_very_many_rows(n, right, people):
+def test_intervals_hold_figure_of_very_many_rows(n, right, people):
     rng = np.random.default_rng(n)
     many = noisy(rng, 60_000, right=right, people=people)
     for figure in (krippendorff_alpha, gwet_ac1):
@@ -241,7 +241,7 @@ def test_intervals_hold_the_figure_of_very_many_rows(n, right, people):
         assert held / 400 >= 0.93
 
 
-def test_what_is_no_good_is_said():
+def test_what_is_no_good_is_reported():
     with pytest.raises(ValueError, match="distance must be one of 'nominal', 'set'"):
         krippendorff_alpha([(0, "a", 1)], "jaccard")
     with pytest.raises(ValueError, match="n_bootstrap must be an int of at least 0"):

@@ -1,4 +1,4 @@
-"""Who is guessing and who is too fast: rates by simulation, the evidence by hand."""
+"""Detection of guessing and too fast annotators: rates by simulation, the evidence by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def told(right, rng, persons=PERSONS, answers=LONG, chance=0.25):
 
 
 @pytest.mark.parametrize("choices", [2, 4, 10])
-def test_a_guesser_is_told_soon_and_the_least_honest_hardly_ever(choices):
+def test_guesser_is_reported_soon_and_least_honest_hardly_ever(choices):
     rng = np.random.default_rng(choices)
     chance = 1 / choices
     assert (told(chance, rng, answers=FIRST, chance=chance) <= FIRST).mean() >= 0.95
@@ -30,8 +30,8 @@ def test_a_guesser_is_told_soon_and_the_least_honest_hardly_ever(choices):
 
 
 @pytest.mark.parametrize("choices", [2, 3, 4, 5, 6, 8, 10, 15, 20])
-def test_how_many_of_the_least_honest_are_told_counted_exactly(choices):
-    """By the number of wrong answers, which is all that the evidence goes by."""
+def test_how_many_of_least_honest_are_reported_counted_exactly(choices):
+    """By the number of wrong answers, which is all that the evidence uses."""
     h = float(least_honest(1 / choices))
     right, wrong = (check_guessing([hit], [1 / choices]).evidence for hit in (1, 0))
     shares, told = np.zeros(LONG + 2), 0.0
@@ -46,7 +46,7 @@ def test_how_many_of_the_least_honest_are_told_counted_exactly(choices):
     assert told <= 0.008
 
 
-def test_less_is_enough_at_the_thirtieth_answer():
+def test_less_is_enough_at_thirtieth_answer():
     right, wrong = (check_guessing([hit], [0.25]).evidence for hit in (1, 0))
     errors = next(k for k in range(30) if wrong**k * right ** (30 - k) >= TOLD_THEN)
     assert wrong**errors * right ** (30 - errors) < TOLD_AT
@@ -70,7 +70,7 @@ def test_what_people_say_is_surer_of_nothing_than_they_are():
     masks, free = np.eye(4, dtype=bool)[said], np.ones((201, 4), dtype=bool)
     model = DawidSkene().fit_masks(rows, who, masks, free)
     found = what_they_say(rows, who, masks, free)
-    assert (found[200] == 0).all(), "nobody has said anything of it"
+    assert (found[200] == 0).all(), "no one has said anything of it"
     own = model.label_distributions_[:200]
     alike = model.posterior_masks(rows, who + 100, masks, free)[:200]
     np.testing.assert_allclose(found[:200], (own + alike) / 2)
@@ -84,7 +84,7 @@ def test_what_people_say_is_surer_of_nothing_than_they_are():
     np.testing.assert_array_equal(found, what_they_say(rows, who, masks, free, model))
 
 
-def test_the_least_honest():
+def test_least_honest():
     found = least_honest([1 / 2, 1 / 3, 1 / 4, 1 / 10, 0.6, 1.0])
     np.testing.assert_allclose(found, [0.875, 11 / 15, 0.7, 0.64, 0.6, 1.0])
     many = np.linspace(0.01, 0.59, 100)
@@ -92,25 +92,25 @@ def test_the_least_honest():
     assert (least_honest(many) < 1).all()
 
 
-def test_an_honest_person_is_a_supermartingale():
-    """The mean of the evidence of one answer is 1 for the least honest, and less for everybody better."""
+def test_honest_person_is_supermartingale():
+    """The mean of the evidence of one answer is 1 for the least honest, and less for everyone better."""
     for chance in (0.5, 0.3, 0.1):
         right, wrong = (check_guessing([hit], [chance]).evidence for hit in (1, 0))
         h = float(least_honest(chance))
         assert h * right + (1 - h) * wrong == pytest.approx(1)
         assert 0.99 * right + 0.01 * wrong < 1
         assert check_guessing([chance], [chance]).evidence == pytest.approx(1), (
-            "what nobody knows tells nothing"
+            "what no one knows tells nothing"
         )
 
 
-def test_the_evidence_by_hand():
+def test_evidence_by_hand():
     check = check_guessing([0, 1, 0, 0, 0, 0, 0, 1], [0.25] * 8)
     assert check.answers == 8
     assert check.right == 2
     assert check.chance == 2
     assert check.evidence == pytest.approx((0.25 / 0.7) ** 2 * (0.75 / 0.3) ** 6)
-    # 2.5, .89, 2.2, 5.6, 14, 35, 87, 31: never 200
+    # 2.5, 0.89, 2.2, 5.6, 14, 35, 87, 31: never 200
     assert not check.guessing
     more = check_guessing([0, 1, *[0] * 6, 1], [0.25] * 9)
     assert more.told_after == 8, "at 219, and still told though the ninth is right"
@@ -139,7 +139,7 @@ def test_probabilities_are_checked():
 
 
 def crowd(rng, kind, n=60, m=4, shares=(0.25,) * 4):
-    """Votes of three honest people (.85) and one of `kind` on all rows, the truth."""
+    """Votes of three honest people (0.85) and one of `kind` on all rows, the truth."""
     y = rng.choice(m, n, p=shares)
     votes = [
         (row, who, int(y[row] if rng.random() < 0.85 else rng.integers(m)))
@@ -155,7 +155,7 @@ def crowd(rng, kind, n=60, m=4, shares=(0.25,) * 4):
 
 
 @pytest.mark.parametrize("kind", ["any", "first"])
-def test_a_guesser_among_honest_people_is_told(kind):
+def test_guesser_among_honest_people_is_reported(kind):
     rng = np.random.default_rng(0)
     runs = [who_is_guessing(crowd(rng, kind)[0]) for _ in range(40)]
     soon = [checks["guesser"].told_after or np.inf for checks in runs]
@@ -163,7 +163,7 @@ def test_a_guesser_among_honest_people_is_told(kind):
     assert not any(checks[who].guessing for checks in runs for who in "abc")
 
 
-def test_always_the_commonest_class_is_no_honest_work():
+def test_always_commonest_class_is_not_honest_work():
     """Right in nearly half of the rows; chance is the share of that class, not one of four."""
     rng = np.random.default_rng(1)
     votes, _ = crowd(rng, "commonest", n=150, shares=(0.1, 0.45, 0.35, 0.1))
@@ -200,7 +200,7 @@ def test_one_person_alone_cannot_be_told():
     assert apart["a"].answers == 0
 
 
-def test_narrowing_down_is_held_against_the_chance_of_a_set():
+def test_narrowing_down_is_held_against_chance_of_set():
     truth = np.eye(4)[[0, 1, 2, 3]]
     check = who_is_guessing([(row, "a", {row, (row + 1) % 4}) for row in range(4)], known=truth)["a"]
     assert check.right == 4

@@ -15,7 +15,7 @@ from plcore.labels import CandidateError
 VOTES = [(2, "ben", "wren"), (0, "ann", {"emu", "wren"}), (0, "ben", ["emu"])]
 
 
-def test_a_sequence_and_a_table_are_the_same():
+def test_sequence_and_table_are_the_same():
     table = pd.DataFrame(VOTES, columns=["row", "annotator", "labels"])
     for votes in (VOTES, iter(VOTES), table, table.set_index([[5, 5, 7]]), [list(vote) for vote in VOTES]):
         read = read_votes(votes)
@@ -28,7 +28,7 @@ def test_a_sequence_and_a_table_are_the_same():
         assert read.shared.tolist() == [0]
 
 
-def test_the_last_vote_counts():
+def test_last_vote_counts():
     read = read_votes([(0, "a", "x"), (1, "a", "x"), (0, "b", "x"), (0, "a", "y")])
     assert read.rows.tolist() == [1, 0, 0]
     assert read.masks[:, 1].tolist() == [False, False, True]
@@ -98,7 +98,7 @@ def test_what_is_no_good_is_named(votes, words):
         read_votes(votes)
 
 
-def test_what_does_not_go_with_the_candidates_is_named():
+def test_input_that_does_not_go_with_candidates_is_named():
     frame = pd.DataFrame(np.ones((2, 2), dtype=bool), columns=["emu", "kea"])
     with pytest.raises(ValueError, match="Vote 1: there is no class 'wren'; there are 'emu', 'kea'"):
         read_votes([(0, "a", "emu"), (0, "b", "wren")], frame)
@@ -112,7 +112,7 @@ def test_what_does_not_go_with_the_candidates_is_named():
         read_votes(pd.DataFrame({"row": [0], "annotator": ["a"], "label": ["x"]}))
 
 
-# What most people say, and where nobody can tell.
+# Majority vote, and ties.
 
 
 SETS = st.one_of(st.integers(0, 3), st.sets(st.integers(0, 3), min_size=1))
@@ -126,7 +126,7 @@ def test_most_votes_win_and_ties_do_not():
     assert found.dtype == object
 
 
-def test_a_set_is_shared_by_its_members():
+def test_set_is_shared_by_its_members():
     assert majority([(0, "a", {"x", "y"}), (0, "b", {"y", "z"})]).tolist() == ["y"]
     assert majority([(0, "a", {"x", "y", "z"}), (0, "b", {"x"}), (0, "c", "y")]).tolist() == [None]
     thirds = [(0, who, {"x", "y", "z"}) for who in "abc"]
@@ -143,7 +143,7 @@ def test_only_candidates_count():
 
 
 @given(CROWDS)
-def test_it_is_what_counting_gives(votes):
+def test_it_matches_counting(votes):
     last = {(row, who): {said} if isinstance(said, int) else said for row, who, said in votes}
     for row, found in enumerate(majority(votes)):
         counts = dict.fromkeys(range(4), 0.0)
@@ -155,7 +155,7 @@ def test_it_is_what_counting_gives(votes):
 
 
 @given(CROWDS, st.randoms(use_true_random=False))
-def test_names_of_people_and_the_order_of_rows_change_nothing(votes, random):
+def test_names_of_people_and_order_of_rows_change_nothing(votes, random):
     names = random.sample(range(6), 6)
     renamed = [(row, names[who], said) for row, who, said in votes]
     np.testing.assert_array_equal(majority(renamed), majority(votes))
@@ -173,7 +173,7 @@ CELLS = [
 ]
 
 
-def test_every_label_is_a_question_of_its_own():
+def test_every_label_is_question_of_its_own():
     expected = {"sun": [(0, "a", "yes"), (0, "b", "no")], "sea": [(1, "a", "no")]}
     assert votes_by_label(CELLS) == expected
     assert votes_by_label(iter(CELLS)) == expected
@@ -183,7 +183,7 @@ def test_every_label_is_a_question_of_its_own():
     assert votes_by_label([]) == {}
 
 
-def test_the_votes_go_where_votes_go():
+def test_votes_go_if_votes_go():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(60, 2))
     cells = [

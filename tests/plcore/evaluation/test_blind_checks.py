@@ -55,18 +55,18 @@ def test_what_answers_leave_is_right_or_open_and_what_they_took_is_wrong() -> No
         (1, 2): OPEN,
         (2, 0): OPEN,
         (2, 2): OPEN,
-        (3, 1): OPEN,  # set aside
+        (3, 1): OPEN,  # excluded
         (3, 2): OPEN,
     }
 
 
-def test_an_answer_beyond_the_candidates_makes_all_of_them_wrong() -> None:
+def test_answer_beyond_candidates_makes_all_of_them_wrong() -> None:
     said = by_hand([[0, 0, 1], [1, 1, 1], [1, 0, 1], [0, 1, 1]], [1, 0, 0, 0])
     assert said[0, 0] == said[0, 1] == WRONG
     assert (0, 2) not in said
 
 
-def test_of_nothing_looked_at_the_share_is_unknown() -> None:
+def test_of_nothing_looked_at_share_is_unknown() -> None:
     found = scored_candidates(SCORES, BEFORE, BEFORE, np.zeros(4, dtype=bool), np.zeros(4, dtype=bool))
     seen = precision_above(found, 0.7)
     assert (seen.scored, seen.looked_at, seen.right) == (3, 0, 0)
@@ -80,7 +80,7 @@ DETECTIONS = st.lists(
 
 
 @given(DETECTIONS, st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.sampled_from([None, 0, 1]))
-def test_counts_are_those_of_counting_one_by_one(
+def test_counts_match_counting_one_by_one(
     detections: list[tuple[int, float, int]], threshold: float, label: int | None
 ) -> None:
     labels, scores, verdicts = (np.array([one[k] for one in detections]) for k in range(3))
@@ -114,13 +114,13 @@ MISSES = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.5])
 
 
 @pytest.mark.parametrize(("miss", "needed"), [(0.05, 19), (0.1, 9), (0.01, 99), (0.3, 3), (0.5, 1)])
-def test_the_first_number_of_checks_that_allows_a_finite_threshold(miss, needed):
+def test_first_number_of_checks_that_allows_finite_threshold(miss, needed):
     assert checks_needed(miss) == needed
     assert conformal_threshold(np.arange(needed), miss) == needed - 1
     assert np.isinf(conformal_threshold(np.arange(needed - 1), miss))
 
 
-def test_the_threshold_is_the_score_of_the_right_rank():
+def test_threshold_is_score_of_right_rank():
     scores = np.random.default_rng(0).permutation(np.arange(1, 100) / 100)  # 99 of them: rank 95, 90 and 99
     assert [conformal_threshold(scores, miss) for miss in (0.05, 0.1, 0.01)] == [0.95, 0.9, 0.99]
 
@@ -132,7 +132,7 @@ def test_rates_that_are_nearly_0_or_1_are_neither():
 
 
 @pytest.mark.parametrize("truth", [[0, 3], [0, -2], [0, np.nan], ["a", "b"], [0, 0.5]])
-def test_what_is_no_class_number_is_refused(truth):
+def test_non_class_number_is_refused(truth):
     with pytest.raises(ValueError, match=r"from 0 to 2, or -1.*Got \[.*get_indexer"):
         conformity_scores(np.full((2, 3), 0.25), truth)
 
@@ -141,7 +141,7 @@ def test_without_scores_nothing_may_be_left_out():
     assert np.isinf(conformal_threshold([], 0.5))
 
 
-def test_truth_outside_the_candidates_counts_as_a_list_that_cannot_hold_it():
+def test_truth_outside_candidates_counts_as_list_that_cannot_hold_it():
     shares = [[0.75, 0.25, 0.0], [0.5, 0.5, 0.0]]
     assert conformity_scores(shares, [1, -1]).tolist() == [0.75, np.inf]
     scores = np.r_[np.full(95, 0.25), np.full(4, np.inf)]
@@ -168,14 +168,14 @@ def test_known_shortlists():
     assert conformal_sets(shares, candidates, np.inf).tolist() == np.array(candidates, dtype=bool).tolist()
 
 
-def test_equal_scores_are_on_the_list_together():
+def test_equal_scores_are_on_list_together():
     shares = np.full((1, 4), 0.25)
     q = conformal_threshold(conformity_scores(np.tile(shares, (30, 1)), np.zeros(30, dtype=int)), 0.05)
     assert conformal_sets(shares, np.ones((1, 4), dtype=bool), q).all()
 
 
 @pytest.mark.parametrize("miss", [0.2, 0.25, 0.4])
-def test_coverage_of_all_orders_is_exactly_that_of_the_theorem(miss):
+def test_coverage_of_all_orders_is_exactly_that_of_theorem(miss):
     """Every order of m + 1 different scores is as likely: the last is within the threshold of the others in exactly
     ceil((m + 1)(1 - a)) of m + 1 orders."""
     orders = list(permutations(range(6)))
@@ -185,7 +185,7 @@ def test_coverage_of_all_orders_is_exactly_that_of_the_theorem(miss):
 
 
 @pytest.mark.parametrize(("miss", "m"), [(0.05, 19), (0.05, 50), (0.1, 37), (0.01, 120)])
-def test_simulated_coverage_lies_between_the_bounds(miss, m):
+def test_simulated_coverage_lies_between_bounds(miss, m):
     """Rows of a model whose shares are wrong on purpose: the promise does not depend on them."""
     rng, runs, k = np.random.default_rng(3), 4_000, 5
     shares = rng.dirichlet(np.full(k, 0.5), size=(runs, m + 1))
@@ -201,7 +201,7 @@ def test_simulated_coverage_lies_between_the_bounds(miss, m):
 
 
 @given(SHARES, arrays(bool, (7, 4)), st.lists(st.integers(-1, 3), min_size=7, max_size=7), MISSES, MISSES)
-def test_a_smaller_miss_rate_gives_lists_that_hold_the_other_ones(shares, candidates, truth, a, b):
+def test_smaller_miss_rate_gives_lists_that_hold_the_other_ones(shares, candidates, truth, a, b):
     scores = conformity_scores(shares, truth)
     narrow, wide = (
         conformal_sets(shares, candidates, conformal_threshold(scores, miss))
@@ -213,25 +213,25 @@ def test_a_smaller_miss_rate_gives_lists_that_hold_the_other_ones(shares, candid
 
 
 @given(SHARES, st.permutations(range(7)), MISSES)
-def test_the_order_of_the_checks_does_not_matter(shares, order, miss):
+def test_order_of_checks_does_not_matter(shares, order, miss):
     scores = conformity_scores(shares, np.arange(7) % 4)
     assert conformal_threshold(scores, miss) == conformal_threshold(scores[list(order)], miss)
 
 
 @given(SHARES, st.integers(0, 6), MISSES)
-def test_a_label_with_a_larger_share_is_never_left_out_before_another(shares, row, miss):
+def test_label_with_larger_share_is_never_left_out_before_another(shares, row, miss):
     q = conformal_threshold(conformity_scores(shares, np.arange(7) % 4), miss)
     (on,) = conformal_sets(shares[[row]], np.ones((1, 4), dtype=bool), q)
     assert on.all() or shares[row][on].min() >= shares[row][~on].max()
 
 
 @pytest.mark.parametrize("miss", [0, 1, -0.1, np.nan, "0.05", True])
-def test_what_is_no_rate_is_refused(miss):
+def test_non_rate_is_refused(miss):
     with pytest.raises(ValueError, match="miss must be a number in"):
         conformal_threshold([0.5], miss)
 
 
-def test_scores_that_are_no_numbers_are_refused():
+def test_scores_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match="NaN"):
         conformal_threshold([0.5, np.nan], 0.05)
 
@@ -239,7 +239,7 @@ def test_scores_that_are_no_numbers_are_refused():
 # Truths outside of the candidates: their rate, and what follows for a row.
 
 
-def test_the_rate_has_its_exact_interval():
+def test_rate_has_its_exact_interval():
     rate = outside_rate(3, 60)
     assert rate.share == 0.05
     assert (rate.low, rate.high) == tuple(map(float, exact_interval(3, 60)))
@@ -255,11 +255,11 @@ def test_without_checks_nothing_is_known():
 def test_bayes_by_hand():
     shares = [[0.1, 0.1, 0.8, 0.0]]
     candidates = [[True, True, False, False]]
-    # .9 * .2 / 2 = .09 inside, .1 * .8 / 2 = .04 outside
+    # 0.9 * 0.2 / 2 = 0.09 inside, 0.1 * 0.8 / 2 = 0.04 outside
     assert outside_probabilities(shares, candidates, 0.1) == pytest.approx([4 / 13])
 
 
-def test_even_shares_leave_the_rate():
+def test_even_shares_leave_rate():
     candidates = np.array([[True, False, False], [True, True, False]])
     assert outside_probabilities(np.full((2, 3), 1 / 3), candidates, 0.05) == pytest.approx([0.05, 0.05])
     assert outside_probabilities(np.zeros((2, 3)), candidates, 0.05) == pytest.approx([0.05, 0.05])
@@ -270,7 +270,7 @@ def test_nothing_lies_outside_of_all_classes_or_of_none():
     assert outside_probabilities(np.full((2, 2), 0.5), candidates, 0.3).tolist() == [0.0, 0.0]
 
 
-def test_a_model_whose_shares_are_right_gives_probabilities_that_are():
+def test_model_whose_shares_are_right_gives_probabilities_that_are():
     """Rows drawn from the very model that Bayes' rule assumes."""
     rng, n, m, rate = np.random.default_rng(0), 40_000, 5, 0.1
     y = rng.integers(m, size=n)
@@ -293,7 +293,7 @@ def test_a_model_whose_shares_are_right_gives_probabilities_that_are():
 
 
 @given(st.floats(0, 0.9), st.floats(0, 0.9), st.integers(0, 2**32 - 1))
-def test_a_higher_rate_puts_no_row_at_less_risk(a, b, seed):
+def test_higher_rate_puts_no_row_at_less_risk(a, b, seed):
     rng = np.random.default_rng(seed)
     shares, candidates = rng.dirichlet(np.ones(4), size=5), rng.random((5, 4)) < 0.5
     low, high = (outside_probabilities(shares, candidates, rate) for rate in sorted((a, b)))
@@ -301,6 +301,6 @@ def test_a_higher_rate_puts_no_row_at_less_risk(a, b, seed):
     assert ((low >= 0) & (high <= 1)).all()
 
 
-def test_outside_what_is_no_rate_is_refused():
+def test_outside_non_rate_is_refused():
     with pytest.raises(ValueError, match="rate"):
         outside_probabilities([[1.0]], [[True]], 1.0)

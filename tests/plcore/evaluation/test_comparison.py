@@ -43,7 +43,7 @@ def told():
     return X, candidates, y
 
 
-def test_the_table_holds_the_figures_of_the_held_out_predictions(told):
+def test_table_holds_figures_of_held_out_predictions(told):
     X, candidates, y = told
     learners = {"good": Told(0), "fair": Told(1), "constant": Told(2)}
     table = compare_learners(X, candidates, learners, y_true=y)
@@ -67,7 +67,7 @@ def test_accuracy_is_unknown_without_truth(told):
     assert chosen(table) == ["good"]
 
 
-def test_every_row_is_predicted_by_a_fit_without_it(blobs):
+def test_every_row_is_predicted_by_fit_without_it(blobs):
     X, candidates, _ = blobs
     folds = PartialKFold(4, random_state=np.random.RandomState(3).randint(2**31 - 1))
     predicted = np.empty(90, dtype=int)
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_table(blobs):
     assert any(figures(seed)["kappa"] != first["kappa"] for seed in (1, 2, 3))
 
 
-def test_the_librarys_own_learners_stand_in_order_and_find_the_classes(blobs):
+def test_librarys_own_learners_are_in_order_and_find_classes(blobs):
     X, candidates, y = blobs
     table = compare_learners(X, candidates, cv=3, y_true=y, random_state=0)
     assert table["learner"].tolist() == [entry.name for entry in read_learners(None)]
@@ -128,7 +128,7 @@ def test_all_learners_can_be_compared(blobs):
     assert (table["note"] == "").all()
 
 
-def test_the_setting_with_the_highest_kappa_stands_for_its_learner(blobs):
+def test_setting_with_highest_kappa_represents_its_learner(blobs):
     X, candidates, _ = blobs
     [row] = compare_learners(X, candidates, ["clpl"], 3, random_state=0).to_dict("records")
     each = {
@@ -172,7 +172,7 @@ def test_a_few_true_labels_leave_it_to_kappa(told):
     assert chosen(compare_learners(X, lied, {"good": Told(0), "fair": Told(1)}, y_true=y_true)) == ["fair"]
 
 
-def test_a_true_label_that_is_no_class_is_met_by_nobody(told):
+def test_true_label_that_is_not_class_is_met_by_no_one(told):
     X, candidates, y = told
     y_true = np.where(np.arange(120) < 30, 99, y)
     table = compare_learners(X, candidates, {"good": Told(0)}, y_true=y_true)
@@ -183,7 +183,7 @@ def test_a_true_label_that_is_no_class_is_met_by_nobody(told):
         compare_learners(X, candidates, {"good": Told(0)}, y_true=[1, 2, 3])
 
 
-def test_the_kernel_ridge_is_kept_where_another_is_hardly_better(told):
+def test_kernel_ridge_is_kept_if_another_is_hardly_better(told):
     X, candidates, _ = told
     X = X.copy()
     X[:, 1] = X[:, 0]
@@ -195,7 +195,7 @@ def test_the_kernel_ridge_is_kept_where_another_is_hardly_better(told):
     assert chosen(compare_learners(X, candidates, {"other": Told(0), "third": Told(1)})) == ["other"]
 
 
-def test_progress_is_told_before_each_fit(told):
+def test_progress_is_reported_before_each_fit(told):
     X, candidates, _ = told
     calls = []
     learners = {"good": Told(0), "fair": Told(1)}
@@ -207,7 +207,7 @@ def test_progress_is_told_before_each_fit(told):
     ]
 
 
-def test_what_progress_raises_ends_the_comparison(told):
+def test_what_progress_raises_ends_comparison(told):
     X, candidates, _ = told
     seen = []
 
@@ -224,8 +224,8 @@ def test_what_progress_raises_ends_the_comparison(told):
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_progress_is_told_inside_fits_and_may_end_the_comparison_there(told):
-    """What it raises is no fault of the learner, whatever that does about exceptions."""
+def test_progress_is_reported_inside_fits_and_may_end_comparison_there(told):
+    """Errors of the callback are not errors of the learner."""
     X, candidates, _ = told
     calls = []
 
@@ -246,7 +246,7 @@ def clock(monkeypatch):
     return clock
 
 
-def test_learners_beyond_the_budget_are_left_out(told, clock):
+def test_learners_beyond_budget_are_left_out(told, clock):
     X, candidates, _ = told
     learners = {"first": Slow(clock, 2), "second": Slow(clock, 5), "third": Slow(clock, 1)}
     calls = []
@@ -261,7 +261,7 @@ def test_learners_beyond_the_budget_are_left_out(told, clock):
     assert compare_learners(X, candidates, learners, 3)["note"].tolist() == ["", "", ""]
 
 
-def test_a_fit_that_tells_how_far_it_is_is_ended_by_the_budget(told, clock):
+def test_fit_that_tells_how_far_it_is_is_ended_by_budget(told, clock):
     X, candidates, _ = told
     table = compare_learners(
         X, candidates, {"first": Slow(clock, 2), "long": Reporting(clock, 1000)}, 3, budget=106
@@ -270,7 +270,7 @@ def test_a_fit_that_tells_how_far_it_is_is_ended_by_the_budget(told, clock):
     assert table["note"][1] == "left out: the time budget of 106 s was used up"
 
 
-def test_settings_beyond_the_budget_are_left_out(told, clock, monkeypatch):
+def test_settings_beyond_budget_are_left_out(told, clock, monkeypatch):
     X, candidates, y = told
     entry = LEARNER_ENTRIES["clpl"]
     settings = ({"column": 1}, {"column": 0}, {"column": 2})
@@ -283,14 +283,14 @@ def test_settings_beyond_the_budget_are_left_out(told, clock, monkeypatch):
     assert row["seconds"] == 12
 
 
-def test_nothing_is_chosen_where_nothing_could_be_measured(told, clock):
+def test_nothing_is_chosen_if_nothing_could_be_measured(told, clock):
     X, candidates, _ = told
     table = compare_learners(X, candidates, {"one": Slow(clock, 2), "kernelridge": Slow(clock)}, 3, budget=1)
     assert chosen(table) == []
     assert table[["candidate_accuracy", "kappa", "accuracy"]].isna().all(axis=None)
 
 
-def test_an_error_is_told_in_its_own_words(told):
+def test_error_is_reported_in_its_own_words(told):
     X, candidates, _ = told
     learners = {
         "first": Told(0, ValueError("the matrix is no good")),
@@ -313,20 +313,20 @@ def test_predictions_must_be_columns(told):
     assert chosen(table) == ["good"]
 
 
-def test_warnings_stand_in_the_note_once(told):
+def test_warnings_are_in_note_once(told):
     X, candidates, _ = told
     [row] = compare_learners(X, candidates, {"wary": Told(0, warning="little is known")}).to_dict("records")
     assert row["note"] == "warned: little is known"
     assert row["chosen"]
 
 
-def test_a_class_in_every_set_is_noted(blobs):
+def test_class_in_every_set_is_noted(blobs):
     X, candidates, _ = blobs
     everywhere = np.column_stack([np.ones(90, dtype=bool), candidates])
     [row] = compare_learners(X, everywhere, {"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)}, 3).to_dict(
         "records"
     )
-    assert row["note"].startswith("warned: More than 97 % of the candidate sets have '0' among them")
+    assert row["note"].startswith("warned: More than 97% of the candidate sets have '0' among them")
 
 
 def test_candidate_weights_reach_those_who_take_them(told):
@@ -425,7 +425,7 @@ def test_kappa_of_exact_labels_is_cohens():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 40))
-def test_kappa_is_at_most_one_and_zero_for_a_constant(seed, m, n):
+def test_kappa_is_at_most_one_and_zero_for_constant(seed, m, n):
     rng = np.random.default_rng(seed)
     candidates = some_sets(rng, n, m)
     assert kappa(candidates, rng.integers(m, size=n)) <= 1 + 1e-12
@@ -433,8 +433,9 @@ def test_kappa_is_at_most_one_and_zero_for_a_constant(seed, m, n):
         assert kappa(candidates, np.full(n, k)) == pytest.approx(0, abs=1e-9)
 
 
-def test_kappa_is_not_fooled_by_a_class_in_every_set():
-    """Who says the frequent class of all rows is always inside; who knows a little of the others is not."""
+def test_kappa_is_not_fooled_by_class_in_every_set():
+    """A learner that always predicts the most frequent class is always inside; who knows a little of the others is
+    not."""
     rng = np.random.default_rng(0)
     y = rng.integers(1, 4, size=300)
     candidates = np.eye(4, dtype=bool)[y]
@@ -447,7 +448,7 @@ def test_kappa_is_not_fooled_by_a_class_in_every_set():
     assert kappa(candidates, knows) > 0.7
 
 
-def test_the_highest_kappa_is_chosen_and_ties_go_to_the_first():
+def test_highest_kappa_is_chosen_and_ties_go_to_first():
     assert choose([0.1, 0.5, 0.5, 0.4]) == 1
     assert choose([NAN, -0.2, NAN, -0.1]) == 3
     assert choose([NAN, NAN]) is None
@@ -461,7 +462,7 @@ def test_no_switching_for_nothing(ahead, best):
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.data())
-def test_the_choice_is_the_highest_or_the_one_to_stay_with(kappas, data):
+def test_choice_is_highest_or_the_one_to_stay_with(kappas, data):
     stay = data.draw(st.none() | st.integers(0, len(kappas) - 1))
     best = choose(kappas, stay=stay)
     near = stay is not None and kappas[stay] >= max(kappas) - WITHIN
@@ -484,7 +485,7 @@ def test_criterion_truth_comes_before_kappa():
     assert choose([0.3, 0.9]) == 1
 
 
-def test_within_the_interval_of_the_truth_kappa_decides():
+def test_within_interval_of_truth_kappa_decides():
     """Right on four rows more that one has alone: p = 1/8, no difference; on six: p = 1/32."""
     assert binomtest(4, 4).pvalue > 0.05 > binomtest(6, 6).pvalue
     assert choose([0.3, 0.9], hits(34, 30)) == 1
@@ -492,8 +493,8 @@ def test_within_the_interval_of_the_truth_kappa_decides():
     assert choose([0.3, 0.31], hits(34, 30), stay=0) == 0
 
 
-def test_the_pairs_count_and_not_the_sums():
-    """Six hits more say much where the other has none alone, and little where it has ten alone."""
+def test_pairs_count_and_not_sums():
+    """Six hits more say much where the other has none alone, and little if it has ten alone."""
     rows = np.arange(40)
     first, nested, crossed = rows < 10, rows < 16, (rows >= 10) & (rows < 26)
     assert nested.sum() == crossed.sum()
@@ -506,10 +507,10 @@ def test_no_known_row_leaves_it_to_kappa():
     assert choose([0.3, 0.9], np.zeros((2, 0), dtype=bool)) == 1
 
 
-def test_the_most_accurate_must_have_been_measured():
+def test_most_accurate_must_have_been_measured():
     assert choose([NAN, 0.1, 0.2], hits(40, 30, 29)) == 2
 
 
-def test_among_equally_accurate_ones_the_highest_kappa_is_compared_with():
+def test_among_equally_accurate_ones_highest_kappa_is_compared_with():
     """The reference of the test is a learner that could be chosen for its kappa, too."""
     assert choose([0.1, 0.7, 0.2], hits(30, 30, 30)) == 1

@@ -22,7 +22,7 @@ X = np.eye(M)[Y] + np.random.default_rng(1).normal(size=(N, M))
     [{"q": 0.3}, {"model": "bayes", "q": 0.3, "X": X}, {"model": "size", "r": 2, "p": 0.5}],
     ids=["random", "bayes", "size"],
 )
-def test_the_true_label_stays_and_seeds_repeat(options):
+def test_true_label_stays_and_seeds_repeat(options):
     sets = contaminate(Y, random_state=3, **options)
     assert sets.dtype == bool
     assert sets.shape == (N, M)
@@ -43,7 +43,7 @@ def test_random_model_joins_evenly():
     assert contaminate(Y, p=1.0, q=0.0).sum() == N
 
 
-def test_bayes_model_follows_the_posterior():
+def test_bayes_model_follows_posterior():
     q = 0.4
     sets = contaminate(Y, "bayes", 1.0, q, X=X, random_state=0)
     posterior = GaussianNB().fit(X, Y).predict_log_proba(X)
@@ -83,7 +83,7 @@ def test_size_model_is_exact(p, r):
             np.testing.assert_allclose(share, 1 / M, atol=0.02)
 
 
-def test_columns_are_the_sorted_labels():
+def test_columns_are_sorted_labels():
     sets = contaminate(["wren", "emu", "wren"], q=0.0)
     assert sets.tolist() == [[False, True], [True, False], [False, True]]
 
@@ -147,7 +147,7 @@ def test_candidate_accuracy_counts_predictions_inside(form):
     assert candidate_accuracy(form(SETS), [0, 0, 2, 2], sample_weight=[1, 0, 1, 1]) == 1.0
 
 
-def test_candidate_accuracy_names_from_a_frame():
+def test_candidate_accuracy_names_from_frame():
     frame = pd.DataFrame(SETS, columns=["wren", "robin", "emu"])
     assert candidate_accuracy(frame, ["wren", "robin", "robin", "dodo"]) == 0.5
     assert candidate_accuracy(["x", "y"], ["x", "x"]) == 0.5  # labels: one candidate each
@@ -182,7 +182,7 @@ def test_candidate_accuracy_refuses():
             candidate_accuracy(SETS, [0] * 4, sample_weight=weights)
 
 
-def test_contaminated_iris_is_what_the_labels_allow():
+def test_contaminated_iris_is_what_labels_allow():
     features, y = load_iris(return_X_y=True)
     sets = contaminate(y, "bayes", p=0.9, q=0.9, X=features, random_state=0)
     assert candidate_accuracy(sets, y) == 1.0

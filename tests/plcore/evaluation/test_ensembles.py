@@ -128,7 +128,7 @@ def test_rows_have_weights(birds):
     np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
 
 
-def test_a_search_goes_through(birds):
+def test_search_goes_through(birds):
     X, candidates, _ = birds
     sets = [set(NAMES[row]) for row in candidates]
     grid = {"a__n_neighbors": [1, 9]}
@@ -141,7 +141,7 @@ def test_a_search_goes_through(birds):
 # bagging
 
 
-def test_bags_are_those_of_scikit_learn(birds):
+def test_bags_match_scikit_learn(birds):
     """On labels, where both can be fitted, also in features drawn for each learner."""
     X, _, y = birds
     for options in ({}, {"max_features": 2, "bootstrap": False, "max_samples": 0.5}):
@@ -183,7 +183,7 @@ def test_learners_without_weights_or_probabilities_are_bagged(birds):
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, PLSVC(max_iter=20, tol=1e-2)], ids=["knn", "ridge", "svc"])
-def test_calibration_is_the_recipe_by_hand(birds, learner):
+def test_calibration_is_recipe_by_hand(birds, learner):
     X, candidates, _ = birds
     folds = KFold(3, shuffle=True, random_state=2)
     model = PLCalibratedClassifier(learner, cv=folds).fit(X, candidates)
@@ -200,7 +200,7 @@ def test_calibration_is_the_recipe_by_hand(birds, learner):
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
 
 
-def test_it_is_nearer_to_the_truth(birds):
+def test_it_is_nearer_to_truth(birds):
     """PL-KNN's shares of votes are far too modest where sets are large."""
     rng = np.random.default_rng(3)
     y = rng.integers(3, size=400)
@@ -242,7 +242,7 @@ def test_why_they_are_here(birds, made):
             ensemble.fit(X, y)
 
 
-def test_a_class_of_two_that_nobody_may_have_has_no_probability():
+def test_class_of_two_that_no_one_may_have_has_no_probability():
     """Its learner says +inf of the other one."""
     X, candidates = np.random.default_rng(0).normal(size=(12, 2)), np.array([[False, True]] * 12)
     model = PLCalibratedClassifier(CLPLClassifier(), cv=2).fit(X, candidates)

@@ -51,7 +51,7 @@ def test_one_stratum_is_scipys_exact_interval(pair, level):
 
 
 @given(strata())
-def test_the_interval_lies_in_the_unit_range_and_holds_the_value(case):
+def test_interval_is_in_unit_range_and_holds_value(case):
     value, low, high = estimate(*case)
     assert 0 <= low <= high <= 1
     if not np.isnan(value):
@@ -88,7 +88,7 @@ def test_more_of_the_same_narrows(case, times):
 
 
 @given(hits(), hits(), st.floats(0.01, 0.99))
-def test_a_stratum_without_answers_is_wholly_open(first, second, w):
+def test_stratum_without_answers_is_wholly_open(first, second, w):
     assert estimate(np.zeros((1, 2)), np.zeros((1, 2)), w)[1:] == pytest.approx((0, 1))
     if not second[1]:
         return
@@ -98,7 +98,7 @@ def test_a_stratum_without_answers_is_wholly_open(first, second, w):
     assert (low, high) == pytest.approx(((1 - w) * alone[0], w + (1 - w) * alone[1]), abs=1e-9)
 
 
-def test_a_stratum_without_weight_falls_away():
+def test_stratum_without_weight_falls_away():
     both = control_accuracy([ControlCounts(7, 9, 3, 50)], 1.0)
     alone = control_accuracy([ControlCounts(7, 9, 0, 0)], 1.0)
     np.testing.assert_array_equal(both, alone)
@@ -106,7 +106,7 @@ def test_a_stratum_without_weight_falls_away():
     assert control_accuracy([ControlCounts(0, 0, 3, 4)], 0.0).value[0] == 3 / 4
 
 
-def test_a_curve_is_its_points():
+def test_curve_is_its_points():
     rng = np.random.default_rng(0)
     n = rng.integers(0, 40, (300, 2))
     right = rng.binomial(n, 0.8)
@@ -123,7 +123,7 @@ def test_a_curve_is_its_points():
     ("n1", "n2", "least"), [(5, 5, 0.925), (3, 30, 0.945), (20, 30, 0.95), (40, 80, 0.95)]
 )
 @pytest.mark.parametrize("w", [0.5, 0.7])
-def test_the_interval_keeps_its_level(n1, n2, w, least):
+def test_interval_keeps_its_level(n1, n2, w, least):
     """Exact coverage, by summing over all outcomes, at every pair of accuracies of a grid."""
     one, two = np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij")
     right = np.column_stack([one.ravel(), two.ravel()])
@@ -153,7 +153,7 @@ def test_wrong_counts_are_refused(right, n, weights, message):
         stratified_accuracy(right, n, weights)
 
 
-def test_a_wrong_level_is_refused():
+def test_wrong_level_is_refused():
     with pytest.raises(ValueError, match="level"):
         exact_interval(1, 2, 1.0)
 
@@ -181,12 +181,12 @@ def rising(t: np.ndarray, top: float = 0.93, rise: float = 0.4, speed: float = 6
 
 
 def measured(curve: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """What n rows measure that come right one after another: their points share what chance has put into them."""
+    """The estimate from n rows that are all right: their points share what chance has put into them."""
     hard = np.random.default_rng(seed).random(n)
     return (hard < curve[:, None]).mean(axis=1)
 
 
-def test_a_curve_that_is_known_is_carried_on() -> None:
+def test_curve_that_is_known_is_carried_on() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, rising(t), 1e6)
     assert curve is not None
@@ -200,7 +200,7 @@ def test_a_curve_that_is_known_is_carried_on() -> None:
     assert reach.value == pytest.approx(420, rel=0.15)
 
 
-def test_a_goal_that_a_flat_curve_does_not_reach_is_never_reached() -> None:
+def test_goal_that_flat_curve_does_not_reach_is_never_reached() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, 0.8 - 0.3 * np.exp(-t / 20), 5000)
     assert curve is not None
@@ -218,7 +218,7 @@ def test_a_goal_that_a_flat_curve_does_not_reach_is_never_reached() -> None:
         (np.array([]), 300),
     ],
 )
-def test_where_there_is_too_little_no_curve_is_fitted(answers: np.ndarray, rows: int) -> None:
+def test_if_there_is_too_little_no_curve_is_fitted(answers: np.ndarray, rows: int) -> None:
     assert fit_learning_curve(answers, rising(answers), rows) is None
 
 
@@ -238,7 +238,7 @@ def test_points_that_fall_far_have_no_curve() -> None:
     assert fit_learning_curve(answers, np.linspace(0.9, 0.2, 7), 400) is None
 
 
-def test_what_are_no_shares_and_other_lengths_are_refused() -> None:
+def test_what_are_not_shares_and_other_lengths_are_refused() -> None:
     answers = np.arange(0.0, 70.0, 10.0)
     with pytest.raises(ValueError, match=r"shares in \[0, 1\]. Got 52"):
         fit_learning_curve(answers, [52.0, 60, 65, 69, 71, 74, 75], 400)
@@ -261,7 +261,7 @@ def test_the_same_points_give_the_same_curve() -> None:
     assert np.array_equal(one.draws([5.0, 900.0]), other.draws([5.0, 900.0]))
 
 
-def test_a_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[np.ndarray] = []
 
     def watched(answers: np.ndarray, accuracy: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -277,7 +277,7 @@ def test_a_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
-def test_draws_are_accuracies_that_rise_and_reach_the_goal_where_they_say(
+def test_draws_are_accuracies_that_rise_and_reach_goal_if_they_say(
     accuracy: list[float], rows: float, goal: float
 ) -> None:
     t = 5.0 * np.arange(len(accuracy))
@@ -311,7 +311,7 @@ def test_points_on_the_same_rows_vary_together() -> None:
 
 
 def test_intervals_hold_what_happens() -> None:
-    """Of 100 projects whose rows are drawn anew, with true curves of both families."""
+    """Of 100 projects whose rows are redrawn, with true curves of both families."""
     held, read = [], []
     for seed in range(100):
         rng = np.random.default_rng([seed, 3])
@@ -337,6 +337,6 @@ def test_intervals_hold_what_happens() -> None:
     assert np.mean(read) >= 0.9
 
 
-def test_the_ends_of_draws_are_theirs_even_where_some_are_infinite() -> None:
+def test_ends_of_draws_are_theirs_even_if_some_are_infinite() -> None:
     assert reach_of(np.array([1.0, 2.0, 3.0, np.inf])) == Reach(3.0, 1.0, np.inf)
     assert reach_of(np.arange(101.0), 0.9) == Reach(50.0, 5.0, 95.0)

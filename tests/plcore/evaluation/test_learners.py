@@ -28,7 +28,7 @@ DEFAULTS = ["plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl", "forest"
 
 
 @pytest.mark.parametrize("name", LEARNER_ENTRIES)
-def test_settings_are_parameters_of_the_learner(name):
+def test_settings_are_parameters_of_learner(name):
     entry = LEARNER_ENTRIES[name]
     assert entry.name == name
     assert entry.settings
@@ -40,7 +40,7 @@ def test_settings_are_parameters_of_the_learner(name):
     assert clone(entry.estimator).get_params() == before, "an entry's estimator is never changed"
 
 
-def test_a_learner_that_is_a_model_has_its_name_and_class():
+def test_learner_that_is_model_has_its_name_and_class():
     """The app adopts a learner by its name."""
     for name, entry in LEARNER_ENTRIES.items():
         if name in MODEL_ENTRIES:
@@ -63,7 +63,7 @@ def test_dense_features_of_margin_learners_are_z_scored():
     assert isinstance(LEARNER_ENTRIES[STAY].make({}, X), PLKernelRidge)
 
 
-def test_every_classifier_of_the_library_can_be_compared():
+def test_every_classifier_of_library_can_be_compared():
     """But those that learn a row at a time, and the choice itself."""
     classes = {
         value
@@ -75,7 +75,7 @@ def test_every_classifier_of_the_library_can_be_compared():
     assert {type(entry.estimator) for entry in LEARNER_ENTRIES.values()} == ours
 
 
-def test_the_rivals_follow_those_that_are_compared_by_default():
+def test_baselines_follow_default_learners():
     order = [entry.by_default for entry in LEARNER_ENTRIES.values()]
     assert order == sorted(order, reverse=True)
 
@@ -88,7 +88,7 @@ def test_which_are_compared(monkeypatch):
     assert [entry.name for entry in read_learners("clpl")] == ["clpl"]
 
 
-def test_a_mapping_brings_its_own():
+def test_mapping_brings_its_own():
     own = {"mine": Told(1), 7: CLPLClassifier(C=3.0)}
     first, second = read_learners(own)
     assert (first.name, second.name) == ("mine", "7")
@@ -98,7 +98,7 @@ def test_a_mapping_brings_its_own():
     assert made.C == 3.0
 
 
-def test_what_a_learner_does_not_take_is_not_passed_on():
+def test_what_learner_does_not_take_is_not_passed_on():
     X, y, weights = np.zeros((4, 1)), np.ones((4, 2), dtype=bool), np.ones((4, 2))
     Weighed.seen.clear()
     fit_learner(Weighed(), X, y, candidate_weights=weights, progress=print)

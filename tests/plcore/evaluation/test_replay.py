@@ -55,7 +55,7 @@ def test_error_rate_by_hand():
     assert error_rate(np.eye(3), [0, 1, 2]) == error_rate(np.eye(3), [0, 1, 2], "uniform") == 0
 
 
-def test_uniform_ties_is_the_mean_over_draws():
+def test_uniform_ties_is_mean_over_draws():
     rng = np.random.default_rng(0)
     best = rng.random((50, 4)) < 0.5
     best[:, 0] |= ~best.any(axis=1)
@@ -95,7 +95,7 @@ def iris():
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_replay_is_the_loop_by_hand(iris, name):
+def test_replay_is_loop_by_hand(iris, name):
     X, sets, y, X_test, y_test = iris
     knn = PLKNeighborsClassifier(3, weights="uniform")
     run = replay(X, sets, y, X_test, y_test, strategy=name, learner=knn, budget=0.2, every=7, random_state=4)
@@ -131,7 +131,7 @@ def test_answers_help_and_effects_help_most(iris):
     assert errors["apl"][-1] < errors["random"][-1] < errors["random"][0]
 
 
-def test_winners_of_the_paper_are_those_of_the_learner(iris):
+def test_winners_of_paper_match_learner(iris):
     """Eq. 1 unweighted on a graph made once, as benchmarks/questions/table8.py does it, equals replay with PL-KNN."""
     X, sets, y, X_test, y_test = iris
     for ties in ("error", "uniform"):
@@ -180,7 +180,7 @@ def entropy(learner, X, candidates):
 
 
 @pytest.mark.parametrize("learner", [PLKNeighborsClassifier(5), Refitted()])
-def test_a_strategy_of_ten_lines_is_the_loop_by_hand(iris, learner):
+def test_strategy_of_ten_lines_is_loop_by_hand(iris, learner):
     X, sets, y, X_test, y_test = iris
     sets = sets[:, [2, 0, 1]]
     y, y_test = (y + 1) % 3, (y_test + 1) % 3
@@ -201,8 +201,8 @@ def test_a_strategy_of_ten_lines_is_the_loop_by_hand(iris, learner):
     assert same.rows.tolist() == rows[:9]
 
 
-def test_the_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
-    """Also where it has no update, and where it is measured at other times."""
+def test_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
+    """Also if it has no update, and where it is measured at other times."""
     fits = []
 
     class Counted(Refitted):
@@ -221,7 +221,7 @@ def test_the_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
     assert fits == [begun, begun + 3]  # who does not ask the learner does not wait for it
 
 
-def test_effects_of_the_learner_itself_are_a_strategy(iris):
+def test_effects_of_learner_itself_are_strategy(iris):
     X, sets, y, X_test, y_test = iris
     ridge = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
     asked = []
@@ -239,7 +239,7 @@ def test_effects_of_the_learner_itself_are_a_strategy(iris):
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGY_ENTRIES if name not in STRATEGIES])
-def test_every_strategy_of_a_learner_can_be_replayed_by_name(iris, name):
+def test_every_strategy_of_learner_can_be_replayed_by_name(iris, name):
     learner = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
     runs = [
         replay(*iris, strategy=name, learner=learner, budget=5, random_state=seed) for seed in (0, 0, None)
@@ -264,7 +264,7 @@ def test_any_learner_and_names_as_classes(iris, proba):
     assert run.errors[-1] < run.errors[0]
 
 
-def test_two_classes_and_the_default_learner():
+def test_two_classes_and_default_learner():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
     X[:, 0] += 3 * y
@@ -304,7 +304,7 @@ def test_wrong_labels_are_refused(iris):
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, "margin"])
-def test_replay_asks_as_the_live_learner_does(name):
+def test_replay_asks_as_live_learner_does(name):
     table, y = blobs(90, m=4, seed=1)
     options = LearnerSettings(n_neighbors=4, strategy=name, seed=3)
     learner = ActiveLearner(table, options)
@@ -354,7 +354,7 @@ def runs(
     )
 
 
-def test_the_line_is_the_mean_of_the_runs_and_its_interval_that_of_one() -> None:
+def test_line_is_mean_of_runs_and_its_interval_that_of_one() -> None:
     answers = np.array([0, 50, 100])
     same = runs(0, answers, np.array([0.4, 0.6, 0.7]), 0.6, apart=0.0)
     line = by_replays(same)
@@ -367,7 +367,7 @@ def test_the_line_is_the_mean_of_the_runs_and_its_interval_that_of_one() -> None
     assert np.mean(np.array(apart.high) - apart.low) > np.mean(high - low) + 0.05
 
 
-def test_what_it_needs_is_where_it_comes_to_the_project() -> None:
+def test_what_it_needs_is_if_it_comes_to_project() -> None:
     answers = np.arange(0, 401, 50)
     found = by_replays(runs(1, answers, 0.4 + answers / 1000, 0.6, apart=0.005, given=100))
     assert found.needed.low <= 200 <= found.needed.high
@@ -381,7 +381,7 @@ def test_two_orders_do_not_say_how_far_orders_are_apart() -> None:
         by_replays(runs(0, np.array([0, 9]), np.array([0.4, 0.6]), 0.5, orders=2))
 
 
-def test_where_a_measured_curve_reaches_a_goal() -> None:
+def test_if_measured_curve_reaches_goal() -> None:
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.7) == pytest.approx(15)
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.3) == 0
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.81) == np.inf
@@ -394,7 +394,7 @@ def test_checks_that_count_unevenly_measure_like_fewer() -> None:
     assert (some.measured, uneven.measured) == (pytest.approx(4), pytest.approx(1 / 0.52))
 
 
-def test_a_line_is_carried_on_but_not_too_far() -> None:
+def test_line_is_carried_on_but_not_too_far() -> None:
     answers = np.linspace(0, 70, 8).round().astype(int)
     true = 0.9 - 0.4 / (1 + answers / 40)
     line = by_carrying_on(runs(2, answers, true, 0.85, rows=2000, given=140))

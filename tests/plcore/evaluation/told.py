@@ -1,4 +1,4 @@
-"""Learners that predict what a feature says, and what they do besides: fail, warn, take time by their own clock."""
+"""Learners that predict what a feature says, and what they do as well: fail, warn, take time by their own clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Told(ClassifierMixin, BaseEstimator):
-    """Predicts the number in one feature; fits that fail, warn or cost are told by its parameters."""
+    """Predicts the number in one feature; fits that fail, warn or cost are reported by its parameters."""
 
     def __init__(self, column=0, error=None, warning=None):
         self.column = column
@@ -30,7 +30,7 @@ class Told(ClassifierMixin, BaseEstimator):
 
 
 class Clock:
-    """CPU seconds that pass only when somebody lets them."""
+    """CPU seconds that pass only when someone lets them."""
 
     def __init__(self):
         self.now = 100.0
@@ -39,7 +39,7 @@ class Clock:
         return self.now
 
     def __deepcopy__(self, memo):
-        return self  # clones of a learner go by the same clock
+        return self  # clones of a learner use the same clock
 
 
 class Slow(Told):

@@ -69,7 +69,7 @@ def test_rows_of_rare_classes_bring_their_sources(few):
     assert set(inside) == {0, 5}
 
 
-def test_few_rows_are_all_learnt_from(few):
+def test_few_rows_are_all_learned_from(few):
     assert draw(rows_of(np.ones((200, 2), dtype=bool)), 0) is None
     rows = draw(rows_of(np.ones((201, 2), dtype=bool)), 0)
     assert len(rows) == 150
@@ -90,7 +90,7 @@ def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few)
     assert len(draw(rows_of(candidates, np.where(np.arange(5000) < 60, 1.0, 0.0)), 0)) == 60
 
 
-def test_what_is_learnt_is_a_fit_of_the_drawn_rows(few, data):
+def test_learned_model_is_fit_of_drawn_rows(few, data):
     X, candidates, y = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     seed = int(np.random.RandomState(3).randint(2**31 - 1))
@@ -136,7 +136,7 @@ def test_the_others_may_have_no_weight(few, data):
     assert (model.label_distributions_[~candidates] == 0).all()
 
 
-def test_what_needs_the_features_of_every_row_is_refused(few, data):
+def test_what_needs_features_of_every_row_is_refused(few, data):
     X, candidates, _ = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     for call in (
@@ -144,5 +144,5 @@ def test_what_needs_the_features_of_every_row_is_refused(few, data):
         lambda: model.relabel(candidates),
         model.effect_scores,
     ):
-        with pytest.raises(ValueError, match=r"Got 400 rows\. Fix: fit anew\."):
+        with pytest.raises(ValueError, match=r"Got 400 rows\. Fix: refit\."):
             call()

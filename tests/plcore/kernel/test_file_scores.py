@@ -28,7 +28,7 @@ def fitted(overlapping, weights):
     return PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X, candidates, candidate_weights=weights)
 
 
-def test_pool_is_the_best_of_the_grid_by_its_formula():
+def test_pool_is_best_of_grid_by_its_formula():
     own = np.array([[4.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]])
     prior = np.array([[0.7, 0.3, 0.0], [0.2, 0.6, 0.2], [1.0, 0.0, 0.0]])
     pool = ScorePool.fit(own, prior)
@@ -57,7 +57,7 @@ def test_even_scores_have_nothing_to_tell():
     assert not ScorePool.fit(own, np.eye(3)[np.zeros(50, dtype=int)]).tells
 
 
-def test_good_scores_win_over_the_rounds(overlapping):
+def test_good_scores_win_over_rounds(overlapping):
     _, candidates, y = overlapping
     model = fitted(overlapping, scores_of(y, 4.0))
     weighed = model.weigh_scores()
@@ -81,7 +81,7 @@ def test_noise_is_ignored_and_leaves_labels_without_scores(overlapping):
     np.testing.assert_array_equal(model.label_distributions_, before)
 
 
-def test_scores_that_are_often_wrong_stay_a_factor_of_the_rounds(overlapping):
+def test_scores_that_are_often_wrong_stay_factor_of_rounds(overlapping):
     y = overlapping[2]
     wrong = np.random.default_rng(1).random(len(y)) < 0.3
     said = np.where(wrong, (y + 1) % 4, y)
@@ -94,7 +94,7 @@ def test_scores_that_are_often_wrong_stay_a_factor_of_the_rounds(overlapping):
     np.testing.assert_array_equal(weighed.labels, model.label_distributions_)
 
 
-def test_ten_checks_choose_the_rule():
+def test_ten_checks_choose_rule():
     own, prior = np.tile([[3.0, 0.0]], (12, 1)), np.tile([[0.4, 0.6]], (12, 1))
     pool = ScorePool(1.0, 1.0, 100.0, 12, 0.99, True)
     truth = np.ones(12, dtype=int)

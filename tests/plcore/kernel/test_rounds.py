@@ -1,4 +1,4 @@
-"""The parts of the kernel ridge beside plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
+"""The parts of the kernel ridge next to plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TestLeaveOneOut:
             B = plain_ridge(Z[others], Q[others], weights[others], alpha)
             np.testing.assert_allclose(scores[row], np.append(Z[row], 1) @ B, rtol=1e-8, atol=1e-9)
 
-    def test_of_a_row_with_weight_one_copy_is_left_out(self, data):
+    def test_of_row_with_weight_one_copy_is_left_out(self, data):
         X, _, Q = data
         weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
         scores = Smoother(X, weights).ridge(0.5).left_out_scores(Q)
@@ -68,7 +68,7 @@ class TestLeaveOneOut:
             B = plain_ridge(X, Q, without, 0.5)
             np.testing.assert_allclose(scores[row], np.append(X[row], 1) @ B, rtol=1e-8, atol=1e-9)
 
-    def test_scores_of_new_rows_are_those_of_the_regression(self, data):
+    def test_scores_of_new_rows_match_regression(self, data):
         X, _, Q = data
         smoother = Smoother(X, np.ones(40))
         outer, shift = smoother.weights_of(smoother.ridge(0.1), Q)
@@ -121,7 +121,7 @@ class TestFactor:
         )
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-    def test_plain_features_and_their_penalty_are_the_kernel(self, data, kernel):
+    def test_plain_features_and_their_penalty_are_kernel(self, data, kernel):
         """With Z = K(x, points) and M the kernel of the points, Z M^-1 Z' is what the other features give."""
         X, _, Q = data
         ones = np.ones(40)
@@ -148,7 +148,7 @@ class TestFactor:
         assert single.rows.dtype == np.float32
         np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
 
-    def test_where_single_precision_would_be_magnified_the_product_is_double(self, monkeypatch):
+    def test_if_single_precision_would_be_magnified_product_is_double(self, monkeypatch):
         """Two features that are nearly the same, and a ridge that holds them apart: the factor is small there."""
         monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
         rng = np.random.default_rng(0)
@@ -169,7 +169,7 @@ class TestFactor:
                 smoother.ridge().left_out_scores(Q), exact.ridge().left_out_scores(Q), atol=1e-4
             )
 
-    def test_a_point_that_others_nearly_span_is_left_out(self):
+    def test_point_that_others_nearly_span_is_left_out(self):
         """Its penalty would drown in the rounding of the normal equations."""
         rng = np.random.default_rng(0)
         X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)
@@ -185,14 +185,14 @@ class TestFactor:
             atol=1e-4,
         )
 
-    def test_equal_rows_and_a_small_ridge_are_no_fault(self):
+    def test_equal_rows_and_small_ridge_are_not_fault(self):
         Z = np.ones((50, 4))
         scores = FactoredSmoother(Z, np.ones(50), 1e-12).ridge().left_out_scores(np.eye(50)[:, :3])
         assert np.isfinite(scores).all()
 
 
 class TestFeatures:
-    def test_the_width_is_the_mean_distance_by_the_weights(self, data):
+    def test_width_is_mean_distance_by_weights(self, data):
         X, weights = data[0].copy(), np.tile([1.0, 3.0, 0.4, 0.0], 10)
         X[1::4] = X[0::4]  # some rows are equal
         shares = weights / weights.sum()
@@ -205,7 +205,7 @@ class TestFeatures:
             assert features.width == 1.0  # rows that are all equal have none
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_products_are_the_kernel(self, data, kernel):
+    def test_products_are_kernel(self, data, kernel):
         X = fit_scaler("standard", data[0], np.ones(40)).transform(data[0])
         features = KernelFeatures(kernel, 100)
         Z = features.fit(X, np.ones(40), np.random.RandomState(0))
@@ -241,7 +241,7 @@ class TestFeatures:
                                    expected @ expected.T, atol=1e-8)  # fmt: skip
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_beyond_n_components_the_points_are_few(self, kernel):
+    def test_beyond_n_components_points_are_few(self, kernel):
         X = np.random.default_rng(0).normal(size=(300, 60))
         features = KernelFeatures(kernel, 20)
         Z = features.fit(X, np.ones(300), np.random.RandomState(0))
@@ -276,7 +276,7 @@ class TestFeatures:
 
 
 class TestMasses:
-    def test_labels_that_have_the_masses_stay(self, data):
+    def test_labels_that_have_masses_stay(self, data):
         _, candidates, prior = data
         masses = ClassMasses(np.ones(40), prior.sum(axis=0))
         np.testing.assert_allclose(masses.pull(prior, 1.0), prior, atol=1e-12)
@@ -304,13 +304,13 @@ class TestMasses:
     def test_rows_that_may_be_everything_are_left_out(self):
         candidates = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0]], dtype=bool)
         masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 2.0, 5.0, 1.0]))
-        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class nobody has
+        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class no one has
         np.testing.assert_allclose(masses.targets, [0.5, 2.5, 1, 0])
         uneven = ClassMasses.of(prior_labels(candidates, [[1, 1, 1, 1]] * 2 + [[8, 1, 1, 1]] * 2), np.ones(4))
         np.testing.assert_allclose(uneven.targets, [1.3, 2.1, 0.6, 0])  # scores do say something
 
-    def test_a_class_that_no_set_told_of_is_not_pulled(self):
-        """An answer may bring a class that nobody had, or that only rows had which may be everything."""
+    def test_class_that_no_set_told_of_is_not_pulled(self):
+        """An answer may bring a class that no one had, or that only rows had which may be everything."""
         imported = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]], dtype=bool)
         answered = imported.copy()
         answered[0] = answered[2] = [0, 0, 1]
@@ -346,7 +346,7 @@ class TestMasses:
 
 
 class TestRounds:
-    def test_beside_plain_numpy(self, data):
+    def test_next_to_plain_numpy(self, data):
         X, candidates, prior = data
         n, T, alpha, mass = 40, 0.05, 0.1, 0.5
         Z = X - X.mean(axis=0)
@@ -363,7 +363,7 @@ class TestRounds:
         found = Rounds(ridge, ClassMasses.of(prior, np.ones(n)), mass, T).settle(prior, max_iter=2)
         np.testing.assert_allclose(found.labels, Q, atol=1e-9)
 
-    def test_one_answer_moves_the_scores_by_its_column_of_the_smoother(self, data):
+    def test_one_answer_moves_scores_by_its_column_of_smoother(self, data):
         """Exactly, and its own leave-one-out score not at all: this is all that an answer changes in a first round."""
         X, _, prior = data
         weights = np.linspace(0.5, 2, 40)
@@ -381,7 +381,7 @@ class TestRounds:
         np.testing.assert_allclose(same, 0, atol=1e-12)
 
     @given(seed=st.integers(0, 10**6), mass=st.sampled_from([0.0, 0.5, 1.0]), count=st.integers(1, 4))
-    def test_an_update_is_the_refit_s_own_rounds(self, seed, mass, count):
+    def test_update_is_refit_s_own_rounds(self, seed, mass, count):
         """Answers before the first round: the update's rounds are those of a refit, bit for bit, the first one too.
         After it they are the same rounds from where the labels were."""
         rng = np.random.default_rng(seed)
@@ -410,7 +410,7 @@ class TestRounds:
 
     @pytest.mark.parametrize("mass", [0.0, 0.5, 1.0])
     @pytest.mark.parametrize("told", [False, True])
-    def test_class_scores_are_the_next_round_s_logarithms(self, data, mass, told):
+    def test_class_scores_are_next_round_s_logarithms(self, data, mass, told):
         X, candidates, prior = data
         weights = np.random.default_rng(1).random((40, 4)) if told else None
         prior = prior_labels(candidates, weights)
@@ -421,7 +421,7 @@ class TestRounds:
         inside = softmax_inside(scores, 1.0, candidates / candidates.sum(axis=1, keepdims=True))
         np.testing.assert_allclose(inside, rounds.settle(prior, 1, labels).labels, atol=1e-9)
 
-    def test_a_cycle_is_damped(self):
+    def test_cycle_is_damped(self):
         """A regression that scores every row against its own labels: the plain turns swap two states for ever."""
         even = np.full((2, 2), 0.5)
         start = np.array([[0.6, 0.4], [0.3, 0.7]])
@@ -436,7 +436,7 @@ class TestRounds:
         assert found.converged
         np.testing.assert_allclose(found.labels, even, atol=0.01)
 
-    def test_the_largest_change_stops_it(self, data):
+    def test_largest_change_stops_it(self, data):
         X, _, prior = data
         ridge = Smoother(X, np.ones(40)).ridge(5.0)
         rounds = Rounds(ridge, ClassMasses.of(prior, np.ones(40)), 0.0, 1.0)
@@ -459,7 +459,7 @@ class _Against(Ridge):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
+def test_masses_of_power_one_come_to_transport_that_sinkhorn_finds(seed):
     """Where the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
     rng = np.random.default_rng(seed)
     n, m = 60, 5
@@ -481,7 +481,7 @@ def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
     assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
 
 
-# What learners with soft labels share: scores, ties, classes that nobody has, scaling.
+# Code shared by learners with soft labels: scores, ties, classes that no one has, scaling.
 
 
 class Given(SoftLabelClassifier):
@@ -503,7 +503,7 @@ def model():
     return Given().fit(np.eye(3), np.array([[1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=bool))
 
 
-def test_what_a_fit_ends_in(model):
+def test_what_fit_ends_in(model):
     assert model.transduction_.tolist() == ["a", "b", "a"]  # ties go to the first class
     assert model.objective_.tolist() == [2, 1]
     assert model.n_iter_ == 2
@@ -562,7 +562,7 @@ def test_auto_scales_dense_rows_alone():
 class TestProbabilities:
     @pytest.fixture
     def drawn(self, monkeypatch):
-        """Leave-one-out scores, the truth, which was drawn by them at temperature .3, and what draws more."""
+        """Leave-one-out scores, the truth, which was drawn by them at temperature 0.3, and what draws more."""
         rng = np.random.default_rng(0)
         scores = rng.normal(size=(4000, 4))
         chances = np.exp(scores / 0.3)
@@ -572,7 +572,7 @@ class TestProbabilities:
         return Ridge(np.zeros((4000, 1)), np.ones(4000), np.zeros(1)), y, rng
 
     @pytest.mark.parametrize("false", [0.0, 0.4])
-    def test_they_have_the_temperature_at_which_sets_are_most_probable(self, drawn, false):
+    def test_they_have_temperature_at_which_sets_are_most_probable(self, drawn, false):
         ridge, y, rng = drawn
         sets = (rng.random((4000, 4)) < false) | np.eye(4, dtype=bool)[y]
         assert probability_temperature(ridge, sets / 1.0, sets, 7.0) == pytest.approx(0.3, rel=0.1)
@@ -587,7 +587,7 @@ class TestProbabilities:
         free = np.ones((4000, 4), dtype=bool)
         assert probability_temperature(ridge, free / 4.0, free, 7.0) == 7.0
 
-    def test_predict_proba_goes_by_it(self):
+    def test_predict_proba_uses_it(self):
         X, y = load_digits(return_X_y=True)
         sets = contaminate(y, "size", p=1.0, r=3, random_state=0)
         model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X[:600], sets[:600])

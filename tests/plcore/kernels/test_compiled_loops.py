@@ -175,7 +175,7 @@ def test_candidate_losses(ties, m):
     np.testing.assert_array_equal(losses, expected)
 
 
-# The compiled loops over soft labels beside plain NumPy.
+# The compiled loops over soft labels next to plain NumPy.
 
 
 def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
@@ -186,7 +186,7 @@ def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(0, 30), m=st.integers(1, 6))
-def test_the_largest_change_is_that_of_a_row_with_weight(seed, n, m):
+def test_largest_change_is_that_of_row_with_weight(seed, n, m):
     before, after = soft_labels(seed, n, m), soft_labels(seed + 1, n, m)
     weights = np.random.default_rng(seed).integers(0, 2, size=n).astype(float)
     changes = np.abs(after - before).sum(axis=1)[weights > 0]
@@ -238,7 +238,7 @@ def assert_least(assignment, costs, candidates, capacities):
     ties=st.booleans(),
     own=st.booleans(),
 )
-def test_it_is_the_linear_programs_optimum_from_cold_and_from_warm(seed, n, m, everywhere, ties, own):
+def test_it_is_linear_programs_optimum_from_cold_and_from_warm(seed, n, m, everywhere, ties, own):
     rng = np.random.default_rng(seed)
     candidates = sets_of(rng, n, m, 1.0 if everywhere else 0.4)
     capacities = class_capacities(candidates) if own else rng.multinomial(n, np.ones(m) / m)
@@ -257,7 +257,7 @@ def test_many_classes():
     assert_least(Assignment(candidates, capacities), rng.random((400, 150)), candidates, capacities)
 
 
-def test_the_same_costs_again_leave_everything_where_it_is():
+def test_the_same_costs_again_leave_everything_if_it_is():
     rng = np.random.default_rng(1)
     candidates = sets_of(rng, 200, 12)
     assignment = Assignment(candidates, class_capacities(candidates))
@@ -273,8 +273,8 @@ def test_by_hand():
     assert Assignment(everywhere, np.array([0, 3])).solve(costs.ravel()).tolist() == [1, 1, 1]
 
 
-def test_a_label_outside_of_the_candidates_is_the_last_resort():
-    """Two rows that move inside cost 20; the third beside its candidates would save both, were it not forbidden."""
+def test_label_outside_of_candidates_is_last_resort():
+    """Two rows that move inside cost 20; the third next to its candidates would save both, were it not forbidden."""
     candidates = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
     costs = np.array([[0.0, 10.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]])[candidates]
     assert Assignment(candidates, np.array([1, 1, 1])).solve(costs).tolist() == [1, 2, 0]

@@ -47,14 +47,14 @@ print(learner.predict_then_learn(X, sets).tolist(), learner.coef_.tolist(), hits
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", PROBES)
-def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
+def test_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
     file, before, after, probe = PROBES[name]
     package = tmp_path / "plcore"
     shutil.copytree(ROOT / "plcore", package, ignore=shutil.ignore_patterns("__pycache__"))
     begin = "import numpy as np\ndef hits(kernel): return sum(kernel.stats.cache_hits.values())\n"
 
     def run() -> tuple[str, bool]:
-        """What comes out, and whether the machine code was on disk."""
+        """Output, and whether the machine code was on disk."""
         done = subprocess.run(
             [sys.executable, "-c", begin + probe], cwd=tmp_path, capture_output=True, text=True, check=False
         )
@@ -102,7 +102,7 @@ def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: st
     assert [result(1), result(1), result(2), result(2)] == [["1", "0"], ["1", "1"], ["2", "0"], ["2", "1"]]
 
 
-def test_every_function_that_is_compiled_is_in_a_file_of_kernels() -> None:
+def test_every_function_that_is_compiled_is_in_file_of_kernels() -> None:
     names = [one.name for one in pkgutil.walk_packages(plcore.__path__, "plcore.")]
     compiled = {
         Path(value.py_func.__code__.co_filename)
@@ -129,7 +129,7 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-def test_a_number_written_in_a_call_is_no_reason_to_compile_again() -> None:
+def test_number_written_in_call_is_not_reason_to_compile_again() -> None:
     """Numba asks so for the callee of `doubled(3)` in another kernel."""
     for given in (types.literal(3), types.literal(4), types.int64):
         doubled.get_call_template((given,), {})  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ def test_matrices_have_numbered_classes(y):
 
 
 @pytest.mark.parametrize("dtype", [bool, int, float, object, "boolean", "Int8"])
-def test_frame_columns_are_the_classes_in_their_order(dtype):
+def test_frame_columns_are_classes_in_their_order(dtype):
     candidates, classes = check_candidates(pd.DataFrame(SETS, columns=["wren", "robin", "emu"]).astype(dtype))
     np.testing.assert_array_equal(candidates, SETS)
     assert classes.tolist() == ["wren", "robin", "emu"]
@@ -64,14 +64,14 @@ def test_label_vectors_have_one_candidate_each():
     assert check_candidates(np.array([True, False]))[1].tolist() == [False, True]
 
 
-def test_a_column_of_labels_is_a_label_vector_with_a_warning():
+def test_column_of_labels_is_label_vector_with_warning():
     with pytest.warns(DataConversionWarning, match="column-vector y"):
         candidates, classes = check_candidates(np.array([[5], [7], [5]]))
     assert classes.tolist() == [5, 7]
     assert candidates.argmax(axis=1).tolist() == [0, 1, 0]
 
 
-def test_one_class_needs_bool_or_a_frame():
+def test_one_class_needs_bool_or_frame():
     for y in (np.ones((3, 1), dtype=bool), sparse.csr_matrix(np.ones((3, 1)))):
         candidates, classes = check_candidates(y)
         assert candidates.all()
@@ -112,7 +112,7 @@ def test_rows_without_candidates_are_named(form):
         check_candidates(form(np.array([[1, 0], [0, 0]])))
 
 
-def test_a_cell_stored_twice_counts_as_its_sum():
+def test_cell_stored_twice_counts_as_its_sum():
     twice = sparse.coo_array((np.array([1, 1, 1]), (np.array([0, 1, 1]), np.array([0, 1, 1]))), shape=(2, 2))
     with pytest.raises(CandidateError, match="row 1"):
         check_candidates(twice)
@@ -205,7 +205,7 @@ def test_odd_labels_name_their_rows(labels, message):
         ([True, "a", "b"], "all be text.*Got True in row 0;"),
     ],
 )
-def test_what_stands_beside_text_in_a_list_is_no_text(labels, message, form):
+def test_what_is_next_to_text_in_list_is_not_text(labels, message, form):
     """NumPy makes it some: a missing label would be the class "nan"."""
     with pytest.raises(CandidateError, match=message):
         check_candidates(form(labels))
@@ -217,7 +217,7 @@ def test_continuous_labels_are_refused():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
-def test_what_is_stored_unsorted_or_cannot_be_written_is_left_as_it_is(form):
+def test_stored_data_unsorted_or_cannot_be_written_is_left_as_it_is(form):
     y = form((np.array([True] * 3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     before = y.data.copy(), y.indices.copy(), y.indptr.copy()
     assert check_candidates(y)[0].tolist() == [[True, False, True], [False, True, False]]
@@ -232,7 +232,7 @@ def test_what_is_stored_unsorted_or_cannot_be_written_is_left_as_it_is(form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix])
-def test_the_result_is_a_copy(form):
+def test_result_is_copy(form):
     y = form(SETS.copy())
     candidates, _ = check_candidates(y)
     candidates[:] = True
@@ -254,7 +254,7 @@ def test_what_holds_no_cells_or_no_names_is_refused():
         check_candidates(np.full((2, 2), "NaT", dtype="M8[D]"))
 
 
-def test_only_what_nobody_may_write_to_is_shared():
+def test_only_what_no_one_may_write_to_is_shared():
     sets = np.eye(3, dtype=bool)
     for copied in (True, False):
         found = kept_candidates(sets, copied=copied)
@@ -274,7 +274,7 @@ def test_only_what_nobody_may_write_to_is_shared():
     assert kept_candidates(labels, copied=False).tolist() == [[False, True], [True, False]]
 
 
-# Prior weights of candidates: scaled inside their sets, and refused where they are no weights.
+# Prior weights of candidates: scaled inside their sets, and refused if they are no weights.
 
 
 CLASSES = np.array(["emu", "owl"])
@@ -298,7 +298,7 @@ def test_wrong_weights_name_their_row(wrong):
         check_candidate_weights(weights[:3], (4, 2), CLASSES)
 
 
-def test_names_of_columns_must_be_the_classes_in_their_order():
+def test_names_of_columns_must_be_classes_in_their_order():
     """By position they would be other classes' weights."""
     weights = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=CLASSES)
     np.testing.assert_array_equal(check_candidate_weights(weights, (2, 2), CLASSES), weights)
@@ -319,7 +319,7 @@ def test_weights_are_read_as_new_numbers_from_any_kind_of_matrix():
     assert check_candidate_weights(None, (2, 2), CLASSES) is None
 
 
-def test_a_candidate_that_came_by_an_answer_counts_as_much_as_the_likeliest():
+def test_candidate_that_came_by_answer_counts_as_much_as_likeliest():
     weights = np.array([[3, 1, 0], [3, 1, 0], [3, 1, 0], [0, 0, 0]], dtype=float)
     now = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
     after = weights_after_answers(weights, now)
@@ -331,7 +331,7 @@ def test_a_candidate_that_came_by_an_answer_counts_as_much_as_the_likeliest():
 
 @given(seed=st.integers(0, 10**6))
 def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
-    """So that what goes by the sets as imported does not move with answers; and no candidate is without weight."""
+    """So that what uses the sets as imported does not move with answers; and no candidate is without weight."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, (6, 4)).astype(float)
     weights[:, 0] += ~weights.any(axis=1)
@@ -345,7 +345,7 @@ def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
     )
 
 
-def test_an_update_goes_by_the_weights_of_the_fit_whatever_became_of_their_array():
+def test_update_uses_weights_of_fit_whatever_became_of_their_array():
     X, weights = np.arange(6.0)[:, None], np.array([1.0, 2.0, 1.0, 3.0, 1.0, 2.0])
     candidates = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 1]], dtype=bool)
     given = weights.copy()

@@ -46,7 +46,7 @@ class Given(ScoreClassifier):
 
 
 class Borrowed(CandidateScoreMixin, DummyClassifier):
-    """Of scikit-learn, but for its score."""
+    """For scikit-learn, but for its score."""
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def model():
     return Given().fit(SCORES, None)
 
 
-def test_the_highest_score_predicts_and_ties_go_to_the_first_class(model):
+def test_highest_score_predicts_and_ties_go_to_first_class(model):
     np.testing.assert_array_equal(model.decision_function(SCORES), SCORES)
     assert model.predict(SCORES).tolist() == ["emu", "robin", "robin", "emu"]
 
@@ -71,7 +71,7 @@ def test_labels_are_scored_by_accuracy(model):
     assert model.score(SCORES, labels, sample_weight=[1, 1, 5, 1]) == 0.75
 
 
-def test_a_label_missing_from_a_list_is_not_scored_as_a_wrong_one(model):
+def test_label_missing_from_list_is_not_scored_as_wrong_one(model):
     with pytest.raises(CandidateError, match="NaN, None or infinity in row 2 "):
         model.score(SCORES, ["emu", "emu", np.nan, "wren"])
 
@@ -83,7 +83,7 @@ def test_candidates_are_scored_by_what_is_inside(model):
     assert model.score(SCORES, [set(NAMES[row]) for row in inside], sample_weight=[1, 0, 1, 1]) == 1
 
 
-def test_a_search_selects_without_a_label():
+def test_search_selects_without_label():
     """Only the scores as they are fall inside all sets."""
     rows = np.tile(SCORES[1:3], (6, 1))
     inside = np.tile([[False, True, True]], (12, 1))
@@ -92,13 +92,13 @@ def test_a_search_selects_without_a_label():
     assert search.cv_results_["mean_test_score"].tolist() == [0, 1, 0]
 
 
-def test_the_mixin_leaves_the_tags_and_the_base_announces_sparse_rows():
+def test_mixin_leaves_tags_and_base_announces_sparse_rows():
     assert get_tags(Given()).input_tags.sparse
     assert get_tags(Given()).estimator_type == "classifier"
     assert get_tags(Borrowed()).input_tags.sparse == get_tags(DummyClassifier()).input_tags.sparse
 
 
-def test_the_mixin_gives_a_classifier_of_labels_candidates_too():
+def test_mixin_gives_classifier_of_labels_candidates_too():
     model = Borrowed(strategy="constant", constant="robin").fit(SCORES, NAMES[[0, 1, 2, 1]])
     assert model.score(SCORES, NAMES[[0, 1, 2, 1]]) == 0.5
     assert model.score(SCORES, np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]], dtype=bool)) == 0.75
@@ -112,17 +112,17 @@ def test_several_classes_have_their_columns_already():
     assert score_columns(scores) is scores
 
 
-def test_the_difference_of_two_classes_is_shared():
+def test_difference_of_two_classes_is_shared():
     columns = score_columns(np.array([3.0, -1.0, 0.0]))
     np.testing.assert_array_equal(columns, [[-1.5, 1.5], [0.5, -0.5], [0, 0]])
 
 
-def test_a_class_that_cannot_be_has_no_share():
+def test_class_that_cannot_be_has_no_share():
     shares = softmax_rows(score_columns(np.array([np.inf, -np.inf])), np.ones((2, 2), dtype=bool))
     np.testing.assert_array_equal(shares, [[0, 1], [1, 0]])
 
 
-# What learners refuse of their training data: where a value is missing, and the way out.
+# Refusals of training data: where a value is missing, and the way out.
 
 
 LEARNERS = [
@@ -160,7 +160,7 @@ def test_missing_values_are_named_with_their_place_and_the_way_out(learner, kind
         learner.predict(kind(broken))
 
 
-def test_columns_are_named_where_they_have_names(data):
+def test_columns_are_named_if_they_have_names(data):
     X, candidates = data
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "dose"])
     frame.loc[4, "dose"] = np.nan
@@ -169,7 +169,7 @@ def test_columns_are_named_where_they_have_names(data):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_no_missing_value(value, data):
+def test_infinity_is_not_missing_value(value, data):
     X, candidates = data
     X[2, 0] = value
     with pytest.raises(
@@ -178,7 +178,7 @@ def test_infinity_is_no_missing_value(value, data):
         PLSVC().fit(X, candidates)
 
 
-def test_a_sum_that_overflows_is_no_infinity():
+def test_sum_that_overflows_is_not_infinity():
     X = np.full((3, 2), 1e308)
     assert check_features(PLSVC(), X, reset=True) is not None
     with pytest.raises(ValueError, match=r"must be at most 1e\+50 in size"):
@@ -211,7 +211,7 @@ def softmax(scores, temperature):
 
 
 def lack(scores, candidates, temperature, weights=None, smoothed=False):
-    """What T minimises, by its formula."""
+    """Objective of T, by its formula."""
     weights = np.ones(len(scores)) if weights is None else weights
     told = candidates.any(axis=1) & ~candidates.all(axis=1)
     s, p, inside = weights[told], softmax(scores[told], temperature), candidates[told]
@@ -220,7 +220,7 @@ def lack(scores, candidates, temperature, weights=None, smoothed=False):
     return -s @ (t * np.log(q) + (1 - t) * np.log(rest))
 
 
-def test_smoothed_it_stays_above_zero_where_all_sets_are_hit():
+def test_smoothed_it_stays_above_zero_if_all_sets_are_hit():
     scores = np.tile([1.0, 0.0], (9, 1))
     found = fit_temperature(scores, scores > 0, smoothed=True)
     np.testing.assert_allclose(softmax(scores, found)[0], [10 / 11, 1 / 11], atol=1e-4)
@@ -278,7 +278,7 @@ def test_rows_that_say_nothing_are_left_out(smoothed):
     assert fit_temperature(np.zeros((2, 3)), sets[:2], smoothed=smoothed) == 1.0
 
 
-def test_shares_are_tempered_inside_the_candidates():
+def test_shares_are_tempered_inside_candidates():
     shares, inside = (
         np.array([[0.8, 0.2, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
         np.array([[1, 1, 1, 0], [1, 1, 0, 0]], bool),
@@ -293,8 +293,8 @@ def test_shares_are_tempered_inside_the_candidates():
     np.testing.assert_allclose(even, inside / inside.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_doubt_lets_a_share_of_nothing_be_wrong():
-    """Of ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
+def test_doubt_lets_share_of_nothing_be_wrong():
+    """For ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
     shares, inside = np.tile([1.0, 0.0], (10, 1)), np.ones((10, 2), dtype=bool)
     truth = np.tile([True, False], (10, 1))
     truth[0] = [False, True]

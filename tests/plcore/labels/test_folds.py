@@ -58,7 +58,7 @@ def test_labels_are_stratified():
         assert counts["c"] in (1, 2)
 
 
-def test_the_order_is_seeded(candidates):
+def test_order_is_seeded(candidates):
     X = np.zeros((len(candidates), 1))
 
     def tests(**parameters):
@@ -88,7 +88,7 @@ def test_scikit_learn_takes_it(candidates):
     assert search.best_params_["n_neighbors"] in (1, 5)
 
 
-def test_what_it_refuses(candidates):
+def test_refusals(candidates):
     X = np.zeros((len(candidates), 1))
     with pytest.raises(ValueError, match="y must be a label vector"):
         next(PartialKFold().split(X))
@@ -102,7 +102,7 @@ def test_what_it_refuses(candidates):
         PartialKFold(1)
 
 
-def test_sources_are_held_out_whole_unless_one_is_larger_than_a_fold(candidates):
+def test_sources_are_held_out_whole_unless_one_is_larger_than_fold(candidates):
     def dealt(sources):
         return deal_whole(candidates, sources, 5, np.random.RandomState(0))
 

@@ -66,7 +66,7 @@ def test_names_are_read_in_every_form(y):
         ([["a", "b"], ["a", "c"]], ["a", "b", "c"], [[1, 1, 0], [1, 0, 1]]),
     ],
 )
-def test_classes_are_the_sorted_names(y, classes, matrix):
+def test_classes_are_sorted_names(y, classes, matrix):
     candidates, found = check_candidates(y)
     assert found.tolist() == classes
     assert candidates.astype(int).tolist() == matrix
@@ -82,7 +82,7 @@ def test_classes_are_the_sorted_names(y, classes, matrix):
         pd.Series([np.array([True, False]), np.array([True, True])]),
     ],
 )
-def test_lists_of_numbers_are_a_matrix(y):
+def test_lists_of_numbers_are_matrix(y):
     assert not holds_sets(y)
     assert is_candidate_matrix(y)
     candidates, classes = check_candidates(y)
@@ -141,7 +141,7 @@ def test_continuous_names_are_refused_and_many_names_warn_of_nothing():
         st.sets(st.sampled_from(["a", "b", "c", "d", "é", "10", "9"]), min_size=1), min_size=1, max_size=30
     )
 )
-def test_sets_go_to_a_matrix_and_back(sets):
+def test_sets_go_to_matrix_and_back(sets):
     candidates, classes = check_candidates(sets)
     assert [set(classes[row].tolist()) for row in candidates] == sets
     assert candidates.any(axis=0).all()
@@ -153,7 +153,7 @@ def test_sets_go_to_a_matrix_and_back(sets):
 
 
 @pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
-def test_accuracy_goes_by_names(y):
+def test_accuracy_uses_names(y):
     assert candidate_accuracy(y, ["robin", "emu", "emu"]) == pytest.approx(2 / 3)
     assert candidate_accuracy(y, ["robin", "emu", "owl"], sample_weight=[1, 1, 2]) == 0.25
     assert candidate_accuracy(y, ["robin", "emu", "emu"], ["wren", "emu", "robin", "owl"]) == pytest.approx(
@@ -167,7 +167,7 @@ def test_accuracy_goes_by_names(y):
 
 @pytest.mark.parametrize("names", [[(1, 2), (3, 4)], [("a", 2), ("b", 4)]])
 @pytest.mark.parametrize("form", [pd.Series, objects])
-def test_tuples_of_a_multiindex_are_names_not_sets(names, form):
+def test_tuples_of_multiindex_are_names_not_sets(names, form):
     classes, predicted = objects(names), objects([names[0], names[1], names[1]])
     assert score_of(predicted, form([names[0], names[0], names[1]]), classes) == pytest.approx(2 / 3)
     assert score_of(predicted, np.array([[1, 0], [1, 1], [1, 0]]), classes) == pytest.approx(2 / 3)
@@ -200,7 +200,7 @@ def test_updates_take_sets():
         check_update([3, 1], {"emu"}, 9, classes)
 
 
-def test_what_is_no_candidate_says_so():
+def test_non_candidate_says_so():
     with pytest.raises(CandidateError, match="MultiLabelBinarizer"):
         check_label_vectors(SETS)
     with pytest.raises(CandidateError, match=r"exact labels .*got candidates"):
@@ -243,7 +243,7 @@ def test_lists_of_names_need_folds_that_read_them(birds):
     )
 
 
-def test_folds_of_sets_are_those_of_the_matrix(birds):
+def test_folds_of_sets_match_matrix(birds):
     X, sets, frame = birds
     for found, expected in (
         (PartialKFold(4, random_state=1).split(X, sets), PartialKFold(4, random_state=1).split(X, frame)),
@@ -254,7 +254,7 @@ def test_folds_of_sets_are_those_of_the_matrix(birds):
             np.testing.assert_array_equal(one[1], other[1])
 
 
-def test_a_held_out_name_that_no_training_row_had_counts_as_missed(birds):
+def test_held_out_name_that_no_training_row_had_counts_as_missed(birds):
     X, sets, _ = birds
     model = PLKNeighborsClassifier().fit(X, sets)
     assert model.score(X[:2], [{"owl"}, {"emu", "robin", "wren", "owl"}]) == 0.5

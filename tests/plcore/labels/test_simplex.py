@@ -41,7 +41,7 @@ def test_known_answers(point, inside, nearest):
     np.testing.assert_allclose(found, [nearest], atol=1e-15)
 
 
-def test_beside_a_quadratic_program():
+def test_next_to_quadratic_program():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(30, 5)) * rng.choice([0.1, 1, 3], size=(30, 1))
     inside = some_sets(rng, 30, 5, 0.6)
@@ -61,7 +61,7 @@ def test_beside_a_quadratic_program():
 
 
 @given(points_and_sets())
-def test_it_is_a_distribution_on_the_set(case):
+def test_it_is_distribution_on_set(case):
     points, inside = case
     found = project_rows(points, inside)
     assert (found >= 0).all()
@@ -70,7 +70,7 @@ def test_it_is_a_distribution_on_the_set(case):
 
 
 @given(points_and_sets())
-def test_no_corner_is_in_a_sharper_direction(case):
+def test_no_corner_is_in_sharper_direction(case):
     """p is nearest if and only if (f - p).(q - p) <= 0 for every corner q of the simplex."""
     points, inside = case
     found = project_rows(points, inside)
@@ -81,7 +81,7 @@ def test_no_corner_is_in_a_sharper_direction(case):
 
 
 @given(points_and_sets(), st.floats(-100, 100))
-def test_moving_a_row_and_projecting_again_change_nothing(case, shift):
+def test_moving_row_and_projecting_again_change_nothing(case, shift):
     points, inside = case
     found = project_rows(points, inside)
     np.testing.assert_allclose(project_rows(points + shift, inside), found, atol=1e-9)
@@ -100,7 +100,7 @@ def test_order_is_kept(case):
     np.testing.assert_allclose(project_rows(equal, inside), shares, atol=1e-12)
 
 
-def test_rows_do_not_know_each_other_and_the_input_stays():
+def test_rows_do_not_know_each_other_and_input_stays():
     rng = np.random.default_rng(1)
     points, inside = rng.normal(size=(8, 4)), np.ones((8, 4), dtype=bool)
     before = points.copy()

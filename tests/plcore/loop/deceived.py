@@ -11,7 +11,7 @@ CLASSES = ("owl", "robin", "wren")
 
 
 def deceived_table(n: int = 150, *, hard: bool = False) -> tuple[LabelTable, np.ndarray]:
-    """A table whose vectors tell the class. Its texts tell nothing but the candidates: the truth, and one that goes by
+    """A table whose vectors tell the class. Its texts tell nothing but the candidates: the truth, and one that uses
     the text. hard : whether the vectors are noisy and three
     columns of skewed numbers, too, tell nothing"""
     rng = np.random.default_rng(0)

@@ -26,7 +26,7 @@ def take_in(learners, entry, taken):
 
 
 def stored(arrays):
-    """What a file gives back of these arrays, without pickle."""
+    """The value that a file gives back of these arrays, without pickle."""
     file = io.BytesIO()
     np.savez(file, **arrays)
     file.seek(0)

@@ -81,13 +81,13 @@ def test_what_was_drawn_of_label_vectors_stays(
 
 
 @pytest.mark.parametrize("starts", [[0], [5], [3, 2], [0, 3], [9]])
-def test_rows_cannot_have_been_added_where_there_are_none(starts: list[int]) -> None:
+def test_rows_cannot_have_been_added_if_there_is_none(starts: list[int]) -> None:
     with pytest.raises(ValueError, match="but the table has 4"):
         row_batches(4, starts)
     assert row_batches(4, [1, 3]) == (range(1), range(1, 3), range(3, 4))
 
 
-def test_an_addition_of_no_rows_is_no_batch() -> None:
+def test_addition_of_no_rows_is_not_batch() -> None:
     assert row_batches(4, [4]) == (range(4),)
     assert row_batches(4, [1, 3, 3, 3]) == row_batches(4, [1, 3])
     assert row_batches(4, [1, 3, 4, 4]) == row_batches(4, [1, 3])

@@ -18,7 +18,7 @@ FIRST = ("ant", "bee", "cat", "dog")
 
 
 def mapped(*changes: tuple[str, ...], first: tuple[str, ...] = FIRST) -> ClassMap:
-    """The map after these changes, entries 1, 2, ...; ("back", k) takes back entry k."""
+    """The map after these changes, entries 1, 2, ...; ("back", k) withdraws entry k."""
     made = []
     for seq, (kind, *names) in enumerate(changes, start=1):
         if kind == "back":
@@ -28,7 +28,7 @@ def mapped(*changes: tuple[str, ...], first: tuple[str, ...] = FIRST) -> ClassMa
     return ClassMap(first, made)
 
 
-def test_add_rename_and_merge_give_the_effective_names_in_order() -> None:
+def test_add_rename_and_merge_give_effective_names_in_order() -> None:
     one = mapped(("add", "eel"), ("rename", "bee", "wasp"), ("merge", "ant", "cat"))
     assert one.classes == ("wasp", "cat", "dog", "eel")
     assert map_labels(one, ("ant", "bee", "cat", "dog", "eel", "wasp")) == ("cat", "wasp", "dog", "eel")
@@ -51,12 +51,12 @@ def test_add_rename_and_merge_give_the_effective_names_in_order() -> None:
         (("back", "1"), "there is none"),
     ],
 )
-def test_what_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
+def test_input_that_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
     with pytest.raises(ClassError, match=said):
         mapped(change)
 
 
-def test_an_earlier_name_is_free_for_its_own_class_alone() -> None:
+def test_earlier_name_is_free_for_its_own_class_alone() -> None:
     renamed = mapped(("rename", "ant", "eel"))
     for change in (ClassChange(2, "add", ("ant",)), ClassChange(2, "rename", ("bee", "ant"))):
         with pytest.raises(ClassError, match="earlier name of 'eel'"):
@@ -73,7 +73,7 @@ def test_what_classes_were_called_while_they_were_the_same() -> None:
     assert "fox" not in after.known_names
 
 
-def test_what_an_entry_named_is_called_now_where_it_is_the_same_class() -> None:
+def test_what_entry_named_is_called_now_if_it_is_the_same_class() -> None:
     after = mapped(("rename", "ant", "emmet"), ("add", "eel"), ("merge", "cat", "bee"))
     assert after.called_now(("ant",), 1) == ("emmet",)
     assert after.called_now(("emmet", "eel"), 3) == ("emmet", "eel")
@@ -83,12 +83,12 @@ def test_what_an_entry_named_is_called_now_where_it_is_the_same_class() -> None:
     assert after.called_now((), 1) == ()
 
 
-def test_the_last_two_classes_stay_two() -> None:
+def test_last_two_classes_stay_two() -> None:
     with pytest.raises(ClassError, match="leave nothing to decide"):
         mapped(("merge", "a", "b"), first=("a", "b"))
 
 
-def test_only_the_latest_change_is_taken_back() -> None:
+def test_only_latest_change_is_withdrawn() -> None:
     one = mapped(("add", "eel"), ("rename", "eel", "owl"))
     with pytest.raises(ClassError, match="the latest is entry 2"):
         one.changed(ClassChange(3, "back", target=1))
@@ -100,7 +100,7 @@ def test_only_the_latest_change_is_taken_back() -> None:
     assert gone.changed(ClassChange(5, "add", ("owl",))).classes == (*FIRST, "owl")
 
 
-def test_entries_of_the_log_become_changes() -> None:
+def test_entries_of_log_become_changes() -> None:
     log = [
         Entry(1, "is", 0, "1", ("ant",)),
         Entry(2, "class", -1, "1", ("merge", "ant", "bee")),
@@ -159,7 +159,7 @@ def test_renaming_twice_is_renaming_once(old: str, first: str, second: str) -> N
 
 
 @given(st.permutations(FIRST))
-def test_the_order_of_merges_does_not_matter_for_who_is_together(order: list[str]) -> None:
+def test_order_of_merges_does_not_matter_for_who_is_together(order: list[str]) -> None:
     a, b, c, _ = order
     one, other = mapped(("merge", a, b), ("merge", b, c)), mapped(("merge", b, c), ("merge", a, c))
     assert one.classes == other.classes
@@ -171,7 +171,7 @@ def table_of(sets: list[str], truth: list[str]) -> LabelTable:
     return LabelTable.from_frame(frame, Roles(candidates="c", truth="truth", numbers=("x",)))
 
 
-def test_a_table_under_its_classes_keeps_its_cells() -> None:
+def test_table_under_its_classes_keeps_its_cells() -> None:
     table = table_of(["ant|bee", "bee|cat", "cat", "ant|dog"], ["ant", "", "cat", "dog"])
     one = mapped(("merge", "bee", "ant"), ("rename", "cat", "lion"), ("add", "eel"))
     now = with_classes(table, one)
@@ -258,7 +258,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
         # `none` of bee and cat left ant: merged with bee, ant is still what is left.
         ([("none", 1), ("class", "merge bee ant")], "ant dog"),
         ([("class", "merge bee ant"), ("none", 1)], "dog"),
-        # Merged and taken back: an answer given meanwhile means both.
+        # Merged and withdrawn: an answer given meanwhile means both.
         ([("class", "merge bee ant"), ("is", 0, "ant"), ("withdraw", -1, 1)], "ant bee"),
         ([("is", 0, "bee"), ("class", "merge bee ant"), ("withdraw", -1, 2)], "bee"),
         ([("class", "rename ant emu"), ("is", 0, "emu"), ("withdraw", -1, 1)], "ant"),
@@ -277,7 +277,7 @@ def test_answers_keep_their_meaning(steps: list[tuple[object, ...]], left: str) 
     )
 
 
-def test_new_answers_are_about_the_classes_of_today() -> None:
+def test_new_answers_are_about_classes_of_today() -> None:
     log = logged(("class", "merge bee ant"))
     fold = replayed(ClassMap(FIRST, class_changes(log)), log)
     with pytest.raises(AnswerError, match="'bee' is not a class"):
@@ -286,13 +286,13 @@ def test_new_answers_are_about_the_classes_of_today() -> None:
         fold.check(Entry(2, "not", 0, "ann", ("ant",)))
 
 
-def test_a_class_that_was_answered_cannot_quietly_vanish() -> None:
+def test_class_that_was_answered_cannot_quietly_vanish() -> None:
     log = logged(("class", "add eel"), ("none", 0), ("is", 0, "eel"), ("withdraw", -1, 1))
-    with pytest.raises(AnswerError, match="'eel', was taken back"):
+    with pytest.raises(AnswerError, match="'eel', was withdrawn"):
         replayed(ClassMap(FIRST, class_changes(log)), log)
 
 
-def test_without_changes_the_fold_is_the_plain_one() -> None:
+def test_without_changes_fold_is_plain_one() -> None:
     assert type(fold_under(ClassMap(FIRST), SETS, SETS, {})) is CandidateFold
     assert isinstance(fold_of(mapped(("add", "eel"))), ClassFold)
 
@@ -313,7 +313,7 @@ happened = st.lists(st.one_of(said, said, said, wanted.map(lambda change: ("clas
 
 
 @given(happened)
-def test_a_rebuilt_fold_is_the_live_one_and_a_merge_gives_the_image(steps: list[tuple]) -> None:
+def test_rebuilt_fold_is_live_one_and_merge_gives_image(steps: list[tuple]) -> None:
     """A live fold, rebuilt at each change of classes only, against the law of images; at the end against a replay."""
     log: list[Entry] = []
     now, live = ClassMap(FIRST), fold_of(ClassMap(FIRST))
@@ -377,7 +377,7 @@ def test_names_may_have_joined_marks() -> None:
         assert ClassMap(("ant", "bee"), [ClassChange(1, "add", (name,))]).classes == ("ant", "bee", name)
 
 
-def test_what_a_map_was_before_rows_came_and_no_further_back_than_another_change() -> None:
+def test_what_map_was_before_rows_came_and_no_further_back_than_another_change() -> None:
     """Classes right before rows may have come with them; one that was added by itself is a change of its own."""
 
     def before(*changes: tuple[int, str, str]) -> tuple[int, ...]:
@@ -390,7 +390,7 @@ def test_what_a_map_was_before_rows_came_and_no_further_back_than_another_change
     assert before((3, "rows", "9"), (5, "add", "emu")) == ()
 
 
-# What is said of classes, moved to others: rows, matrices and sets alike; and names in messages.
+# Move statements about classes to others: rows, matrices and sets alike; and names in messages.
 
 
 PLACES = np.array([2, -1, 0, 2, 1])
@@ -414,7 +414,7 @@ def test_classes_that_go_to_one_place_are_summed(dtype):
         np.testing.assert_array_equal(sets, expected)
 
 
-def test_a_message_names_some_classes_and_counts_the_others():
+def test_message_names_some_classes_and_counts_the_others():
     assert class_names(("a", "b")) == "a, b"
     many = [f"c{number}" for number in range(100_000)]
     assert class_names(many) == ", ".join(many[:20]) + " and 99,980 more"

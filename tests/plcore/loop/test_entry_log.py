@@ -50,7 +50,7 @@ def test_columns_give_back_what_was_added(early, late, withdrawn):
     ] * 2
 
 
-def test_entries_of_a_row_are_made_when_they_are_asked_for_and_then_kept():
+def test_entries_of_row_are_made_when_they_are_asked_for_and_then_kept():
     log = EntryLog()
     log.add(Entry(1, "is", 3, "ann", ("a",)))
     again = EntryLog(log.to_arrays())
@@ -61,13 +61,13 @@ def test_entries_of_a_row_are_made_when_they_are_asked_for_and_then_kept():
     assert log.get(7) is None
 
 
-def test_a_fold_names_the_entry_that_it_does_not_have():
+def test_fold_names_entry_that_it_does_not_have():
     fold: EntryFold[object] = CandidateFold(np.ones((2, 2), dtype=bool), ("a", "b"), {})
     with pytest.raises(KeyError, match="5"):
         fold.entry(5)
 
 
-def test_what_is_packed_is_plain_bytes():
+def test_packed_data_is_plain_bytes():
     value = {"ann": [[3, None], [4, "lábel\0"]], "é": 1.5}
     array = packed(value)
     assert array.dtype == np.uint8
@@ -76,7 +76,7 @@ def test_what_is_packed_is_plain_bytes():
         unpacked(np.frombuffer(b"\x80\x04}", dtype=np.uint8)[2:])
 
 
-# What checkpoints are made of: arrays, and texts among them, under names.
+# Parts of checkpoints: arrays, and texts among them, under names.
 
 
 def test_texts_and_lists_come_back_from_bytes() -> None:

@@ -27,7 +27,7 @@ def test_rules_that_are_off_say_nothing():
     assert set(verdicts(StopRules(budget=3), [0.5])) == {"settled", "flat", "budget"}
 
 
-def test_settled_at_one_asks_for_the_proof():
+def test_settled_at_one_asks_for_proof():
     rules = StopRules(1.0, None)
     assert verdicts(rules, [0.9], [1.0])["settled"][0] is False
     assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (
@@ -35,27 +35,27 @@ def test_settled_at_one_asks_for_the_proof():
         "No answer can change a prediction any more.",
     )
     shown = verdicts(rules, [0.9], [0.9999])["settled"][1]
-    assert shown == "99.9 % of the predictions are settled; the rule waits for 100 %."
+    assert shown == "99.9% of the predictions are settled; the rule waits for 100%."
 
 
-def test_a_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were():
+def test_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were():
     rules = StopRules(None, None, goal=0.9)
-    assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90 %; the goal is 90 %.")
-    assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7 %; the goal is 90 %.")
-    assert verdicts(rules, [0.5, 0.8999])["goal"] == (False, "Accuracy is 89.9 %; the goal is 90 %.")
-    assert verdicts(rules, [np.nan])["goal"] == (False, "Accuracy is not known yet; the goal is 90 %.")
+    assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90%; the goal is 90%.")
+    assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7%; the goal is 90%.")
+    assert verdicts(rules, [0.5, 0.8999])["goal"] == (False, "Accuracy is 89.9%; the goal is 90%.")
+    assert verdicts(rules, [np.nan])["goal"] == (False, "Accuracy is not known yet; the goal is 90%.")
     assert verdicts(rules, [0.95], measured=LEAST_MEASURED - 1)["goal"] == (
         False,
         "Accuracy is measured on 29 rows so far; the rule needs 30.",
     )
 
 
-def test_without_a_proof_rows_are_spoken_of():
+def test_without_proof_rows_are_spoken_of():
     accuracy, answers = np.array([0.9]), np.array([0])
     rules = StopRules(1.0, None)
     (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, terms=ROWS)
     (over,) = judge(rules, answers, accuracy, np.array([1.0]), done=True, measured=9, terms=ROWS)
-    assert open_still.words == "50 % of the ambiguous rows are decided; the rule waits for 100 %."
+    assert open_still.words == "50% of the ambiguous rows are decided; the rule waits for 100%."
     assert (over.reached, over.words) == (True, "No row is open any more.")
 
 
@@ -70,7 +70,7 @@ def test_of_label_vectors_labels_are_spoken_of():
         return {one.rule: (one.reached, one.words) for one in found}
 
     assert said(49, 40) == {
-        "settled": (True, "91.2 % of the empty labels are known or sure; the rule waits for 90 %."),
+        "settled": (True, "91.2% of the empty labels are known or sure; the rule waits for 90%."),
         "flat": (True, "F1 moved by 0.5 points over the latest 10 labels; the rule allows 1 point."),
         "budget": (False, "49 of 50 labels are answered."),
     }
@@ -78,12 +78,12 @@ def test_of_label_vectors_labels_are_spoken_of():
     assert said(50, 29)["flat"] == (False, "F1 is measured on 29 rows so far; the rule needs 30.")
 
 
-def test_settled_below_one_is_a_share():
+def test_settled_below_one_is_share():
     assert verdicts(StopRules(0.95, None), [0.9], [0.949])["settled"][0] is False
     assert verdicts(StopRules(0.95, None), [0.9], [0.95])["settled"][0] is True
 
 
-def test_flat_looks_at_the_latest_answers_only():
+def test_flat_looks_at_latest_answers_only():
     rules = StopRules(None, 0.01, 3)
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91, 0.9])["flat"][0] is True
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91])["flat"][0] is False  # the start is in the window
@@ -96,7 +96,7 @@ def test_flat_looks_at_the_latest_answers_only():
     assert words == "Accuracy moved by 0.5 points over the latest 3 answers; the rule allows 1 point."
 
 
-def test_flat_of_a_curve_with_gaps_begins_at_the_point_before_the_window():
+def test_flat_of_curve_with_gaps_begins_at_point_before_window():
     # Versions of a trained model: points at 0, 10, 40 answers. Over 20 answers the curve has moved since version 10.
     rules = StopRules(None, 0.01, 20)
     assert verdicts(rules, [0.5, 0.8, 0.9], answers=[0, 10, 40])["flat"][0] is False
@@ -126,7 +126,7 @@ def test_budget_counts_answers():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 40))
-def test_the_change_is_the_range_of_the_window(accuracy, over):
+def test_change_is_range_of_window(accuracy, over):
     found = change_over(np.arange(len(accuracy)), np.array(accuracy), over)
     if over >= len(accuracy):
         assert found is None
@@ -183,7 +183,7 @@ def test_points_are_said_as_people_do():
     ]  # fmt: skip
 
 
-# What follows from the figures of models: the best is taken, and nothing within noise.
+# Conclusions from the figures of models: the best is taken, and nothing within noise.
 
 
 def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figures: tuple) -> ModelComparison:
@@ -195,13 +195,13 @@ def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figure
     return ModelComparison(tuple(made), best, rows, checks)
 
 
-def test_the_first_comparison_takes_the_best_however_near_the_others_are():
+def test_first_comparison_takes_best_however_near_the_others_are():
     found = compared(a=(0.80, 0.70), b=(0.80, 0.7001))
     assert found.choice(None) == "b"
     assert found.choice("a") == "a"
 
 
-def test_a_model_is_left_for_one_that_is_clearly_ahead():
+def test_model_is_left_for_one_that_is_clearly_ahead():
     assert compared(a=(0.80, 0.70), b=(0.83, 0.73)).choice("a") == "b"
     assert compared(a=(0.80, 0.70), b=(0.81, 0.72)).choice("a") == "a", "by no more than .02 of kappa"
     assert compared(rows=40, a=(0.80, 0.70), b=(0.90, 0.85)).choice("a") == "a", "by four rows of forty"
@@ -215,7 +215,7 @@ def test_blind_checks_come_first_and_few_of_them_tell_nothing():
     assert compared(checks=26, a=(0.80, 0.70, 0.78), b=(0.85, 0.76, 0.81)).choice("a") == "b", "a tie: kappa"
 
 
-def test_a_model_without_figures_is_left_and_none_is_taken_where_there_are_none():
+def test_model_without_figures_is_left_and_none_is_taken_if_there_is_none():
     assert compared(b=(0.8, 0.7)).choice("gone") == "b"
     assert compared(best=None).choice("a") is None
     assert compared(best=None).choice(None) is None
@@ -230,7 +230,7 @@ def test_a_model_without_figures_is_left_and_none_is_taken_where_there_are_none(
     st.integers(1, 10_000),
     st.data(),
 )
-def test_a_choice_made_once_more_stays(first, second, kappa, other, rows, data):
+def test_choice_made_once_more_stays(first, second, kappa, other, rows, data):
     """Whatever the figures are: from the best nothing leads away, and choosing twice is choosing once."""
     checks = data.draw(st.sampled_from([0, 20]))
     right = (0.6, 0.9) if checks else (None, None)
@@ -244,7 +244,7 @@ def test_a_choice_made_once_more_stays(first, second, kappa, other, rows, data):
         assert (second - first) * rows > FEWEST_AHEAD - 1
 
 
-def test_a_report_is_stored_as_json_and_read_as_it_was():
+def test_report_is_stored_as_json_and_read_as_it_was():
     figures = (
         ModelFigures("plsvc", 10.0, 0.5, 0.25, None, 1.5),
         ModelFigures("m3pl", note="left out: the time budget"),
@@ -256,7 +256,7 @@ def test_a_report_is_stored_as_json_and_read_as_it_was():
         ModelComparison.from_json({**found.to_json(), "figured": 1})
 
 
-def test_the_lines_call_a_figure_as_the_json_does():
+def test_lines_call_figure_as_json_does():
     """Consistency and kappa are two shares of one model; the lines have the one that it is chosen by."""
     found = ModelComparison((ModelFigures("plsvc", 10.0, 0.5, 0.25, 0.75, 1.5),), "plsvc", 12, 6)
     names, figures = (line.split("\t") for line in found.lines().splitlines()[:2])

@@ -35,7 +35,7 @@ def data():
     return X, contaminate(y, "size", p=0.7, r=1, random_state=0), y
 
 
-def test_the_rows_are_parted_once_and_those_without_weight_left_out():
+def test_rows_are_parted_once_and_those_without_weight_left_out():
     weights = np.arange(100.0) % 4
     rows, held = split_rows(weights)
     assert (len(rows), len(held)) == (50, 25)
@@ -51,7 +51,7 @@ def test_classes_that_cannot_be_have_no_probability():
 
 
 @learners
-def test_probabilities_agree_with_the_predictions(learner, data):
+def test_probabilities_agree_with_predictions(learner, data):
     X, candidates, _ = data
     candidates = np.column_stack([candidates, np.zeros(600, dtype=bool)])
     model = clone(learner).fit(X[:400], candidates[:400])
@@ -77,7 +77,7 @@ def test_they_are_calibrated_on_rows_not_seen(learner, data):
     assert abs(within - model.score(X[400:], candidates[400:])) < 0.1
 
 
-def test_without_the_parameter_it_says_what_to_set(data):
+def test_without_parameter_it_says_what_to_set(data):
     X, candidates, _ = data
     model = PLSVC().fit(X, candidates)
     assert not hasattr(model, "predict_proba")
@@ -139,13 +139,13 @@ LEARNERS_OF_BALANCE = [PLSVC, lambda **options: LMPlaneClassifier(solver="mm", *
 
 
 def large_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Six classes of 50 rows; each wrong one is a candidate with probability .7."""
+    """Six classes of 50 rows; each wrong one is a candidate with probability 0.7."""
     X, y = make_blobs(300, 4, centers=6, cluster_std=2.5, random_state=2)
     return StandardScaler().fit_transform(X), contaminate(y, "random", p=1.0, q=0.7, random_state=2), y
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_no_class_takes_the_rows_of_others(make):
+def test_no_class_takes_rows_of_others(make):
     X, candidates, y = large_sets()
     plain, held = (make(C=100.0, class_mass=mass).fit(X, candidates) for mass in (0.0, 1.0))
 
@@ -166,7 +166,7 @@ def test_without_it_nothing_is_other(make):
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_rounds_are_told_counted_and_can_be_ended(make):
+def test_rounds_are_reported_counted_and_can_be_ended(make):
     X, candidates, _ = large_sets()
     told: list[tuple[int, float]] = []
     plain = make().fit(X, candidates)
@@ -183,7 +183,7 @@ def test_rounds_are_told_counted_and_can_be_ended(make):
         make(class_mass=0.5).fit(X, candidates, progress=end)
 
 
-def test_exact_labels_stay_what_they_are():
+def test_exact_labels_stay_unchanged():
     """Every set holds one class: the masses are those of the labels, and the convex problem is the same."""
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)
@@ -202,7 +202,7 @@ def test_sparse_rows_kernels_and_prior_weights(make):
     assert make(kernel="rbf", class_mass=0.5).fit(X, candidates).predict(X).shape == (300,)
 
 
-def test_weights_of_candidates_are_the_masses():
+def test_weights_of_candidates_are_masses():
     X, candidates, y = large_sets()
     told = np.where(np.eye(6, dtype=bool)[y], 9.0, 1.0) * candidates
     even = LMPlaneClassifier(solver="mm", class_mass=1.0).fit(X, candidates)
@@ -210,7 +210,7 @@ def test_weights_of_candidates_are_the_masses():
     assert (model.transduction_ == y).mean() > (even.transduction_ == y).mean()
 
 
-def test_a_pull_is_no_negative_number():
+def test_pull_is_not_negative_number():
     X, candidates, _ = large_sets()
     with pytest.raises(ValueError, match="class_mass"):
         PLSVC(class_mass=-1.0).fit(X, candidates)

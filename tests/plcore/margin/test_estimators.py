@@ -54,7 +54,7 @@ def test_partial_labels_are_disambiguated(learner, data):
 
 
 @learners([PLSVC(), LMPlaneClassifier(solver="mm"), LMPlaneClassifier(), CLPLClassifier()])
-def test_objective_is_that_of_the_coefficients(learner, data):
+def test_objective_is_that_of_coefficients(learner, data):
     X, candidates, _ = data
     weights = np.random.default_rng(0).random(150)
     model = learner.fit(X, candidates, weights)
@@ -86,7 +86,7 @@ def test_degree_one_is_linear(learner, fit_intercept, data):
     np.testing.assert_allclose(poly.decision_function(X), linear.decision_function(X), rtol=0, atol=1e-10)
 
 
-def test_pegasos_in_the_kernel_matrix_is_linear_pegasos(data, monkeypatch):
+def test_pegasos_in_kernel_matrix_is_linear_pegasos(data, monkeypatch):
     X, candidates, _ = data
     linear = PLSVC(solver="pegasos", max_iter=250).fit(X, candidates)
     monkeypatch.setattr(PLSVC, "_make_map", lambda self: KernelMap("poly", 1, 1.0, 1.0))
@@ -113,7 +113,7 @@ def test_kernel_is_linear_on_the_same_features(learner, data):
     )
 
 
-def test_feature_map_factors_the_kernel(data):
+def test_feature_map_factors_kernel(data):
     X = data[0]
     for kind, degree, gamma, coef0 in (("poly", 3, 0.5, 1.0), ("rbf", 3, None, 0.0)):
         chosen = KernelMap(kind, degree, gamma, coef0)
@@ -124,7 +124,7 @@ def test_feature_map_factors_the_kernel(data):
         np.testing.assert_allclose(chosen.scores(X, W), Z @ W.T, rtol=1e-6, atol=1e-6)
 
 
-def test_default_gamma_is_half_the_inverse_mean_squared_distance():
+def test_default_gamma_is_half_inverse_mean_squared_distance():
     X = np.random.default_rng(0).normal(size=(20, 3)) + 5
     squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)[~np.eye(20, dtype=bool)]
     np.testing.assert_allclose(default_gamma(X), 1 / (2 * squares.mean()))
@@ -139,7 +139,7 @@ def test_default_gamma_is_half_the_inverse_mean_squared_distance():
     assert default_gamma(X, np.eye(20)[3]) == 1.0
 
 
-def test_too_many_rows_for_a_kernel_matrix_names_the_way_out(data, monkeypatch):
+def test_too_many_rows_for_kernel_matrix_names_the_way_out(data, monkeypatch):
     monkeypatch.setattr(feature_maps, "MAX_KERNEL_ROWS", 100)
     with pytest.raises(ValueError, match=r"150 x 150 kernel matrix .* Fix: .*Nystroem.*RBFSampler"):
         LMPlaneClassifier(kernel="rbf").fit(data[0], data[1])
@@ -163,7 +163,7 @@ def test_sparse_equals_dense(learner, data):
 @learners(
     [PLSVC(tol=1e-6), CLPLClassifier(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-6), LMPlaneClassifier()]
 )
-def test_a_weight_of_two_is_the_row_twice(learner, data):
+def test_weight_of_two_is_row_twice(learner, data):
     X, candidates, _ = data
     weights = np.random.default_rng(0).integers(0, 3, size=150)
     weighted = clone(learner).fit(X, candidates, weights)
@@ -215,7 +215,7 @@ def test_m3pl_raises_c_by_stages(data):
 
 
 @learners()
-def test_progress_is_told_and_can_end_the_fit(learner, data):
+def test_progress_is_reported_and_can_end_fit(learner, data):
     X, candidates, _ = data
     told = []
     learner.fit(X, candidates, progress=lambda step, value: told.append((step, value)))
@@ -230,7 +230,7 @@ def test_progress_is_told_and_can_end_the_fit(learner, data):
 
 
 @learners()
-def test_a_class_nobody_may_have_is_never_predicted(learner, data):
+def test_class_no_one_may_have_is_never_predicted(learner, data):
     X, candidates, _ = data
     names = ["nobody", "a", "b", "c", "none"]
     blank = np.zeros((150, 1), dtype=bool)
@@ -307,7 +307,7 @@ def test_grid_search_needs_no_clean_labels(data):
 
 
 @learners()
-def test_extreme_features_give_no_warning_from_the_depths(learner, data):
+def test_extreme_features_give_no_warning_from_depths(learner, data):
     X, candidates, _ = data
     wide = X * np.array([1e9, 1e-9, 1.0, 0.0])
     wide = np.hstack([wide, wide])
@@ -319,7 +319,7 @@ def test_extreme_features_give_no_warning_from_the_depths(learner, data):
 
 
 @pytest.mark.public_data
-def test_the_first_plane_decides_on_lost(data_folder):
+def test_first_plane_decides_on_lost(data_folder):
     stored = np.load(data_folder / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
     found = {"ridge": [], "zero": []}
@@ -334,7 +334,7 @@ def test_the_first_plane_decides_on_lost(data_folder):
 
 
 @pytest.mark.parametrize("learner", [LMPlaneClassifier(kernel="rbf"), PLSVC()], ids=repr)
-def test_the_order_of_the_features_in_memory_changes_nothing(learner, data):
+def test_order_of_features_in_memory_changes_nothing(learner, data):
     X, candidates, _ = data
     model = clone(learner).fit(X, candidates)
     frame = clone(learner).fit(np.asfortranarray(X), candidates)
@@ -358,7 +358,7 @@ def test_rows_of_weight_zero_are_as_absent(learner):
     np.testing.assert_allclose(model.decision_function(X), absent.decision_function(X), atol=1e-6)
 
 
-def test_weights_of_m3pl_multiply_the_losses(data):
+def test_weights_of_m3pl_multiply_losses(data):
     X, candidates, y = data
     model = M3PLClassifier(C_max=0.5).fit(X, candidates, np.full(150, 2.0))
     doubled = M3PLClassifier(C_max=1.0).fit(X, candidates)
@@ -378,7 +378,7 @@ def test_weights_of_m3pl_multiply_the_losses(data):
     np.testing.assert_allclose(weighted.objective_[-1], square / 2 + 0.1 * weights @ losses, rtol=1e-6)
 
 
-def test_capacities_of_m3pl_count_the_rows_that_have_a_weight(data):
+def test_capacities_of_m3pl_count_rows_that_have_weight(data):
     X, candidates, _ = data
     weights = np.where(np.arange(150) % 5 == 0, 0.0, np.random.default_rng(0).random(150) + 0.5)
     kept = weights > 0
@@ -391,7 +391,7 @@ def test_capacities_of_m3pl_count_the_rows_that_have_a_weight(data):
 
 
 @pytest.mark.parametrize(("classes", "taken"), [(100, "cp"), (101, "mm")])
-def test_lm_plane_leaves_the_papers_solver_where_classes_are_many(classes, taken):
+def test_lm_plane_leaves_papers_solver_if_classes_are_many(classes, taken):
     rng = np.random.default_rng(0)
     y = np.arange(2 * classes) % classes
     X = rng.normal(size=(classes, 8))[y] + 0.1 * rng.normal(size=(2 * classes, 8))
@@ -403,7 +403,7 @@ def test_lm_plane_leaves_the_papers_solver_where_classes_are_many(classes, taken
 
 @pytest.mark.parametrize("solver", ["cp", "mm"])
 @pytest.mark.parametrize("init", ["ridge", "zero"])
-def test_candidate_weights_hold_the_labels_of_lm_plane(solver, init, data):
+def test_candidate_weights_hold_labels_of_lm_plane(solver, init, data):
     X, _, y = data
     candidates = contaminate(y, "size", r=1, random_state=0)
     weights = np.where(np.eye(3, dtype=bool)[y], 10.0, 0.1)
@@ -428,7 +428,7 @@ def test_candidate_weights_hold_the_labels_of_lm_plane(solver, init, data):
         )
 
 
-def test_a_candidate_of_weight_zero_is_none(data):
+def test_candidate_of_weight_zero_is_none(data):
     X, candidates, y = data
     exact = LMPlaneClassifier(solver="mm", tol=1e-6).fit(X, y)
     model = LMPlaneClassifier(solver="mm", tol=1e-6).fit(X, candidates, candidate_weights=np.eye(3)[y])
@@ -445,7 +445,7 @@ class StopError(Exception):
     [PLSVC(warm_start=True), PLSVC(kernel="rbf", warm_start=True), M3PLClassifier(warm_start=True)],
     ids=repr,
 )
-def test_a_stopped_fit_leaves_the_model_before(learner, data):
+def test_stopped_fit_leaves_model_before(learner, data):
     X, candidates, _ = data
 
     def stop(step, value):
@@ -458,7 +458,7 @@ def test_a_stopped_fit_leaves_the_model_before(learner, data):
     np.testing.assert_array_equal(model.predict(X), expected)
     with pytest.raises(StopError):
         model.fit(X[:, :2], candidates, progress=stop)
-    # What was learned of four features is no start for two.
+    # Four features are no start for two.
     fresh = clone(learner).fit(X[:, :2], candidates)
     again = model.fit(X[:, :2], candidates)
     np.testing.assert_array_equal(again.decision_function(X[:, :2]), fresh.decision_function(X[:, :2]))

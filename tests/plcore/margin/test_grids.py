@@ -25,7 +25,7 @@ def data():
     return StandardScaler().fit_transform(X), contaminate(y, "size", p=0.7, r=1, random_state=0), y
 
 
-def test_every_learner_with_a_grid_has_one_of_its_own_parameters():
+def test_every_learner_with_grid_has_one_of_its_own_parameters():
     learners = {
         name: value
         for name in plcore.__all__
@@ -76,7 +76,7 @@ def test_search_by_candidate_consistency(data):
     assert (search.predict(X) == y).mean() > 0.9
 
 
-def test_search_by_the_precise_rows_ends_in_a_fit_on_all(data):
+def test_search_by_precise_rows_ends_in_fit_on_all(data):
     X, candidates, y = data
     folds = precise_folds(candidates, random_state=0)
     assert len(ParameterGrid(PRECISE_GRID)) == 35

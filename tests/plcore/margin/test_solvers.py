@@ -82,7 +82,7 @@ def crammer_singer(X, y, C, classes):
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_objective_is_the_formula(all_others):
+def test_objective_is_formula(all_others):
     X, candidates, _ = partial()
     weights = np.random.default_rng(0).random(len(X))
     W = np.random.default_rng(1).normal(size=(3, 5))
@@ -130,13 +130,13 @@ def test_clpl_gradient_and_minimum():
     theirs = optimize.minimize(value, W.ravel(), jac=slope, method="BFGS", options={"gtol": 1e-7})
     assert found.converged
     np.testing.assert_allclose(value(found.W.ravel()), theirs.fun, rtol=1e-9)
-    # The formula, on one row by hand: mean of two scores is .3, one other score is -.4.
+    # The formula, on one row by hand: mean of two scores is 0.3, one other score is -0.4.
     one = HingeProblem(np.eye(1), np.array([[True, True, False]]), np.ones(1), 1.0)
     by_hand = 0.5 * (0.1**2 + 0.5**2 + 0.4**2) + 0.7**2 + 0.6**2
     np.testing.assert_allclose(convex_objective(one, np.array([[0.1], [0.5], [-0.4]]))[0], by_hand)
 
 
-def test_lbfgs_finds_the_minimum_of_a_quadratic():
+def test_lbfgs_finds_minimum_of_quadratic():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(6, 6))
     A = A @ A.T + np.eye(6)
@@ -161,7 +161,7 @@ def test_two_separable_classes_by_hand(all_others):
 
 
 @pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
-def test_exact_labels_give_the_crammer_singer_svm(C):
+def test_exact_labels_give_crammer_singer_svm(C):
     X, y = iris()
     rows = np.arange(0, 150, 5)
     X, y = X[rows], y[rows]
@@ -188,7 +188,7 @@ def test_majorise_never_rises(C, all_others):
         )
 
 
-def test_a_metric_serves_as_long_as_it_is_about_right():
+def test_metric_serves_as_long_as_it_is_about_right():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 10.0)
     first = metric_at(problem, 0.1)
@@ -201,7 +201,7 @@ def test_a_metric_serves_as_long_as_it_is_about_right():
     np.testing.assert_allclose(later.outward(later.inward(W)), W, atol=1e-12)
 
 
-def test_converged_means_that_the_duality_gap_says_so():
+def test_converged_means_that_duality_gap_says_so():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 100.0)
     assert majorise(problem, ridge(problem), 1e-4, 100).converged
@@ -211,7 +211,7 @@ def test_converged_means_that_the_duality_gap_says_so():
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_the_duality_gap_bounds_what_is_still_to_gain(all_others):
+def test_duality_gap_bounds_what_is_still_to_gain(all_others):
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 100.0, all_others)
     labels = problem.labels(ridge(problem))
@@ -223,7 +223,7 @@ def test_the_duality_gap_bounds_what_is_still_to_gain(all_others):
     assert problem.hard(W, labels)[0] - best <= rough.gap
 
 
-def test_pegasos_is_the_printed_algorithm():
+def test_pegasos_is_printed_algorithm():
     X, candidates, _ = partial()
     C, n = 20.0, len(X)
     lam = 1 / C
@@ -246,7 +246,7 @@ def test_pegasos_is_the_printed_algorithm():
     np.testing.assert_allclose(average.objective[-1], best, rtol=0.02)
 
 
-def test_pegasos_averages_the_second_half_of_the_steps():
+def test_pegasos_averages_the_second_half_of_steps():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 20.0)
     for most, tail in ((6, (4, 5, 6)), (7, (4, 5, 6, 7)), (1, (1,))):
@@ -258,7 +258,7 @@ def test_pegasos_averages_the_second_half_of_the_steps():
 
 @pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
 @pytest.mark.parametrize("zero", [False, True])
-def test_laws_of_the_planes(C, zero):
+def test_laws_of_planes(C, zero):
     for seed in range(4):
         X, candidates, _ = partial(seed)
         problem = problem_of(X, candidates, C, all_others=True)
@@ -270,7 +270,7 @@ def test_laws_of_the_planes(C, zero):
             assert found.objective[-1] <= found.program_values[-1] + C * 1e-4 * 1.01
 
 
-def test_planes_that_end_early_keep_the_best_iterate():
+def test_planes_that_end_early_keep_best_iterate():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 300.0, all_others=True)
     rose = 0
@@ -282,10 +282,10 @@ def test_planes_that_end_early_keep_the_best_iterate():
     assert rose >= 3, "F falls unsteadily, or the last iterate would do"
 
 
-def test_the_most_violated_pair_never_stops_but_algorithm_2_does():
+def test_most_violated_pair_never_stops_but_algorithm_2_does():
     """Theorem 1: at a perfect solution the pair of least margin is still violated; Algorithm 2's is not."""
     X, candidates, y = partial(share=1.0)
-    keep = y != 2  # two of the species and a third label nobody has: separable
+    keep = y != 2  # two of the species and a third label no one has: separable
     X, candidates = X[keep], candidates[keep]
     exact = problem_of(X, np.eye(3, dtype=bool)[y[keep]], 1e4, all_others=True)
     W = majorise(exact, ridge(exact), 1e-6, 50).W * 1.01
@@ -331,7 +331,7 @@ class TestManyClasses:
 
     @pytest.mark.parametrize("mu", [3.0, 0.1, 0.01])
     @pytest.mark.parametrize("all_others", [False, True])
-    def test_values_and_gradients_are_those_of_double_precision(self, many, mu, all_others):
+    def test_values_and_gradients_match_double_precision(self, many, mu, all_others):
         W = np.random.default_rng(1).normal(size=(80, 12))
         single, double = (self.problem(*many, tol, all_others) for tol in (1e-3, 0.0))
         found, exact = (problem.smooth(W, mu) for problem in (single, double))
@@ -342,17 +342,17 @@ class TestManyClasses:
         value, gradient, weight = single.hard(W, single=True)
         expected = double.hard(W)
         assert value == pytest.approx(expected[0], rel=1e-6)
-        np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same rivals
+        np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same baselines
         assert weight == expected[2]
 
-    def test_what_is_told_of_the_end_is_exact(self, many):
+    def test_what_is_told_of_end_is_exact(self, many):
         W = np.random.default_rng(1).normal(size=(80, 12))
         single, double = self.problem(*many, 1e-3), self.problem(*many, 0.0)
         assert single.objective(W) == double.objective(W)
         np.testing.assert_array_equal(single.labels(W), double.labels(W))
         np.testing.assert_array_equal(single.candidate_losses(W), double.candidate_losses(W))
 
-    def test_not_where_more_is_asked_for(self, many):
+    def test_not_if_more_is_asked_for(self, many):
         """Small tolerances, little smoothing, few classes, sparse rows."""
         X, candidates = many
         W = np.random.default_rng(1).normal(size=(80, 12))
@@ -368,7 +368,7 @@ class TestManyClasses:
         assert pair[0] == pair[1]
 
     @pytest.mark.parametrize("solver", [majorise, cutting_planes])
-    def test_the_solvers_end_as_low(self, many, solver):
+    def test_solvers_end_as_low(self, many, solver):
         ends = []
         for tol in (1e-4, 0.0):
             problem = self.problem(*many, tol)
@@ -382,7 +382,7 @@ class TestManyClasses:
 class TestPrincipalAxes:
     """Features turned into their principal axes: the same problem, a diagonal metric."""
 
-    def test_the_gram_matrix_is_diagonal_and_the_steps_are_the_same(self):
+    def test_gram_matrix_is_diagonal_and_steps_are_the_same(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(60, 12)) @ rng.normal(size=(12, 12))
         candidates = some_sets(rng, 60, 4, 0.4)
@@ -410,7 +410,7 @@ class TestPrincipalAxes:
         assert principal_axes(sparse.csr_matrix(X[:40]), gram_matrix(X[:40], ones[:40])) is None
 
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-    def test_what_is_learned_is_of_the_features_as_they_came(self, monkeypatch, kernel):
+    def test_learned_model_is_of_features_as_they_came(self, monkeypatch, kernel):
         rng = np.random.default_rng(1)
         X, candidates = rng.normal(size=(30, 6)), rng.random((30, 3)) < 0.4
         candidates[np.arange(30), rng.integers(3, size=30)] = True

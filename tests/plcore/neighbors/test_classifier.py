@@ -40,7 +40,7 @@ def test_linear_weights_by_hand():
     assert model.predict_proba([[1.0]])[0].tolist() == [0.8, 0.2]
 
 
-def test_ties_go_to_the_first_class():
+def test_ties_go_to_first_class():
     model = PLKNeighborsClassifier(n_neighbors=2, weights="uniform").fit([[0.0], [1.0]], ["b", "a"])
     assert model.predict([[0.9], [0.1]]).tolist() == ["a", "a"]
     assert model.decision_function([[0.5]]).tolist() == [0.0]
@@ -76,7 +76,7 @@ def test_partial_labels_are_disambiguated():
     assert (model.transduction_ == y).mean() > 0.93
 
 
-def test_distributions_stay_inside_the_candidates():
+def test_distributions_stay_inside_candidates():
     rng = np.random.default_rng(1)
     sets = rng.random((50, 6)) < 0.3
     sets[:, 0] |= ~sets.any(axis=1)
@@ -107,7 +107,7 @@ def test_one_class():
         assert (model.label_distributions_ == 1).all()
 
 
-def test_a_label_column_warns_and_is_labels():
+def test_label_column_warns_and_is_labels():
     y = np.array([[3], [4], [3], [4], [4]])
     with pytest.warns(DataConversionWarning):
         model = PLKNeighborsClassifier(n_neighbors=1).fit(LINE, y)
@@ -275,7 +275,7 @@ def test_update_needs_fit():
         PLKNeighborsClassifier().update([0], [[True]])
 
 
-def test_the_approximate_search_keeps_the_laws():
+def test_approximate_search_keeps_laws():
     """Seeded, the same in any batch, and updated as a fresh fit."""
     rng = np.random.default_rng(8)
     X, sets = rng.normal(size=(900, 12)), rng.random((900, 4)) < 0.5

@@ -9,6 +9,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.neighbors.graph import VERSION, Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
+from plcore.neighbors.search import blocks, cells, postings, takes_long, tree
 
 UNIT = 2**24
 
@@ -35,7 +36,7 @@ def data(kind, rng, n=60):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", ["grid", "binary", "one point", "two points", "normal"])
 @pytest.mark.parametrize("k", [1, 2, 7, 100])
-def test_neighbors_equal_a_full_scan(kind, k, stored):
+def test_neighbors_equal_full_scan(kind, k, stored):
     rng = np.random.default_rng(0)
     X, queries = data(kind, rng), data(kind, rng, 15)
     graph = NeighborGraph(stored(X), k, "linear", None)
@@ -131,7 +132,7 @@ def test_few_distinct_rows_are_searched_once(stored):
     assert neighbors.tolist() == [[7, 1, 3, 5], [2998, 0, 2, 4], [2999, 1, 3, 5]]
 
 
-def test_the_search_is_a_choice():
+def test_search_is_choice():
     X = np.random.default_rng(4).normal(size=(2000, 12))
     exact = NeighborGraph(X, 5, "linear", None)
     quick = NeighborGraph(X, 5, "linear", None, "approximate", seed=1)
@@ -145,6 +146,44 @@ def test_the_search_is_a_choice():
         NeighborGraph(X, 5, "linear", None, "exactly")
 
 
+@pytest.mark.parametrize(
+    ("search", "width", "stored"),
+    [("exact", 12, np.asarray), ("approximate", 12, np.asarray), ("exact", 3, np.asarray),
+     ("exact", 12, sparse.csr_matrix), ("approximate", 12, sparse.csr_matrix)],
+)  # fmt: skip
+def test_a_search_tells_how_far_it_is_and_ends_by_what_is_raised(search, width, stored, monkeypatch):
+    for module in (blocks, cells, tree, postings):
+        monkeypatch.setattr(module, "BATCH", 100)
+    monkeypatch.setattr(postings, "BLOCK_ROWS", 64)
+    X = np.random.default_rng(6).normal(size=(500, width)) * (
+        np.random.default_rng(7).random((500, width)) < 0.6
+    )
+    graph, told = NeighborGraph(stored(X), 5, "linear", None, search), []
+    for found, right in zip(graph.own_neighbors(tell=told.append), graph.own_neighbors(), strict=True):
+        np.testing.assert_array_equal(found, right)
+    assert told[0] == 0.0
+    assert len(told) > 4
+    assert told == sorted(told)
+    assert 0.7 < told[-1] < 1
+
+    def stop(share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        graph.own_neighbors(tell=stop)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "some", "long"),
+    [(20_000, np.ones((9, 64)), False), (30_000, np.ones((9, 64)), True), (100_000, np.ones((9, 3)), False),
+     (100_000, np.ones((9, 8)), True), (4_000, sparse.csr_matrix(np.ones((9, 200))), False),
+     (10_000, sparse.csr_matrix(np.ones((9, 200))), True)],
+)  # fmt: skip
+def test_long_searches_are_known_before(n_rows, some, long):
+    assert takes_long(n_rows, some) == long
+
+
 def same(graph, other):
     assert (graph.kind, graph.recall) == (other.kind, other.recall)
     for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
@@ -154,7 +193,7 @@ def same(graph, other):
 
 
 @pytest.mark.parametrize("n_test", [0, 3])
-def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
+def test_graph_is_kept_in_file_without_pickle(n_test, tmp_path):
     X = np.random.default_rng(5).normal(size=(20, 9))
     graph = find_graph(X, X[:n_test] + 0.1 if n_test else None, LearnerSettings(n_neighbors=4))
     assert graph.test_neighbors.shape == graph.test_weights.shape == (n_test, 4)
@@ -165,7 +204,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
     graph.check(20, n_test, 4)
     with pytest.raises(ValueError, match=r"20 training and 9 test rows, 4 for each. Got shapes \(20, 4\)"):
         graph.check(20, 9, 4)
-    with pytest.raises(ValueError, match="Fix: find it anew"):
+    with pytest.raises(ValueError, match="Fix: find it again"):
         graph.check(20, n_test, 5)
 
 
@@ -184,7 +223,7 @@ def test_a_graph_is_kept_in_a_file_without_pickle(n_test, tmp_path):
         ("test_neighbors", np.zeros(0, dtype=np.int32), "whole numbers"),
     ],
 )
-def test_a_damaged_graph_is_refused(name, value, message):
+def test_damaged_graph_is_refused(name, value, message):
     X = np.random.default_rng(5).normal(size=(20, 9))
     arrays = find_graph(X, X[:3], LearnerSettings(n_neighbors=4)).to_arrays()
     arrays[name] = value
@@ -194,7 +233,7 @@ def test_a_damaged_graph_is_refused(name, value, message):
         Graph.from_arrays(arrays)
 
 
-def test_the_key_of_a_graph_names_what_it_depends_on():
+def test_key_of_graph_names_what_it_depends_on():
     usual = LearnerSettings()
     keys = {
         graph_key(settings)

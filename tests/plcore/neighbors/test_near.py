@@ -42,7 +42,7 @@ def same(found, expected):
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
-def test_a_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monkeypatch):
+def test_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monkeypatch):
     @given(st.integers(0, 2**32), st.sampled_from([2, 7, 70, 130]))
     @settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
     def law(seed, m):
@@ -80,7 +80,7 @@ def test_a_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, mo
 
 
 @pytest.mark.parametrize("m", [3, 64, 65, 200, 700])
-def test_label_sets_and_scores_of_sets_are_those_of_masks(m, in_form):
+def test_label_sets_and_scores_of_sets_match_masks(m, in_form):
     neighbors, weights, sets = graph_of(np.random.default_rng(m), 60, m, 5)
     graph = neighbors, weights, sets
     for function in (winners, necessary_labels, lambda *g: possible_labels(*g, max_nodes=20)):
@@ -89,7 +89,7 @@ def test_label_sets_and_scores_of_sets_are_those_of_masks(m, in_form):
     same(in_form(0, lambda: effect_scores(*graph)), in_form(EVERY, lambda: effect_scores(*graph)))
 
 
-def test_a_target_gets_the_labels_of_its_neighbours_in_their_order(monkeypatch):
+def test_target_gets_labels_of_its_neighbours_in_their_order(monkeypatch):
     monkeypatch.setattr(near, "FEW_CLASSES", 0)
     sets = np.zeros((3, 500), dtype=bool)
     sets[0, [7, 499]] = sets[1, [7, 300]] = sets[2, [0]] = True

@@ -56,7 +56,7 @@ def test_weighted_rows_by_hand():
     assert model.label_distributions_[3].tolist() == [0.5, 0.0, 0.5]
 
 
-def test_where_nobody_has_weight_all_classes_tie():
+def test_if_no_one_has_weight_all_classes_tie():
     model = fitted(LINE, SETS, k=2, sample_weight=[0, 0, 0, 1, 1])
     assert model.predict_proba([[0.1]])[0].tolist() == [0.5, 0.0, 0.5]
     assert model.decision_function([[0.1]])[0].tolist() == [1.0, 0.0, 1.0]  # class 1 has weight nowhere
@@ -91,7 +91,7 @@ def test_even_weights_change_nothing_bit_for_bit(k, m):
         assert_same(model, again, new)
 
 
-def test_votes_are_those_of_a_plain_loop():
+def test_votes_match_plain_loop():
     rng = np.random.default_rng(3)
     X, sets = rng.normal(size=(60, 4)), some_sets(rng, 60, 5)
     rows, weights = rng.random(60) * 4, rng.random((60, 5))
@@ -116,7 +116,7 @@ def test_votes_are_those_of_a_plain_loop():
         )
 
 
-def test_a_whole_weight_is_so_many_votes():
+def test_a_whole_weight_is_n_votes():
     """Exactly: three rows of weight 1 tie with one of weight 3, and the tie goes to the first class."""
     X = np.zeros((4, 1))
     sets = np.array([[0, 1], [0, 1], [0, 1], [1, 0]], dtype=bool)
@@ -201,8 +201,8 @@ def test_update_equals_refit(case):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
-def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
-    """Of rows whose candidates are kept once, also with lists in files; the copy follows nobody."""
+def test_votes_next_to_others_match_table_of_their_own(seed, m, mapped):
+    """For rows whose candidates are kept once, also with lists in files; the copy follows no one."""
     rng = np.random.default_rng(seed)
     n, k = 12, 4
     sets = rng.random((n, m)) < 0.4
@@ -226,7 +226,7 @@ def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
     np.testing.assert_array_equal(before.votes, at_first)
 
 
-def test_what_was_given_stays_as_it_was():
+def test_given_labels_stays_as_it_was():
     weights, rows, sets = np.random.default_rng(0).random((5, 3)), np.ones(5), SETS.copy()
     before = weights.copy()
     model = fitted(LINE, sets, sample_weight=rows, candidate_weights=weights)
@@ -243,7 +243,7 @@ def test_what_was_given_stays_as_it_was():
 # class masses
 
 
-def test_class_masses_pull_the_training_rows_alone():
+def test_class_masses_pull_training_rows_alone():
     rng = np.random.default_rng(2)
     y = rng.integers(3, size=120)
     X = rng.normal(size=(120, 2)) + y[:, None]

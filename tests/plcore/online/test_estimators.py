@@ -50,7 +50,7 @@ def test_partial_labels_are_disambiguated(learner, data):
         assert not hasattr(model, name)  # they would be those of an older model
 
 
-def test_the_mean_of_the_iterates_is_better_where_rows_have_many_candidates(data):
+def test_mean_of_iterates_is_better_if_rows_have_many_candidates(data):
     X, _, y = data
     candidates = contaminate(y, "size", r=5, random_state=0)
     last = PLPerceptron("average").fit(X, candidates).score(X, y)
@@ -72,7 +72,7 @@ def test_seeds_and_order(learner, data):
     np.testing.assert_array_equal(model.fit(X, candidates).coef_, again)  # fit forgets what was learnt before
 
 
-def test_converged_means_a_pass_without_an_update(data):
+def test_converged_means_pass_without_update(data):
     X, _, y = data
     rough, long = (PLPerceptron(max_iter=passes).fit(X, y) for passes in (1, 200))
     assert not rough.converged_
@@ -81,7 +81,7 @@ def test_converged_means_a_pass_without_an_update(data):
 
 
 @learners
-def test_progress_is_told_and_can_end_the_fit(learner, data):
+def test_progress_is_reported_and_can_end_fit(learner, data):
     X, candidates, _ = data
     told = []
     model = clone(learner).fit(X, candidates, progress=lambda step, value: told.append((step, value)))
@@ -95,7 +95,7 @@ def test_progress_is_told_and_can_end_the_fit(learner, data):
 
 
 class TestClassesOfChunks:
-    def test_labels_need_classes_in_the_first_call_only(self, data):
+    def test_labels_need_classes_in_first_call_only(self, data):
         X, _, y = data
         with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
             PLPerceptron().partial_fit(X, y)
@@ -138,7 +138,7 @@ class TestClassesOfChunks:
         with pytest.warns(DataConversionWarning):
             model.partial_fit(X[:2], np.array([["a"], ["b"]]))
 
-    def test_a_class_nobody_had_yet_is_never_predicted(self, data):
+    def test_class_no_one_had_yet_is_never_predicted(self, data):
         X, _, y = data
         model = PLPegasos().partial_fit(X[y < 5], y[y < 5], classes=range(10))
         assert (model.decision_function(X)[:, 5:] == -np.inf).all()
@@ -153,7 +153,7 @@ class TestBadInput:
     @learners
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
     @pytest.mark.parametrize("row", [0, 40])
-    def test_a_row_that_cannot_be_learnt(self, learner, kind, row, data):
+    def test_row_that_cannot_be_learned(self, learner, kind, row, data):
         X, candidates, _ = data
         model = clone(learner).partial_fit(kind(X[:30]), candidates[:30])
         before = model.get_state()
@@ -212,7 +212,7 @@ class TestBadInput:
                 learn(X, candidates)
 
     @learners
-    def test_what_was_learnt_is_not_there_before(self, learner, data):
+    def test_what_was_learned_is_not_there_before(self, learner, data):
         model = clone(learner)
         for name in ("coef_", "intercept_", "rounds_", "updates_", "mistakes_", "classes_"):
             assert not hasattr(model, name)
@@ -231,7 +231,7 @@ def test_long_and_short_rows_stay_finite(learner, data):
     assert np.isfinite(clone(learner).fit(np.zeros_like(X), candidates).decision_function(X)).all()
 
 
-def test_repeated_cells_of_a_sparse_row_are_added_up(data):
+def test_repeated_cells_of_sparse_row_are_added_up(data):
     X, candidates, _ = data
     whole = sparse.csr_matrix(X)
     halves = sparse.csr_matrix(

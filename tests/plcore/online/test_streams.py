@@ -36,7 +36,7 @@ def data():
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame])
-def test_the_short_cut_says_the_same_as_row_by_row(average, kind, data):
+def test_short_cut_says_the_same_as_row_by_row(average, kind, data):
     X, candidates, y = data
     learner = PLPegasos("max", alpha=0.1, average=average)
     names = list("abcd")
@@ -70,7 +70,7 @@ def test_other_estimators_on_labels(data):
     assert progressive_validation(SGDClassifier(random_state=0), X, y).truth_error is None
 
 
-def test_it_can_go_on_with_the_estimator_itself(data):
+def test_it_can_continue_with_estimator_itself(data):
     X, candidates, _ = data
     model = PLPerceptron().partial_fit(X[:100], candidates[:100])
     other = PLPerceptron().partial_fit(X[:100], candidates[:100])
@@ -87,7 +87,7 @@ def test_it_can_go_on_with_the_estimator_itself(data):
     assert fresh.rounds_ == 150
 
 
-def test_mistakes_are_the_ambiguous_loss_without_a_second_look(data):
+def test_mistakes_are_ambiguous_loss_without_a_second_look(data):
     X, _, y = data
     found = progressive_validation(model := PLPerceptron("max"), X, y, copy=False)
     # Only before all classes were candidates once may the two differ: predictions keep to known classes.
@@ -105,11 +105,11 @@ def test_bad_arguments_of_progressive_validation(data):
 
 
 class TestStream:
-    def test_a_stream_is_its_rows(self, data):
+    def test_stream_is_its_rows(self, data):
         X, candidates, _ = data
         told = []
         chunks = ((X[begin : begin + 40], candidates[begin : begin + 40]) for begin in range(0, 150, 40))
-        model = PLPegasos(alpha=0.01)  # "auto" goes by the first chunk, which is another one here
+        model = PLPegasos(alpha=0.01)  # "auto" uses the first chunk, which is another one here
         assert learn_stream(model, chunks, progress=lambda *numbers: told.append(numbers)) == 150
         assert told == [(40, 1), (80, 2), (120, 3), (150, 4)]
         np.testing.assert_array_equal(model.coef_, PLPegasos(alpha=0.01).partial_fit(X, candidates).coef_)
@@ -123,7 +123,7 @@ class TestStream:
         )
         assert learn_stream(model, []) == 0
 
-    def test_what_is_wrong_names_its_chunk(self, data):
+    def test_error_names_its_chunk(self, data):
         X, candidates, _ = data
         model = PLPerceptron()
         bad = np.where(np.arange(6) == 2, np.nan, X[50:100])
@@ -142,7 +142,7 @@ class TestStream:
         assert model.rounds_ == 100
 
     @pytest.mark.parametrize("average", [False, True])
-    def test_memory_does_not_grow_with_the_stream(self, average):
+    def test_memory_does_not_grow_with_stream(self, average):
         """One chunk of a megabyte at a time; the stream has two hundred."""
         rng = np.random.default_rng(0)
         candidates = np.eye(8, dtype=bool)[rng.integers(8, size=4096)]

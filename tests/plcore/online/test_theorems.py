@@ -64,7 +64,7 @@ def test_theorem_1_on_separable_streams(stream, eta0):
         assert model.updates_ > 0
 
 
-def test_the_margin_of_the_separable_streams_is_positive():
+def test_margin_of_separable_streams_is_positive():
     """Or the test above would pass without looking."""
     assert all(
         separable(seed, m, d, most, 1.0)[2] > 0

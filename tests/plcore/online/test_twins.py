@@ -66,7 +66,7 @@ def assert_weights(model, path, average):
     thin=st.booleans(),
     cuts=st.lists(st.integers(1, 59), max_size=5),
 )
-def test_equals_the_plain_version(learner, seed, d, m, scale, fit_intercept, average, thin, cuts):
+def test_equals_plain_version(learner, seed, d, m, scale, fit_intercept, average, thin, cuts):
     X, candidates = stream(seed, d=d, m=m, scale=scale)
     if thin:
         # Not the first column: rows of the intercept alone have margins of exactly 1, which rounding decides.
@@ -83,7 +83,7 @@ def test_equals_the_plain_version(learner, seed, d, m, scale, fit_intercept, ave
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("thin", [False, True])
-def test_chunks_change_nothing_to_the_last_bit(learner, average, thin):
+def test_chunks_change_nothing_bit_for_bit(learner, average, thin):
     X, candidates = stream(3, n=200)
     X = sparse.csr_matrix(X) if thin else X
     whole = fresh(learner, average=average).partial_fit(X, candidates)
@@ -144,7 +144,7 @@ def test_long_streams_keep_their_digits():
             assert_weights(fresh(model, average=False).partial_fit(rows, candidates), path, False)
 
 
-def test_the_carried_length_is_that_of_the_weights():
+def test_carried_length_is_that_of_weights():
     X, candidates = stream(7, n=2000)
     model = PLPegasos("max", alpha=1e-3, average=False).partial_fit(X, candidates)
     W = np.column_stack([model.coef_, model.intercept_])
@@ -168,7 +168,7 @@ def test_state_continues_exactly(learner):
         assert stored["counts"][0] == 30  # copies: learning went on without them
 
 
-def test_a_state_that_does_not_fit_is_refused():
+def test_state_that_does_not_fit_is_refused():
     X, candidates = stream(9)
     stored = PLPerceptron().partial_fit(X, candidates).get_state()
     with pytest.raises(ValueError, match="'correction' of the state must be float64 of shape"):
@@ -185,7 +185,7 @@ def test_a_state_that_does_not_fit_is_refused():
 
 @pytest.mark.parametrize("m", range(1, 9))
 @pytest.mark.parametrize("d", [1, 3, 8, 17, 64])
-def test_ties_go_to_the_lowest_index(m, d):
+def test_ties_go_to_lowest_index(m, d):
     """Classes with equal weights have equal scores, in whatever way the loops sum them."""
     rng = np.random.default_rng(m * d)
     X = rng.normal(size=(40, d))
@@ -206,7 +206,7 @@ def test_ties_go_to_the_lowest_index(m, d):
 
 
 @algorithms
-def test_a_full_candidate_set_makes_no_update(learner):
+def test_full_candidate_set_makes_no_update(learner):
     X, candidates = stream(10)
     model = fresh(learner, average=False)
     if isinstance(model, PLPegasos):
@@ -230,7 +230,7 @@ def test_one_class(learner):
     assert model.converged_
 
 
-def test_one_candidate_each_is_the_exact_perceptron_and_pegasos():
+def test_one_candidate_each_is_exact_perceptron_and_pegasos():
     X, _ = stream(12)
     y = np.random.default_rng(0).integers(6, size=60)
     exact = np.eye(6, dtype=bool)[y]
@@ -250,7 +250,7 @@ def test_one_candidate_each_is_the_exact_perceptron_and_pegasos():
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_a_weight_multiplies_the_step(learner, average, kind):
+def test_weight_multiplies_step(learner, average, kind):
     X, candidates = stream(20)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0, 7.0], size=60)
     path, met, mistakes = twin(learner, X, candidates, weights)
@@ -291,7 +291,7 @@ def test_rows_of_weight_zero_are_not_there(learner, kind):
         np.testing.assert_array_equal(with_zeros.coef_, without.coef_)
 
 
-def test_a_weight_is_a_longer_step_and_not_a_second_round():
+def test_weight_is_longer_step_and_not_a_second_round():
     X, candidates = stream(23)
     doubled = PLPerceptron().partial_fit(X, candidates, sample_weight=np.full(60, 2.0))
     np.testing.assert_array_equal(doubled.coef_, PLPerceptron(eta0=2.0).partial_fit(X, candidates).coef_)
@@ -304,7 +304,7 @@ def test_a_weight_is_a_longer_step_and_not_a_second_round():
     assert twice.coef_.ravel().tolist() == [2.0, -2.0]
 
 
-def test_wrong_weights_are_refused_and_nothing_is_learnt():
+def test_wrong_weights_are_refused_and_nothing_is_learned():
     X, candidates = stream(24)
     model = PLPegasos().partial_fit(X, candidates)
     before = model.get_state()
@@ -340,7 +340,7 @@ class TestAuto:
         with pytest.raises(AttributeError, match="not fitted"):
             PLPegasos().alpha_  # noqa: B018
 
-    def test_the_first_chunk_decides(self):
+    def test_first_chunk_decides(self):
         X, candidates = stream(25)
         model = PLPegasos().partial_fit(X[:10], candidates[:10])
         first = model.alpha_
@@ -355,21 +355,21 @@ class TestAuto:
 
     @pytest.mark.parametrize("loss", ["average", "max"])
     @pytest.mark.parametrize("learner", [PLPegasos(), PLPerceptron(eta0="auto")])
-    def test_the_unit_of_the_features_does_not_matter(self, learner, loss):
+    def test_unit_of_features_does_not_matter(self, learner, loss):
         X, candidates = stream(26)
         small, large = (
             fresh(learner, loss=loss, fit_intercept=False).fit(unit * X, candidates) for unit in (1.0, 1024.0)
         )
         np.testing.assert_array_equal(small.coef_, 1024 * large.coef_)
 
-    def test_features_of_any_size_are_learnt(self):
+    def test_features_of_any_size_are_learned(self):
         X, candidates = stream(27)
         for size in (1e-200, 1e-30, 1e30, 1e48):
             for learner in (PLPegasos(), PLPerceptron(eta0="auto")):
                 assert np.isfinite(fresh(learner).fit(size * X, candidates).coef_).all()
 
 
-def test_the_defaults_learn_rows_of_any_length():
+def test_defaults_learn_rows_of_any_length():
     """With alpha 1e-4 and the last iterate the long rows are not learnt."""
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=600)
@@ -382,7 +382,7 @@ def test_the_defaults_learn_rows_of_any_length():
 
 
 @pytest.mark.public_data
-def test_the_default_on_lost(data_folder):
+def test_default_on_lost(data_folder):
     stored = np.load(data_folder / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
     rows = np.random.default_rng(0).permutation(len(X))

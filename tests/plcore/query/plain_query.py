@@ -31,12 +31,14 @@ class LabelSets(NamedTuple):
 
 
 def largest_other(scores):
-    """For each cell of (B, m) the largest of the *other* cells in its row; NOTHING where there is no other."""
+    """For each cell of (B, m) the largest of the *other* cells in its row; NOTHING if there is no other."""
     if scores.shape[1] == 1:
         return np.full_like(scores, NOTHING)
     ordered = np.partition(scores, scores.shape[1] - 2, axis=1)
     first, second = ordered[:, -1:], ordered[:, -2:-1]
-    return np.where(scores == first, second, first)  # of two equal maxima each has the other as its rival
+    return np.where(
+        scores == first, second, first
+    )  # of two equal maxima each has the other as its competitor
 
 
 def label_sets(sets, weights):
@@ -184,7 +186,7 @@ def find_selection(masks, weights, label, max_nodes=MAX_NODES):
 
 def _place(masks, weights, free, loads, limit, selection, budget):
     """Place the free voters (heaviest first) so that no load exceeds the limit; fills `selection` when it can."""
-    # 1) Labels that could carry all their voters at once take them: nobody loses by that. Repeat while it
+    # 1) Labels that could carry all their voters at once take them: no one loses by that. Repeat while it
     # helps.
     demand = {}
     helped = True
@@ -230,7 +232,7 @@ def _place(masks, weights, free, loads, limit, selection, budget):
 
 
 def exact_possible(sets, weights, known, max_nodes):
-    """(PL, undecided) bool (B, m) of one block; undecided labels stand in PL too. Inputs are already valid."""
+    """(PL, undecided) bool (B, m) of one block; undecided labels are in PL too. Inputs are already valid."""
     possible = known.possible.copy()
     undecided = np.zeros_like(possible)
     # h is within PL, and APL = PL where NL is not empty (Prop. 2, A2): only the others need a search.

@@ -1,4 +1,4 @@
-"""What the query functions refuse, and odd but legal graphs."""
+"""Refusals of the query functions, and odd but legal graphs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_inputs_are_not_changed(function):
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_a_row_listed_twice_is_one_voter(rule):
+def test_row_listed_twice_is_one_voter(rule):
     twice = effect_scores([[0, 1, 0, 2]], [[2, 3, 1, 1]], SETS, rule=rule)
     once = effect_scores([[0, 1, 2]], [[3, 3, 1]], SETS, rule=rule)
     np.testing.assert_array_equal(twice, once)
@@ -111,7 +111,7 @@ def test_many_classes_beyond_one_machine_word():
     assert effect_scores(neighbors, weights, sets, rule="pl")[2] == 0
 
 
-def test_undecided_searches_are_said_and_count_as_possible():
+def test_undecided_searches_are_reported_and_count_as_possible():
     rng = np.random.default_rng(0)
     n = 26
     sets = np.zeros((n, 12), dtype=bool)
@@ -155,7 +155,7 @@ def test_blocks_of_targets_do_not_show(monkeypatch):
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("among", [[True] * 3, np.arange(30), [[True] * 30], "all"])
-def test_among_must_be_a_mask_of_all_rows(name, n, among):
+def test_among_must_be_mask_of_all_rows(name, n, among):
     rng = np.random.default_rng(0)
     strategy = make_strategy(name)
     strategy.fit(rng.normal(size=(30, 2)), rng.random((30, 3)) < [1.0, 0.5, 0.5])
@@ -165,7 +165,7 @@ def test_among_must_be_a_mask_of_all_rows(name, n, among):
 
 
 @pytest.mark.parametrize("parameters", [{"random_state": "a"}, {"random_state": -1}, {"damping": None}])
-def test_wrong_settings_of_a_ranker_are_refused(parameters):
+def test_wrong_settings_of_ranker_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ValueError, match=f"{name} must be"):
         EffectRanker(**parameters).fit(np.zeros((3, 1)), SETS)

@@ -67,7 +67,7 @@ def test_batches_equal_their_definition(rule, damping):
             assert ranker.next(60).tolist() == ranker.top().tolist()
 
 
-def test_a_batch_leaves_no_trace_and_spreads():
+def test_batch_leaves_no_trace_and_spreads():
     X, sets = problem(1, n=200)
     ranker = EffectRanker("apl", 5, damping=0.0).fit(X, sets)
     before = ranker.scores_
@@ -164,7 +164,7 @@ def test_next_question_stays_right_through_answers_and_undo(rule, random_state):
         assert fresh.n_undecided_ == ranker.n_undecided_
 
 
-def test_memory_order_changes_nothing_but_the_order():
+def test_memory_order_changes_nothing_but_order():
     rng = np.random.default_rng(2)
     n = 400
     place = rng.permutation(n)
@@ -233,7 +233,7 @@ def test_compiling_is_near_instant_the_second_time():
     assert plcore.compile_kernels() < 0.5
 
 
-# What rows lose by claims: the difference of their scores with the targets of the claims damped, and nothing else.
+# Loss of rows by claims: the difference of their scores with the targets of the claims damped, and nothing else.
 
 
 def lost_in_full(ranker, claimed, power):
@@ -266,7 +266,7 @@ def test_they_lose_what_is_damped_and_no_others_lose(rule, seed, n, damping):
 
 
 def seconds_beside_a_hub(n: int) -> float:
-    """CPU seconds of the next row while somebody is asked about one that all n targets count."""
+    """CPU seconds of the next row while someone is asked about one that all n targets count."""
     neighbors = np.stack([np.arange(n), np.zeros(n, dtype=np.int64)], axis=1)
     neighbors[0, 1] = 1
     sets = np.ones((n, 2), dtype=bool)
@@ -280,5 +280,5 @@ def seconds_beside_a_hub(n: int) -> float:
     return min(spent)
 
 
-def test_a_row_that_many_targets_count_takes_no_square_of_them():
+def test_row_that_many_targets_count_takes_no_square_of_them():
     assert seconds_beside_a_hub(48_000) < 7 * seconds_beside_a_hub(12_000)

@@ -125,7 +125,7 @@ def test_exact_search_beyond_enumeration_of_pairs():
         assert set(np.flatnonzero(found[0]).tolist()) == expected
 
 
-def test_an_answer_only_settles():
+def test_answer_only_settles():
     """Prop. 3: answers only shrink APL and PL and only grow NL."""
     rng = np.random.default_rng(4)
     for _ in range(600):
@@ -241,10 +241,10 @@ def test_totals(weights, rule, decision, totals):
     assert effect_scores(NEIGHBORS, weights, CANDIDATES, rule, decision) == pytest.approx(totals, abs=1e-7)
 
 
-def test_the_three_misprints_of_table_4():
+def test_three_misprints_of_table_4():
     # (t2, x1): 2.0 - 0.4 = 1.6 > 1.2, so h stays and nothing else changes.
     assert scores_of([1], "apl")[0] == 0
-    # (t1, x2): an exact tie 1.7 = 1.7 changes the set of winners, but x2's answer unseats nobody.
+    # (t1, x2): an exact tie 1.7 = 1.7 changes the set of winners, but x2's answer unseats no one.
     assert scores_of([0], "pl", "set")[1] == pytest.approx(0.7 / 2.4)
     assert scores_of([0], "pl", "incumbent")[1] == 0
     # (t2, x2): APL loses lambda_3, PL too, on the answer lambda_1.

@@ -34,7 +34,7 @@ def changed(part):
 
 
 def value_of(criterion, p, part):
-    """What knowing a part is worth, by its definition."""
+    """Value of knowing a part, by its definition."""
     inside = np.where(part, p, 0.0) / p[part].sum()
     return {
         "classes": (p > 0).sum() - part.sum(),  # the shares of these tests are above 0 inside S
@@ -81,7 +81,7 @@ def test_gains_are_those_over_all_truths(row, criterion):
 
 
 @given(rows(least=2))
-def test_edc_of_the_paper_is_right_inside_the_candidates_alone(row):
+def test_edc_of_paper_is_right_inside_candidates_alone(row):
     """The formula with P(C) over S is the mean number of classes that an answer rules out; with P(C) over all classes a
     question whose answer is known would gain, and those in doubt are worth another number."""
     p, groups = row
@@ -105,7 +105,7 @@ def test_edc_of_the_paper_is_right_inside_the_candidates_alone(row):
 
 
 @given(rows(least=2), st.sampled_from(["classes", "entropy", "error"]))
-def test_no_candidate_gains_more_than_the_likeliest(row, criterion):
+def test_no_candidate_gains_more_than_likeliest(row, criterion):
     p, _ = row
     asked = row_questions(p > 0, p, alike, criterion=criterion, n_likeliest=N_CLASSES)[1:]
     assert asked[0].about == (int(p.argmax()),)
@@ -113,7 +113,7 @@ def test_no_candidate_gains_more_than_the_likeliest(row, criterion):
 
 
 @given(rows(least=2), st.sampled_from(CRITERIA))
-def test_the_best_of_all_parts_is_among_the_groups_where_all_have_a_name(row, criterion):
+def test_best_of_all_parts_is_among_groups_if_all_have_name(row, criterion):
     """Brute force over every question in yes or no that there is."""
     p, _ = row
     inside = np.flatnonzero(p)
@@ -133,7 +133,7 @@ def test_what_there_is_to_ask():
         [
             [1, 1, 1, 0, 0, 0],  # holds 0 and 1
             [0, 0, 0, 1, 0, 1],  # one candidate: that is "is it 3?"
-            [1, 1, 0, 1, 1, 1],  # all: nobody need ask
+            [1, 1, 0, 1, 1, 1],  # all: no one need ask
             [1, 1, 0, 0, 0, 1],  # the same two as the first
             [0, 0, 1, 0, 0, 1],  # none
         ]
@@ -157,7 +157,7 @@ def test_what_there_is_to_ask():
     assert cheapest_question(alone).form == "which"
 
 
-def test_yes_or_no_is_asked_where_the_model_is_sure_and_which_where_it_is_torn():
+def test_yes_or_no_is_asked_if_model_is_sure_and_which_if_it_is_torn():
     own = np.ones(5, dtype=bool)
     sure = row_questions(own, [0.9, 0.04, 0.03, 0.02, 0.01], prior_seconds)
     torn = row_questions(own, [0.24, 0.2, 0.2, 0.18, 0.18], prior_seconds)
@@ -169,7 +169,7 @@ def test_yes_or_no_is_asked_where_the_model_is_sure_and_which_where_it_is_torn()
     assert cheapest_question(dear).form == "which"
 
 
-def test_a_group_is_asked_where_it_splits_best():
+def test_group_is_asked_if_it_splits_best():
     groups = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
     found = row_questions(np.ones(8, bool), np.ones(8), alike, groups=groups, criterion="entropy")
     assert found[-1].gain == pytest.approx(np.log(2))
@@ -177,7 +177,7 @@ def test_a_group_is_asked_where_it_splits_best():
     assert {one.form: round(one.rate, 3) for one in found} == {"which": 2.475, "is": 1.75, "group": 2.0}
 
 
-def test_ties_go_to_the_first_whatever_the_order_of_sums():
+def test_ties_go_to_first_whatever_order_of_sums():
     two = row_questions([True, True], [1 / 3, 2 / 3], alike, criterion="entropy")
     assert len({round(one.gain, 12) for one in two}) == 1  # two candidates: all three questions tell the same
     assert cheapest_question(two).form == "which"
@@ -224,7 +224,7 @@ def answers(n, seed=0, noise=0.4):
     return np.exp(logs), people, forms, shown
 
 
-def test_before_anybody_has_answered_it_is_the_prior():
+def test_before_anyone_has_answered_it_is_prior():
     model = SecondsModel()
     at = np.exp(0.6**2 / 2)  # of the median, the mean of a log-normal variable
     assert model.expected("Ann", "which", 4) == pytest.approx(4.0 * at)
@@ -249,7 +249,7 @@ def test_effects_that_were_put_in_are_found():
     assert again.people_ == model.people_  # what was learnt before is forgotten
 
 
-def test_it_is_the_ridge_of_scikit_learn_around_the_prior():
+def test_it_is_ridge_of_scikit_learn_around_prior():
     seconds, people, forms, shown = answers(40, seed=3)
     prior = SecondsPrior()
     X = np.column_stack(
@@ -277,13 +277,13 @@ def test_it_is_the_ridge_of_scikit_learn_around_the_prior():
     assert model.noise_ == pytest.approx(np.sqrt((left @ left + 20 * 0.36) / 60))
 
 
-def test_a_new_person_is_like_all_and_becomes_themselves_slowly():
+def test_new_person_is_like_all_and_becomes_themselves_slowly():
     seconds, people, forms, shown = answers(3000)
     of_all = SecondsModel().fit(seconds, people, forms, shown)
     assert of_all.expected("Dee", "is", 1) == of_all.expected(None, "is", 1)
     ratios = []
     for n in (1, 10, 1000):
-        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # somebody who takes a quarter of the time
+        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # someone who takes a quarter of the time
         model = SecondsModel().fit(
             [*seconds, *fast], [*people, *["Dee"] * n], [*forms, *["which"] * n], [*shown, *[5] * n]
         )
@@ -309,7 +309,7 @@ def test_breaks_and_times_that_are_none_are_dropped():
 
 
 @given(st.integers(0, 2**16), st.integers(1, 60))
-def test_the_order_of_the_answers_says_nothing(seed, n):
+def test_order_of_answers_says_nothing(seed, n):
     seconds, people, forms, shown = answers(n, seed)
     order = np.random.default_rng(seed).permutation(n)
     model = SecondsModel().fit(seconds, people, forms, shown)

@@ -1,4 +1,4 @@
-"""What in a row speaks for a label: the plain sums, and that a row does not count for itself."""
+"""Evidence in a row for a label: the plain sums, and that a row does not count for itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plain(X: np.ndarray, shares: np.ndarray, x: np.ndarray, own: int | None) -> 
 
 
 @given(seed=st.integers(0, 10_000), own=st.none() | st.integers(0, 11))
-def test_it_is_the_formula(seed: int, own: int | None) -> None:
+def test_it_is_formula(seed: int, own: int | None) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((12, 6)) * (rng.random((12, 6)) < 0.5)
     shares = rng.dirichlet(np.ones(3), size=12) * (rng.random((12, 1)) < 0.9)
@@ -52,7 +52,7 @@ def test_it_is_the_formula(seed: int, own: int | None) -> None:
     np.testing.assert_allclose(found, plain(X, shares, x, own)[columns], atol=1e-12)
 
 
-def test_it_adds_up_to_the_difference_of_the_scores() -> None:
+def test_it_adds_up_to_difference_of_scores() -> None:
     X = np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 2]])
     shares = np.array([[1.0, 0], [1, 0], [0, 1]])
     x = np.array([1.0, 1, 1])
@@ -62,7 +62,7 @@ def test_it_adds_up_to_the_difference_of_the_scores() -> None:
     np.testing.assert_allclose(found, [[1, -1], [0.5, -0.5], [-2, 2]])
 
 
-def test_a_row_does_not_count_for_itself_and_nothing_is_changed() -> None:
+def test_row_does_not_count_for_itself_and_nothing_is_changed() -> None:
     X, shares = sparse.csc_matrix(np.array([[1.0], [0.0]])), np.array([[1.0, 0.0], [0.0, 1.0]])
     found = speaks_for(X, shares, np.array([0]), np.array([1.0]), own=0)
     np.testing.assert_array_equal(found, [[0, 0]])
@@ -82,7 +82,7 @@ def exact(labels: list[int], m: int) -> np.ndarray:
     return np.eye(m)[labels]
 
 
-def test_the_feature_that_differs_is_found() -> None:
+def test_feature_that_differs_is_found() -> None:
     X = np.array([[0.0, 5.0, 1.0], [0.2, 5.1, 1.0], [0.1, 9.0, 1.0], [0.0, 9.2, 1.0]])
     moments = label_moments(X, exact([0, 0, 1, 1], 2))
     assert most_telling(moments, 0, 1, 3).tolist() == [1, 0], "a constant feature tells nothing"
@@ -96,19 +96,19 @@ def test_it_depends_on_the_two_labels() -> None:
     assert most_telling(moments, 0, 2, 1).tolist() == [1]
 
 
-def test_a_feature_that_alone_decides_comes_first() -> None:
+def test_feature_that_alone_decides_comes_first() -> None:
     X = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 2.0], [6.0, 2.0]])
     scores = telling_scores(label_moments(X, exact([0, 0, 1, 1], 2)), 0, 1)
     assert np.isinf(scores[1])
     assert np.isfinite(scores[0])
 
 
-def test_a_label_nobody_can_have_tells_nothing() -> None:
+def test_label_no_one_can_have_tells_nothing() -> None:
     moments = label_moments(np.array([[1.0, 2.0], [3.0, 5.0]]), exact([0, 1], 3))
     assert len(most_telling(moments, 0, 2, 2)) == 0
 
 
-def test_a_large_offset_is_no_spread() -> None:
+def test_large_offset_is_not_spread() -> None:
     X = np.full((6, 1), 1e9) + np.array([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]])
     plain = np.abs(X[:3].mean() - X[3:].mean()) / np.sqrt((X[:3].var() + X[3:].var()) / 2)
     assert telling_scores(label_moments(X, exact([0] * 3 + [1] * 3, 2)), 0, 1)[0] == pytest.approx(plain)
@@ -120,7 +120,7 @@ def test_telling_shapes_are_checked() -> None:
 
 
 @given(seed=st.integers(0, 10_000), share_missing=st.sampled_from([0.0, 0.2]), scale=st.floats(1e-3, 1e3))
-def test_it_is_the_formula_whatever_the_scale(seed: int, share_missing: float, scale: float) -> None:
+def test_it_is_formula_whatever_scale(seed: int, share_missing: float, scale: float) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 4))
     X[rng.random(X.shape) < share_missing] = np.nan
@@ -161,16 +161,14 @@ def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
     st.sampled_from([0.6, 0.75, 0.9, 1.0]),
     st.integers(1, 4),
 )
-def test_the_rows_are_those_of_the_definition(
-    seed: int, n: int, m: int, at_least: float, fewest: int
-) -> None:
+def test_rows_match_definition(seed: int, n: int, m: int, at_least: float, fewest: int) -> None:
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(m, 0.2), size=n).round(1)  # rounded: ties are common
     found = sure_rows(shares, at_least=at_least, fewest=fewest)
     assert found.tolist() == plainly(shares, at_least, fewest)
 
 
-def test_a_label_with_too_few_rows_is_passed_over() -> None:
+def test_label_with_too_few_rows_is_passed_over() -> None:
     shares = np.array([[0.0, 1.0], [0.95, 0.05], [0.92, 0.08], [0.97, 0.03], [0.89, 0.11]])
     assert sure_rows(shares, at_least=0.9).tolist() == [3, 1, 2]
     assert sure_rows(shares, at_least=0.9, fewest=1).tolist() == [0]
@@ -178,13 +176,13 @@ def test_a_label_with_too_few_rows_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("at_least", [0.5, 0.0, 1.1])
-def test_a_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
+def test_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
     with pytest.raises(ValueError, match="must be above"):
         sure_rows(np.ones((3, 1)), at_least=at_least)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 120), st.floats(0, 1))
-def test_how_sure_is_sure_enough_is_told_by_known_rows(seed: int, k: int, ability: float) -> None:
+def test_known_rows_set_the_threshold(seed: int, k: int, ability: float) -> None:
     rng = np.random.default_rng(seed)
     shares = rng.uniform(0.3, 1.0, size=k).round(2)  # rounded: ties are common
     right = rng.random(k) < ability * shares
@@ -223,13 +221,13 @@ def test_what_is_sure_is_seldom_right_less_often_than_it_must_be(k: int, told_by
     assert too_few <= DOUBT * runs
 
 
-def test_as_few_as_can_tell_do_where_all_are_right() -> None:
+def test_as_few_as_can_tell_do_if_all_are_right() -> None:
     assert sure_from(np.full(KNOWN, 0.8), np.ones(KNOWN, dtype=bool)) == 0.8
     assert AT_LEAST**KNOWN <= DOUBT < AT_LEAST ** (KNOWN - 1)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 25))
-def test_the_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) -> None:
+def test_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) -> None:
     X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)  # equal distances are common
     far = [round(float(np.sqrt(((row - X[0]) ** 2).sum())), 9) for row in X]
     wanted = sorted(range(n), key=lambda place: (far[place], place))[:most]
@@ -237,7 +235,7 @@ def test_the_nearest_are_those_by_distance_then_place(seed: int, n: int, most: i
     assert nearest_rows(sparse.csr_matrix(X), sparse.csr_matrix(X[:1]), most).tolist() == wanted
 
 
-def test_cosine_similarities_are_those_of_each_row_alone() -> None:
+def test_cosine_similarities_match_each_row_alone() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8_200, 3)).astype(np.float32)
     X[5] = 0

@@ -39,7 +39,7 @@ def same(one, other):
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @pytest.mark.parametrize("targets", ["ambiguous", "fixed"])
 @pytest.mark.parametrize("k", [1, 3, 100])
-def test_scores_are_effect_scores_on_the_own_first_graph(rule, targets, k):
+def test_scores_are_effect_scores_on_own_first_graph(rule, targets, k):
     X, sets, _ = problem(0)
     ranker = EffectRanker(rule, k, targets).fit(X, sets)
     ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
@@ -68,7 +68,7 @@ def test_outside_targets():
          EffectRanker(targets=points, scaling=None).fit(X, sets))  # fmt: skip
 
 
-def test_decisions_differ_as_the_definition_says():
+def test_decisions_differ_as_definition_says():
     rng = np.random.default_rng(2)
     for _ in range(200):
         neighbors, weights, candidates = brute_force.random_graph(rng)
@@ -119,7 +119,7 @@ def test_fixed_targets_stay(case, rule):
         )
 
 
-def test_a_row_taken_out_casts_no_vote():
+def test_row_excluded_casts_no_vote():
     X, sets, _ = problem(3)
     ranker = EffectRanker().fit(X, sets)
     row = int(ranker.next()[0])
@@ -135,7 +135,7 @@ def test_a_row_taken_out_casts_no_vote():
             if r in rows
         )
         np.testing.assert_array_equal(ranker.votes_.votes[target], votes)
-    for other in range(40):  # even with nobody left to vote nothing breaks
+    for other in range(40):  # even with no one left to vote nothing breaks
         ranker.update(other, np.zeros(4, dtype=bool))
     assert ranker.scores_.tolist() == [0] * 40
     assert len(ranker.next(5)) == 0
@@ -296,7 +296,7 @@ def test_wrong_input_is_refused():
 
 @pytest.mark.parametrize("rule", ["mw", "apl"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_ranker_begun_where_updates_have_come_to_is_the_updated_one(rule, seed):
+def test_ranker_begun_if_updates_have_come_to_is_updated_one(rule, seed):
     rng = np.random.default_rng(seed)
     first = some_sets(rng, 12, 3, 0.6)
     neighbors = np.array([[row, *rng.permutation(np.delete(np.arange(12), row))[:2]] for row in range(12)])
@@ -304,7 +304,7 @@ def test_a_ranker_begun_where_updates_have_come_to_is_the_updated_one(rule, seed
     lived = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12))
     now = first.copy()
     for row in rng.integers(12, size=8).tolist():
-        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item taken out
+        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item excluded
         lived.update(row, now[row])
     begun = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12), now.copy())
     for _ in range(2):
@@ -331,7 +331,7 @@ def candidates(n_classes: int) -> np.ndarray:
 @pytest.mark.parametrize("n_classes", [2, 8, 11, 70, 130])
 @pytest.mark.parametrize("search", ["exact", "approximate"])
 @pytest.mark.parametrize("weights", ["linear", "uniform"])
-def test_scores_and_order_are_those_of_the_ranker_to_the_last_bit(
+def test_scores_and_order_match_ranker_bit_for_bit(
     tmp_path: Path, n_classes: int, search: str, weights: str
 ) -> None:
     sets = candidates(n_classes)
@@ -355,7 +355,7 @@ def test_scores_and_order_are_those_of_the_ranker_to_the_last_bit(
 
 
 @pytest.mark.parametrize("n_classes", [1, 5, 8, 64, 65, 130, 1_000])
-def test_packed_candidates_are_read_as_the_loops_take_them(
+def test_packed_candidates_are_read_as_loops_take_them(
     n_classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(score_parts, "FEW_CELLS", 700)

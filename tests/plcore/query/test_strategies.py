@@ -77,7 +77,7 @@ class TestInterface:
         scores[:] = 7
         assert strategy.scores_.max() != 7 or name == "mp"
 
-    def test_answered_rows_and_rows_taken_out_are_not_asked(self, name):
+    def test_answered_rows_and_rows_excluded_are_not_asked(self, name):
         X, sets, _ = problem(1)
         strategy = make_strategy(name).fit(X, sets)
         asked = []
@@ -85,7 +85,7 @@ class TestInterface:
             row = int(best[0])
             asked.append(row)
             answer = np.zeros(4, dtype=int)
-            answer[sets[row].argmax()] = len(asked) % 3 > 0  # every third is taken out
+            answer[sets[row].argmax()] = len(asked) % 3 > 0  # every third is excluded
             strategy.update(row, answer)
         assert sorted(asked) == np.flatnonzero(sets.sum(axis=1) >= 2).tolist()
         assert (strategy.scores_ == 0).all()
@@ -149,7 +149,7 @@ class TestInterface:
     st.sampled_from([None, 1]),
 )
 def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
-    """The baselines; those of EffectRanker are in test_ranker.py. Rows are taken out now and then."""
+    """The baselines; those of EffectRanker are in test_ranker.py. Rows are excluded now and then."""
     X, sets, rng = problem(seed, n, 3, 2)
     strategy = make_strategy(name, random_state=ties).fit(X, sets)
     steps = []
@@ -167,7 +167,7 @@ def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
     same(strategy, make_strategy(name, random_state=ties).fit(X, sets))
 
 
-def test_random_order_is_a_permutation_kept_for_life():
+def test_random_order_is_permutation_kept_for_life():
     X, sets, _ = problem(0, n=60)
     strategy = RandomOrder(random_state=5).fit(X, sets)
     whole = RandomOrder(random_state=5).fit(X, np.ones((60, 4), dtype=bool)).next(60).tolist()
@@ -217,7 +217,7 @@ def test_farthest_first_by_definition(seed):
 
 @pytest.mark.parametrize("d", [3, 20])  # kd-tree, blocks
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_distances_after_updates_are_those_of_a_fresh_fit_bit_for_bit(d, form):
+def test_distances_after_updates_match_fresh_fit_bit_for_bit(d, form):
     rng = np.random.default_rng(d)
     X = form(rng.normal(size=(120, d)) * (rng.random((120, d)) < 0.7))
     sets = some_sets(rng, 120, 3, 0.4)
@@ -229,7 +229,7 @@ def test_distances_after_updates_are_those_of_a_fresh_fit_bit_for_bit(d, form):
             same(strategy, FarthestFirst().fit(X, strategy.candidates_))
 
 
-def test_farthest_first_starts_far_from_the_mean_and_spreads():
+def test_farthest_first_starts_far_from_mean_and_spreads():
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     strategy = FarthestFirst(scaling=None).fit(X, np.ones((5, 2), dtype=bool))
     assert strategy.next().tolist() == [4]  # the mean is 4.4
@@ -241,7 +241,7 @@ def test_farthest_first_starts_far_from_the_mean_and_spreads():
     assert strategy.next(9).tolist() == [2, 1, 3]
 
 
-def test_a_batch_of_farthest_first_is_the_sequence_of_single_questions():
+def test_batch_of_farthest_first_is_sequence_of_single_questions():
     X, sets, _ = problem(11, n=30)
     for known in (sets, np.ones_like(sets)):
         batch = FarthestFirst().fit(X, known).next(12).tolist()
@@ -289,7 +289,7 @@ def test_act_keeps_features_of_its_own():
     np.testing.assert_allclose(thin.scores_, expected.scores_)
 
 
-# Strategies that go by a fitted learner: its margins, or any function of it.
+# Strategies that use a fitted learner: its margins, or any function of it.
 
 
 X = np.arange(5.0)[:, None]
@@ -301,7 +301,7 @@ def says(**what):
     return SimpleNamespace(**{name: lambda X, value=value: np.array(value) for name, value in what.items()})
 
 
-def test_shares_are_inside_the_candidates():
+def test_shares_are_inside_candidates():
     shares = learner_shares(says(predict_proba=PROBA), X, SETS)
     np.testing.assert_allclose(
         shares, [[5 / 8, 3 / 8, 0], [0, 1, 0], [0.1, 0.1, 0.8], [0.5, 0, 0.5], [0, 0.5, 0.5]]
@@ -314,7 +314,7 @@ def test_shares_are_inside_the_candidates():
         learner_shares(says(predict=[0]), X, SETS)
 
 
-def test_what_a_learner_says_of_its_own_rows_comes_first():
+def test_what_learner_says_of_its_own_rows_comes_first():
     model = PLKNeighborsClassifier(2).fit(X, SETS)
     shares = learner_shares(model, X, SETS)
     np.testing.assert_array_equal(shares, model.label_distributions_)
@@ -324,7 +324,7 @@ def test_what_a_learner_says_of_its_own_rows_comes_first():
     np.testing.assert_allclose(learner_shares(margin, X, SETS).sum(axis=1), 1)
 
 
-def test_the_smallest_margin_is_asked_first():
+def test_smallest_margin_is_asked_first():
     strategy: LearnerStrategy = SmallestMargin().fit(X, SETS)
     with pytest.raises(NotFittedError, match="SmallestMargin knows no learner yet"):
         strategy.next(1)
@@ -345,7 +345,7 @@ def test_the_smallest_margin_is_asked_first():
     ]
 
 
-def test_any_function_of_the_learner_is_a_strategy():
+def test_any_function_of_learner_is_strategy():
     calls = []
 
     def widest(learner, features, candidates):
@@ -389,12 +389,12 @@ def test_scores_that_are_none_are_refused(scores, message):
         strategy.learner_changed(None, X)
 
 
-def test_the_example_of_the_docstring_runs():
+def test_example_of_docstring_runs():
     found = doctest.DocTestFinder().find(LearnerScores, "LearnerScores", globs=vars(uncertainty).copy())
     assert [doctest.DocTestRunner().run(one).failed for one in found if one.examples] == [0]
 
 
-def test_moves_need_a_learner_that_has_effects():
+def test_moves_need_learner_that_has_effects():
     X, candidates = np.eye(3), np.ones((3, 3), dtype=bool)
     with pytest.raises(ValueError, match=r"must have effect_scores.* Got PLKNeighborsClassifier\. Fix: take"):
         replay(X, candidates, np.arange(3), X, np.arange(3), strategy="moves", budget=1)
@@ -436,7 +436,7 @@ def even(sets):
 
 
 @given(SEEDS, st.integers(1, 12))
-def test_gains_are_those_of_the_plain_twin(seed, k):
+def test_gains_match_plain_twin(seed, k):
     X, sets = drawn(seed)
     found = MaxHerding(n_neighbors=k).fit(X, sets)
     expected = plain_gains(X, sets, even(sets), k)
@@ -454,13 +454,13 @@ def test_nearness_of_known_distances():
     near = nearness(weights) / WEIGHT_UNIT
     np.testing.assert_allclose(near[0], np.exp([0, -1 / 8, -1 / 2, -9 / 8]), atol=1e-6)
     assert near[1].tolist() == [1, 1, 1, 1]  # the same row four times
-    assert near[2].tolist() == [1, 1, 1, 0]  # beside two of its kind, what is no twin is far
+    assert near[2].tolist() == [1, 1, 1, 0]  # next to two of its kind, what is no twin is far
     assert (nearness(np.full((3, 4), WEIGHT_UNIT)) == WEIGHT_UNIT).all()  # uniform votes
     assert (nearness(np.full((3, 1), WEIGHT_UNIT)) == WEIGHT_UNIT).all()
 
 
 @given(SEEDS, st.lists(st.integers(0, 19), max_size=12))
-def test_a_gain_never_grows_while_rows_are_labelled(seed, rows):
+def test_gain_never_grows_while_rows_are_labelled(seed, rows):
     """The sum is submodular: what a row adds to more is never more."""
     X, sets = drawn(seed)
     concern = even(sets)
@@ -474,7 +474,7 @@ def test_a_gain_never_grows_while_rows_are_labelled(seed, rows):
 
 
 @given(SEEDS)
-def test_the_greedy_choice_covers_nearly_as_much_as_the_best_one(seed):
+def test_greedy_choice_covers_nearly_as_much_as_best_one(seed):
     X, sets = drawn(seed, n=9, m=3)
     sets[:] = True
     fresh = MaxHerding(n_neighbors=4).fit(X, sets)
@@ -490,8 +490,8 @@ STEPS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 15), st.booleans()
 
 
 @given(SEEDS, STEPS)
-def test_an_updated_one_equals_a_fresh_one(seed, steps):
-    """Narrower, wider again, taken out; the gains read in between or not."""
+def test_updated_one_equals_fresh_one(seed, steps):
+    """Narrower, wider again, excluded; the gains read in between or not."""
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
     strategy = MaxHerding(lambda rows: shares[rows]).fit(X, sets)
@@ -509,11 +509,11 @@ def test_an_updated_one_equals_a_fresh_one(seed, steps):
 
 
 @given(SEEDS, st.integers(0, 20))
-def test_a_batch_is_what_one_by_one_gives_and_so_are_rows_that_others_have(seed, n):
+def test_batch_matches_one_by_one_gives_and_so_are_rows_that_others(seed, n):
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
 
-    def unsure(rows):  # of answered rows too, as if nobody had learnt the answers yet
+    def unsure(rows):  # of answered rows too, as if no one had learnt the answers yet
         return shares[rows]
 
     batch = MaxHerding(unsure).fit(X, sets).next(n)
@@ -525,7 +525,7 @@ def test_a_batch_is_what_one_by_one_gives_and_so_are_rows_that_others_have(seed,
     assert not np.isin(batch, strategy.next(20, claimed=batch.tolist())).any()
 
 
-def test_it_goes_by_what_a_model_is_unsure_of():
+def test_it_uses_what_model_is_unsure_of():
     X = np.r_[np.zeros((5, 1)), np.ones((5, 1))] + np.linspace(0, 0.01, 10)[:, None]
     sets = np.ones((10, 2), dtype=bool)
     learner = SimpleNamespace(label_distributions_=np.repeat([[0.5, 0.5], [1.0, 0.0]], 5, axis=0))
@@ -538,7 +538,7 @@ def test_it_goes_by_what_a_model_is_unsure_of():
     assert strategy.next(1)[0] >= 5
 
 
-def test_it_ends_after_two_answers_a_class_or_where_little_is_left_to_cover():
+def test_it_ends_after_two_answers_class_or_if_little_is_left_to_cover():
     X, sets = drawn(3, n=60, m=3)
     sets[:] = True
     strategy = MaxHerding(n_neighbors=8).fit(X, sets)
@@ -555,7 +555,7 @@ def test_it_ends_after_two_answers_a_class_or_where_little_is_left_to_cover():
     assert not MaxHerding().fit(X, sets[:, :1]).lasts(0)  # nothing was ever open
 
 
-def test_what_is_wrong_is_refused():
+def test_error_is_refused():
     X, sets = drawn(0)
     with pytest.raises(NotFittedError, match="MaxHerding is not fitted yet"):
         MaxHerding().next(1)

@@ -51,7 +51,7 @@ def check_twins(neighbors, weights, sets, rules=("mw", "apl", "pl")):
     st.sampled_from([0.1, 0.4, 0.8, 1.0]),
     st.sampled_from([0, 1, 2**30]),
 )
-def test_same_bits_as_the_plain_twins(seed, m, k, share, unit):
+def test_same_bits_as_plain_twins(seed, m, k, share, unit):
     rng = np.random.default_rng(seed)
     check_twins(*graph_of(rng, 12, m, k, int(rng.integers(0, 9)), share, unit))
 
@@ -69,7 +69,7 @@ def test_every_width_of_masks(m, unit):
 
 
 @pytest.mark.parametrize("n_targets", [1, 63, 64, 65, 130])
-def test_every_filling_of_the_lanes(n_targets):
+def test_every_filling_of_lanes(n_targets):
     rng = np.random.default_rng(n_targets)
     check_twins(*graph_of(rng, 40, 5, 6, n_targets, 0.4, 0), rules=("mw", "apl"))
 
@@ -90,7 +90,7 @@ def test_odd_graphs():
     check_twins(np.arange(9).reshape(3, 3), large, rng.random((9, 3)) < 2)
 
 
-def test_equal_weights_by_flow_equal_the_search():
+def test_equal_weights_by_flow_equal_search():
     """10,000 targets with equal weights, some of weight 0: maximum flow, and the search without it."""
     rng = np.random.default_rng(7)
     for k, m in ((4, 3), (6, 5), (8, 6), (10, 8), (12, 10)):
@@ -109,7 +109,7 @@ def test_equal_weights_by_flow_equal_the_search():
         assert (by_flow != possible_labels(neighbors, weights, sets, exact=False)).any() or k < 6
 
 
-def test_unequal_weights_equal_the_search():
+def test_unequal_weights_equal_search():
     rng = np.random.default_rng(8)
     for high in (3, 9, 1000):
         k, m, n_targets = 10, 8, 1000

@@ -100,7 +100,7 @@ class TestContract:
         model = clone(estimator).fit(X, pd.DataFrame(cells, columns=list("vwxyz")))
         assert set(model.top_labels(X, 2).ravel()) <= set("vwxyz")
 
-    def test_a_label_never_yes_a_label_never_asked_rows_without_an_answer(self, estimator, problem):
+    def test_label_never_yes_label_never_asked_rows_without_answer(self, estimator, problem):
         X, _, cells = problem
         cells[:, 1] = np.where(cells[:, 1] == 1, 0, cells[:, 1])
         cells[:, 3] = -1
@@ -148,7 +148,7 @@ class TestContract:
         with pytest.raises(CandidateError, match="No cell of y is known"):
             clone(estimator).fit(X, np.full((120, 5), np.nan))
 
-    def test_score_goes_by_the_names_of_the_columns(self, estimator, problem):
+    def test_score_uses_names_of_columns(self, estimator, problem):
         X, _, cells = problem
         frame = pd.DataFrame(cells, columns=["wren", "emu", "owl", "jay", "tern"])
         model = clone(estimator).fit(X, frame)
@@ -160,12 +160,12 @@ class TestContract:
                 model.score(X, wrong)
 
     @pytest.mark.parametrize("t", [0, 6, 1.5, "2", None, True])
-    def test_top_labels_of_a_wrong_number(self, estimator, problem, t):
+    def test_top_labels_of_wrong_number(self, estimator, problem, t):
         X, _, cells = problem
         with pytest.raises(ValueError, match=r"t must be an int from 1 to the 5 labels\. Got"):
             clone(estimator).fit(X, cells).top_labels(X, t)
 
-    def test_a_label_vector_is_one_label_each(self, estimator):
+    def test_label_vector_is_one_label_each(self, estimator):
         X, y = load_iris(return_X_y=True)
         names = np.array(["setosa", "versicolor", "virginica"])[y]
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -216,7 +216,7 @@ class TestBMLCS:
         assert not len(BMLCSClassifier().fit(X, Y).bound_)
         assert not len(BMLCSClassifier(missing="zero").fit(X, cells).bound_)
 
-    def test_fully_known_the_regression_is_ridge_on_the_labels(self, problem):
+    def test_fully_known_regression_is_ridge_on_labels(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier(n_components=9).fit(X, Y)
         full = np.hstack([X, np.ones((120, 1))])
@@ -234,14 +234,14 @@ class TestBMLCS:
             assert BMLCSClassifier(given_).fit(X, many).n_components_ == expected
         assert BMLCSClassifier(0.5).fit(X, Y).n_components_ == 5
 
-    def test_uncertainty_grows_away_from_the_data(self, problem):
+    def test_uncertainty_grows_away_from_data(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier().fit(X, Y)
         near, far = model.posterior(X[:1]), model.posterior(30 * X[:1])
         assert (far[1] > near[1]).all()
         assert far[2] > near[2]
 
-    def test_probabilities_are_of_the_posterior(self, problem):
+    def test_probabilities_are_of_posterior(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier().fit(X, Y)
         proba = model.predict_proba(X)
@@ -265,7 +265,7 @@ class TestBMLCS:
         with pytest.raises(ValueError, match=r"noise is too small .* Fix: give noise and prior_variance"):
             BMLCSClassifier(noise=1e-30, n_components=3, mode=mode).fit(X, cells).posterior(X)
 
-    def test_too_large_says_what_to_do(self, monkeypatch):
+    def test_too_large_says_fix(self, monkeypatch):
         monkeypatch.setattr("plcore.sensing.regression.LARGEST", 30)
         X = np.random.default_rng(0).normal(size=(40, 50))
         with pytest.raises(ValueError, match=r"need a matrix of 40 x 40; at most 30 .*TruncatedSVD"):
@@ -273,7 +273,7 @@ class TestBMLCS:
 
 
 def plain_recovery(Phi, r, free, noise, max_steps):
-    """The same algorithm with C inverted anew at every step."""
+    """The same algorithm with C inverted again at every step."""
     K, L = Phi.shape
     gamma = np.zeros(L)
     for _ in range(max_steps):
@@ -314,7 +314,7 @@ class TestRecovery:
             np.testing.assert_allclose(variance[i], expected[2], rtol=1e-6, atol=1e-9)
         assert not gamma[~free].any()
 
-    def test_fast_ends_where_nothing_gains(self):
+    def test_fast_ends_if_nothing_gains(self):
         """At the end each g is the fixed point of EM with a0 = b0 = 0: g = S_jj + mu_j^2."""
         rng = np.random.default_rng(1)
         Phi = rng.normal(size=(20, 50)) / np.sqrt(20)
@@ -337,7 +337,7 @@ class TestRecovery:
         monkeypatch.setattr("plcore.sensing.recovery.BLOCK_CELLS", 5 * 7)
         np.testing.assert_allclose(model.decision_function(X), together, atol=1e-12)
 
-    def test_the_kernel_stops_at_its_cap(self):
+    def test_kernel_stops_at_its_cap(self):
         rng = np.random.default_rng(2)
         Phi = rng.normal(size=(5, 8))
         out = np.zeros((3, 2, 8))
@@ -404,7 +404,7 @@ def load(folder, name):
 
 @pytest.mark.public_data
 @pytest.mark.parametrize(("name", "target"), [("rcv1_subset1", 0.90), ("corel5k", 0.28)])
-def test_precision_with_half_the_components(data_folder, name, target):
+def test_precision_with_half_components(data_folder, name, target):
     X, Y, n = load(data_folder, name)
     test = slice(n, n + 1000)
     model = BMLCSClassifier(mode="fast").fit(X[:n], Y[:n])

@@ -69,7 +69,7 @@ def dense_bound(training):
 
 
 def keep_covariances(training):
-    """S of every row for the precisions as they stand; to be called with each update of q(y)."""
+    """S of every row for the precisions as they are; to be called with each update of q(y)."""
     Phi, c2 = training.rows.projection.Phi, training.noise.projection
     gamma = training.rows.gamma
     training.covariances = [
@@ -86,7 +86,7 @@ def keep_covariances(training):
     prior=st.sampled_from([(1e-6, 1e-6), (1.0, 1.0), (0.5, 2.0)]),
     dual=st.booleans(),
 )
-def test_the_bound_never_falls_and_equals_the_dense_one(seed, noise, schedule, missing, prior, dual):
+def test_bound_never_falls_and_equals_dense_one(seed, noise, schedule, missing, prior, dual):
     X, values, known, projection = small(seed, missing=missing)
     training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, *prior)
     rows = training.rows
@@ -109,7 +109,7 @@ def test_the_bound_never_falls_and_equals_the_dense_one(seed, noise, schedule, m
 
 
 @given(seed=st.integers(0, 10_000), c=st.floats(1e-3, 10), K=st.integers(1, 7), L=st.integers(1, 9))
-def test_woodbury_equals_the_direct_inverse(seed, c, K, L):
+def test_woodbury_equals_direct_inverse(seed, c, K, L):
     rng = np.random.default_rng(seed)
     Phi = rng.normal(size=(K, L)) / np.sqrt(K)
     gamma = rng.gamma(0.7, size=(5, L)) + 1e-6
@@ -150,7 +150,7 @@ def test_rows_with_the_same_precisions_share_one_factor_and_agree():
 
 @pytest.mark.parametrize("noise", NOISES[::2])
 @pytest.mark.parametrize("dual", [False, True])
-def test_nothing_missing_the_iteration_ends_in_the_closed_form(noise, dual):
+def test_nothing_missing_iteration_ends_in_closed_form(noise, dual):
     X, values, known, projection = small(3, missing=0.0)
     training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, 1e-6, 1e-6)
     start = training.rows.fitted.copy()
@@ -201,7 +201,7 @@ def test_dual_equals_primal(shape, make, intercept):
     assert dual.covariance_cost() == pytest.approx(primal.covariance_cost(), rel=1e-10)
 
 
-def test_a_linear_kernel_by_another_name_equals_the_linear_one():
+def test_linear_kernel_by_another_name_equals_linear_one():
     rng = np.random.default_rng(2)
     X, new, T = rng.normal(size=(11, 4)), rng.normal(size=(3, 4)), rng.normal(size=(11, 2))
     poly = Regression(make_kernel("poly", X, 1.0, 1, 0.0, True), X).at(0.4)
@@ -215,7 +215,7 @@ def test_a_linear_kernel_by_another_name_equals_the_linear_one():
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
-def test_noise_search_finds_the_best_likelihood_of_a_grid(shape):
+def test_noise_search_finds_best_likelihood_of_grid(shape):
     rng = np.random.default_rng(4)
     n, d = shape
     X = rng.normal(size=shape)
@@ -239,7 +239,7 @@ def test_noise_search_finds_the_best_likelihood_of_a_grid(shape):
     assert evidence(2.0, fixed.prior) >= best - 1e-6
 
 
-def test_the_ridge_has_a_floor_where_the_likelihood_wants_none():
+def test_ridge_has_floor_if_likelihood_wants_none():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(10, 400))
     found = find_noise(linear(X), X, X @ rng.normal(size=(400, 3)), 0.5, None, None, rng)
@@ -281,7 +281,7 @@ def gibbs(X, values, known, Phi, noise, a0, b0, chains=400, sweeps=900, burn=300
     return mean, np.sqrt(sums[1] / kept - mean**2), sums[2] / kept
 
 
-def test_gibbs_sampling_agrees_on_a_tiny_problem():
+def test_gibbs_sampling_agrees_on_tiny_problem():
     rng = np.random.default_rng(11)
     n, d, L, K = 12, 2, 4, 3
     X = rng.normal(size=(n, d))

@@ -30,7 +30,7 @@ def answers(Y, cells, count, seed=1):
 
 @pytest.mark.parametrize("dual", [False, True])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-def test_the_covariance_at_rank_one_equals_the_direct_one(dual, make):
+def test_covariance_at_rank_one_equals_direct_one(dual, make):
     X, *_ = table(n=9, d=4)
     regression = Regression(make_kernel("linear", X, None, 3, 0.0, True), make(X), dual)
     weights = np.array([0, 0, 1, 0.5, 0, 1, 0, 0, 0.2])
@@ -47,7 +47,7 @@ def test_the_covariance_at_rank_one_equals_the_direct_one(dual, make):
 
 @pytest.mark.parametrize("shape", [(40, 6), (20, 30)])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-def test_holes_as_no_every_answer_equals_a_full_fit(shape, make):
+def test_holes_as_no_every_answer_equals_full_fit(shape, make):
     """missing="zero": the regressions are linear in the labels, so that rank one is exact."""
     X, Y, cells = table(*shape)
     model = BMLCSClassifier(missing="zero", **FIXED)
@@ -105,7 +105,7 @@ def test_a_whole_row_at_once(missing):
         once.answer_row(0, [1, 0])
 
 
-def test_marginalised_holes_an_answer_moves_the_fit_where_a_full_one_goes():
+def test_marginalised_holes_answer_moves_fit_if_full_one_goes():
     """Most of the change of a refit that knows the answer is there at once, though other rows are not redone."""
     X, Y, cells = table(n=120, d=8, missing=0.4, seed=4)
     model = BMLCSClassifier(max_iter=30, **FIXED)
@@ -123,7 +123,7 @@ def test_marginalised_holes_an_answer_moves_the_fit_where_a_full_one_goes():
     assert np.median(np.array(errors) / moves) < 0.5
 
 
-def test_the_answered_cell_is_exact_and_the_others_of_its_row_follow():
+def test_answered_cell_is_exact_and_the_others_of_its_row_follow():
     X, Y, cells = table()
     learner = SensingLearner(BMLCSClassifier(**FIXED)).fit(X, cells)
     before = learner.label_mean_.copy()
@@ -180,7 +180,7 @@ def test_only_open_and_allowed_cells_are_asked(criterion):
     assert scores[tuple(best)] == scores.max()
 
 
-def test_a_joint_round_does_not_ask_everyone_the_same():
+def test_joint_round_does_not_ask_everyone_the_same():
     X = np.random.default_rng(0).normal(size=(60, 3))
     # Nothing known: all rows have the same precisions, so that one label is worth most on every row.
     learner = SensingLearner(BMLCSClassifier(n_components=6)).fit(X, np.full((60, 12), -1))
@@ -210,7 +210,7 @@ def test_before_anything_is_known():
     "case", ["some known", "rows without any", "nothing known", "more features than rows"]
 )
 @pytest.mark.parametrize("missing", ["block", "zero"])
-def test_means_alone_are_those_of_a_whole_fit(case, missing):
+def test_means_alone_match_a_whole_fit(case, missing):
     X, _, cells = table(d=60) if case == "more features than rows" else table()
     if case == "rows without any":
         cells[::3] = -1
@@ -221,7 +221,7 @@ def test_means_alone_are_those_of_a_whole_fit(case, missing):
     np.testing.assert_array_equal(found, SensingLearner(classifier).fit(X, cells).label_mean_)
 
 
-def test_a_single_label():
+def test_single_label():
     X, Y, _ = table()
     cells = np.where(np.arange(40)[:, None] < 20, Y[:, :1], -1)
     learner = SensingLearner().fit(X, cells)

@@ -1,4 +1,4 @@
-"""The threshold of label vectors: the best cut by brute force, left-out scores by refits, and .5 as it was."""
+"""The threshold of label vectors: the best cut by brute force, left-out scores by refits, and 0.5 as it was."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TestBestThreshold:
     @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
     @example([(0, True)])
     @example([(1, False), (1, True), (1, True)])
-    def test_no_cut_has_a_higher_f1(self, cells):
+    def test_no_cut_has_higher_f1(self, cells):
         scores = np.array([score / 7 for score, _ in cells])
         yes = np.array([one for _, one in cells])
         found = best_threshold(scores, yes)
@@ -55,7 +55,7 @@ class TestBestThreshold:
             assert found == EVEN
             return
         assert f1_above(scores, yes, found) == best
-        # Of cuts as good as each other the highest, the one that says yes least often.
+        # Among equal cuts the highest wins, which says yes least often.
         assert (scores > found).sum() == min(
             (scores > t).sum() for t in cuts if f1_above(scores, yes, t) == best
         )
@@ -69,7 +69,7 @@ class TestBestThreshold:
         assert best_threshold(np.zeros(0), np.zeros(0, bool)) == EVEN
 
     @given(st.integers(0, 10**6), st.floats(1e-300, 1e300))
-    def test_neighbouring_numbers_are_told_apart(self, seed, least):
+    def test_neighbouring_numbers_are_distinguished(self, seed, least):
         above = np.nextafter(least, np.inf)
         t = best_threshold(np.array([above, least]), np.array([True, False]))
         assert least <= t < above
@@ -79,7 +79,7 @@ class TestBestThreshold:
         order = rng.permutation(9)
         assert best_threshold(scores, yes) == best_threshold(scores[order], yes[order])
 
-    def test_rows_are_drawn_where_there_are_many(self, monkeypatch):
+    def test_rows_are_drawn_if_there_are_many(self, monkeypatch):
         known = np.random.default_rng(0).random((50, 4)) < 0.3
         asked = np.flatnonzero(known.any(axis=1))
         np.testing.assert_array_equal(drawn_rows(known), asked)
@@ -96,7 +96,7 @@ class TestBestThreshold:
 class TestLeftOut:
     @pytest.mark.parametrize("case", ["primal", "dual", "rbf", "sparse"])
     @pytest.mark.parametrize("ridge", [0.01, 3.0])
-    def test_regressions_equal_refits_without_the_row(self, case, ridge):
+    def test_regressions_equal_refits_without_row(self, case, ridge):
         X, _, _ = problem(n=15, d=30 if case == "dual" else 4)
         X = sparse.csr_matrix(X) if case == "sparse" else X
         T = np.random.default_rng(1).normal(size=(15, 3))
@@ -110,7 +110,7 @@ class TestLeftOut:
             expected = without.predict(X[[row]], without.coefficients(T[others]))[0]
             np.testing.assert_allclose(found[row], expected, atol=1e-8)
 
-    def test_a_row_that_alone_has_a_feature(self):
+    def test_row_that_alone_has_feature(self):
         X = sparse.csr_matrix(np.vstack([np.eye(3), [[1.0, 1.0, 0.0]]]))
         T = np.arange(8.0).reshape(4, 2) + 1
         at = Regression(Kernel("linear", 1.0, 1, 0.0, False), X).at(1e-13)
@@ -127,7 +127,7 @@ class TestLeftOut:
         ids=repr,
     )
     @pytest.mark.parametrize("known", [0.4, 1.0])
-    def test_the_threshold_is_that_of_refits_without_the_row(self, estimator, known):
+    def test_threshold_is_that_of_refits_without_row(self, estimator, known):
         """Holes as no: all that a row has a part in are the regressions, so that the closed form is exact."""
         X, _, cells = problem(n=25, known=known)
         model = clone(estimator).fit(X, cells)
@@ -203,7 +203,7 @@ class TestPredictions:
         np.testing.assert_array_equal(model.predict(X), yes)
         np.testing.assert_array_equal(model.decision_function(X) > 0, yes)
 
-    def test_only_the_cut_moves(self, estimator):
+    def test_only_cut_moves(self, estimator):
         X, _, cells = problem()
         auto = clone(estimator).fit(X, cells)
         half = clone(estimator).set_params(threshold=0.5).fit(X, cells)
@@ -227,7 +227,7 @@ class TestPredictions:
         expected = model.label_mean_ > model.threshold_ if sensing else model.predict(X)
         np.testing.assert_array_equal(model.transduction_[~known], expected[~known])
 
-    def test_more_of_the_truth_is_found_than_at_one_half(self, estimator):
+    def test_more_of_truth_is_found_than_at_one_half(self, estimator):
         X, Y, cells = problem(n=550, known=0.3)
         half = clone(estimator).set_params(threshold=0.5).fit(X[:150], cells[:150])
         auto = clone(estimator).fit(X[:150], cells[:150])
@@ -236,7 +236,7 @@ class TestPredictions:
         assert found > (before - 0.05 if repr(estimator) == "OneVsAllSVC()" else before + 0.2)
         assert found > 0.45
 
-    def test_no_yes_known_only_yes_known_a_single_row(self, estimator):
+    def test_no_yes_known_only_yes_known_single_row(self, estimator):
         X, _, cells = problem()
         none = clone(estimator).fit(X, np.where(cells == 1, 0, cells))
         assert none.threshold_ == 0.5
@@ -248,7 +248,7 @@ class TestPredictions:
         assert np.isfinite(one.threshold_)
         assert np.isfinite(one.decision_function(X)).all()
 
-    def test_a_label_vector_needs_none(self, estimator):
+    def test_label_vector_needs_none(self, estimator):
         X, Y, _ = problem()
         y = np.array(["wren", "emu", "owl"])[Y.sum(axis=1) % 3]
         auto = clone(estimator).fit(X, y)

@@ -1,4 +1,4 @@
-"""What an odd file is, and what must come of it."""
+"""An odd file, and its expected result."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Odd:
     ----------
     name : what is odd about it
     data, file : its bytes, made by code, and the name it comes under
-    rows : the candidates of the first rows, or with weights; None where it must be refused
-    doubts : the names of all doubts that must be told, but for `unused`
+    rows : the candidates of the first rows, or with weights; None if it must be refused
+    doubts : the names of all doubts that must be reported, but for `unused`
     notes : words of the notes that must be told
     refused : words of the error
     cells : other cells that must come out, by column

@@ -16,13 +16,13 @@ def _rows(*cells: str, head: str = "candidates,w") -> str:
 _SAME = [
     right("1 beside 1.0", _rows("1|2", "1.0|2.0", "2"), [{"1", "2"}, {"1", "2"}]),
     right(
-        "1 beside 1.0 among words",
+        "1 next to 1.0 among words",
         _rows("1|2", "1.0|2", "robin"),
         [{"1", "2"}, {"1.0", "2"}],
         "a.csv",
         "names-alike",
     ),
-    right("True beside true", _rows("True|False", "true|FALSE"), [{"true", "false"}] * 2),
+    right("True next to true", _rows("True|False", "true|FALSE"), [{"true", "false"}] * 2),
     right(
         "accents composed and not",
         _rows(f"{_E}|tea", unicodedata.normalize("NFD", _E) + "|tea"),

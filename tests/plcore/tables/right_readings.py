@@ -1,4 +1,4 @@
-"""What each small file of `cases` is rightly read as: the same on the page, in the command line and by the API."""
+"""Correct readings of each small file in `cases`: the same on the page, in the command line and by the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates with weights: every way in which labels stand in a table, the cut, one spelling, and what is refused."""
+"""Candidates with weights: every way in which labels are in a table, the cut, one spelling, and what is refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def listed(cells: list[str], form: str, separator: str = "|", **more: object) ->
 
 
 def sets(found: LabelTable) -> list[dict[str, float]]:
-    """{label: weight} of every row; 1 where the table keeps no weights."""
+    """{label: weight} of every row; 1 if the table keeps no weights."""
     weights = found.candidates.astype(float) if found.candidate_weights is None else found.candidate_weights
     return [
         {found.classes[k]: float(row[k]) for k in np.flatnonzero(kept)}
@@ -80,7 +80,7 @@ def test_json_and_python_cells(cell: str, wanted: dict[str, float]) -> None:
         "[" * 5000,
     ],
 )
-def test_a_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
+def test_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
     with pytest.raises(TableError) as error:
         listed(['["wren", "robin"]', cell], "json")
     (row, column, message) = problems(error)[0]
@@ -88,7 +88,7 @@ def test_a_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
     assert message.startswith("expected a list or an object of labels")
 
 
-def test_a_row_has_numbers_for_all_of_its_labels_or_for_none() -> None:
+def test_row_has_numbers_for_all_of_its_labels_or_for_none() -> None:
     assert sets(listed(['{"wren": 0.6, "owl": 0.2}', '["owl", "tit"]'], "json")) == [
         {"wren": 0.6, "owl": 0.2},
         {"owl": 1.0, "tit": 1.0},
@@ -110,12 +110,12 @@ def test_names_with_colons_keep_them() -> None:
     assert sets(listed(["a:b:0.5|a:c:1", "a:b:1"], "weighted"))[0] == {"a:b": 0.5, "a:c": 1.0}
 
 
-def test_equal_labels_of_a_row_add_up_where_they_weigh() -> None:
+def test_equal_labels_of_row_add_up_if_they_weigh() -> None:
     assert sets(listed(["a:1|b:1|a:1", "b:1"], "weighted"))[0] == {"a": 2.0, "b": 1.0}
     assert listed(["a|b|a", "b"], "list").candidate_weights is None
 
 
-def test_a_weighted_cell_without_number_or_below_zero_is_refused() -> None:
+def test_weighted_cell_without_number_or_below_zero_is_refused() -> None:
     with pytest.raises(TableError) as error:
         listed(["wren:0.6|robin", "wren:-1|robin:2"], "weighted")
     assert [(row, column) for row, column, _ in problems(error)] == [(1, "c"), (2, "c")]
@@ -194,7 +194,7 @@ def test_cuts(cut: str, at: float, wanted: list[dict[str, float]]) -> None:
 @pytest.mark.parametrize(
     ("cut", "at"), [("threshold", 0.0), ("top", 0), ("top", 1.5), ("mass", 0.0), ("mass", 1.1)]
 )
-def test_a_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
+def test_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
     with pytest.raises(TableError, match=f"cannot be cut at {at:g}"):
         listed(["a:1|b:2"], "weighted", cut=cut, cut_at=at)
 
@@ -205,7 +205,7 @@ def test_a_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
     ),
     st.floats(0.01, 1),
 )
-def test_mass_keeps_the_least_labels_that_hold_the_share(rows: list[list[float]], share: float) -> None:
+def test_mass_keeps_least_labels_that_hold_share(rows: list[list[float]], share: float) -> None:
     weights = np.array(rows)
     kept = cut_weights(weights, "mass", share)
     for before, after in zip(weights, kept, strict=True):
@@ -228,7 +228,7 @@ def test_one_spelling_of_what_looks_the_same() -> None:
     assert listed(["True|maybe", "true|maybe"], "list").classes == ("True", "maybe", "true")
 
 
-def test_the_truth_is_spelled_like_the_labels() -> None:
+def test_truth_is_spelled_like_labels() -> None:
     found = table(
         {"c": ["1|2", "1.0|2", "1|2"], "t": ["1.0", "2", "nan"]},
         Roles(candidates="c", truth="t", numbers=W, ignored=("nan",)),
@@ -239,7 +239,7 @@ def test_the_truth_is_spelled_like_the_labels() -> None:
         table({"c": ["1|2", "2"], "t": ["3", ""]}, Roles(candidates="c", truth="t", numbers=W))
 
 
-def test_what_is_ignored_is_no_label() -> None:
+def test_what_is_ignored_is_not_label() -> None:
     assert listed(["a|nan", "b|a"], "list", ignored=("nan",)).classes == ("a", "b")
     assert listed(['["a", "b"]', '["b", "NA"]'], "json", ignored=("NA",)).classes == ("a", "b")
     with pytest.raises(TableError, match="the row has no candidate label"):
@@ -256,7 +256,7 @@ LABELS = st.text(
         st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5
     )
 )
-def test_any_labels_and_weights_come_back_from_json_and_from_the_stored_file(
+def test_any_labels_and_weights_come_back_from_json_and_from_stored_file(
     rows: list[dict[str, float]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     # A label of every kind, so that neither numbers nor truth values are all there is, and nothing is respelled.
@@ -280,7 +280,7 @@ def test_any_labels_and_weights_come_back_from_json_and_from_the_stored_file(
 
 
 @pytest.mark.parametrize("cell", ["a:1e400|b:2", "a:1e200|b:2"])
-def test_a_weight_too_large_to_calculate_with_is_refused(cell: str) -> None:
+def test_weight_too_large_to_calculate_with_is_refused(cell: str) -> None:
     with pytest.raises(TableError, match="is too large to calculate with"):
         listed([cell], "weighted")
 
@@ -298,7 +298,7 @@ def test_long_numbers_are_labels_like_others() -> None:
     assert listed([f"{'1' * 5000}.0|2", "3|2"], "list").classes[-1] == "3"
 
 
-def test_a_long_cell_of_digits_takes_no_time() -> None:
+def test_long_cell_of_digits_takes_no_time() -> None:
     digits = "1" * 100_000
     frame = pd.DataFrame({"labels": [f"a:{digits}x|b", "a|b"], "w": [f"{digits}x", "2"]}, dtype="str")
     assert (suggest_roles(frame).candidates, suggest_roles(frame).form) == ("labels", "list")
@@ -316,7 +316,7 @@ def test_percentages_and_decimal_commas() -> None:
     ]
 
 
-def test_a_comma_that_may_stand_between_thousands_is_no_weight() -> None:
+def test_comma_that_may_stand_between_thousands_is_not_weight() -> None:
     with pytest.raises(TableError, match=r"Write 1234 or 1\.234, whichever it is"):
         listed(["a:1,234|b:2,345"], "weighted")
 
@@ -330,7 +330,7 @@ def test_zeros_in_front_make_no_weight(piece: str) -> None:
 @pytest.mark.parametrize(
     "cell", ['{"a": 0.6, "a": 0.3, "b": 1}', "{'a': 0.6, 'a': 0.3}", '[{"label": "a", "label": "b"}]']
 )
-def test_an_object_with_a_key_twice_is_refused(cell: str) -> None:
+def test_object_with_key_twice_is_refused(cell: str) -> None:
     with pytest.raises(TableError) as caught:
         listed(['{"a": 1, "b": 2}', cell, '["b"]'], "json")
     key = "label" if "label" in cell else "a"
@@ -349,7 +349,7 @@ def test_one_stray_truth_among_numbers_is_one_problem() -> None:
     assert truth.tolist() == [0, -1, 2]
 
 
-def test_weights_that_would_not_fit_the_memory_are_refused_and_sets_are_not(
+def test_weights_that_would_not_fit_memory_are_refused_and_sets_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("plcore.tables.candidates.MAX_WEIGHTS", 5)
@@ -373,13 +373,13 @@ def test_weights_that_would_not_fit_the_memory_are_refused_and_sets_are_not(
         ),
     ],
 )
-def test_a_row_whose_weights_are_all_zero_is_told_so(columns: dict[str, list[str]], roles: Roles) -> None:
+def test_row_whose_weights_are_all_zero_is_reported_so(columns: dict[str, list[str]], roles: Roles) -> None:
     with pytest.raises(TableError) as error:
         table({**columns, "x": ["1", "2"]}, roles)
     assert problems(error) == [(1, "c", "all weights of the row are 0.")]
 
 
-def test_a_prefix_that_no_column_has_is_refused() -> None:
+def test_prefix_that_no_column_has_is_refused() -> None:
     columns = {"p_a": ["1", "2"], "p_b": ["2", "1"], "x": ["1", "2"]}
     roles = Roles(score_columns=("p_a", "p_b"), score_prefix="prob_", numbers=("x",))
     with pytest.raises(TableError, match="begins with 'prob_'; they are 'p_a', 'p_b'"):

@@ -39,7 +39,7 @@ def stops(table: LabelTable) -> set[str]:
     return {doubt.name for doubt in find_doubts(table) if doubt.stops}
 
 
-def test_features_of_a_shortlist_are_its_text() -> None:
+def test_features_of_shortlist_are_its_text() -> None:
     _, table = read("llm_shortlist.jsonl")
     roles = table.roles
     assert (roles.text, roles.numbers, roles.categories) == ("text", (), ())
@@ -50,7 +50,7 @@ def test_features_of_a_shortlist_are_its_text() -> None:
     ["latency_ms", "ASSIGNMENT:reward", "tokens", "total_tokens", "lead_time", "WorkTimeInSeconds", "cost_usd",
      "annotation_id", "created_at", "rt", "duration", "constant", "running", "prompt_tokens"],
 )  # fmt: skip
-def test_features_leave_out_facts_of_the_run(column: str) -> None:
+def test_features_leave_out_facts_of_run(column: str) -> None:
     rows = [
         {"text": f"a bird of the kind {'ab'[k % 2]} number {k * k}", "labels": ["a|b", "a"][k % 2]}
         | {column: 7 if column == "constant" else k if column == "running" else k * k % 17}
@@ -60,7 +60,7 @@ def test_features_leave_out_facts_of_the_run(column: str) -> None:
     assert (roles.candidates, roles.text, roles.numbers) == ("labels", "text", ())
 
 
-def test_features_keep_measurements_next_to_a_text() -> None:
+def test_features_keep_measurements_next_to_text() -> None:
     rows = [
         {"text": f"a bird seen at {k}", "labels": "a|b", "wing_mm": k * k, "age": k % 5} for k in range(20)
     ]
@@ -68,7 +68,7 @@ def test_features_keep_measurements_next_to_a_text() -> None:
     assert (roles.text, roles.numbers) == ("text", ("wing_mm", "age"))
 
 
-def test_features_leave_out_facts_of_the_worker() -> None:
+def test_features_leave_out_facts_of_worker() -> None:
     rows = [
         {"worker": f"w{k % 3}", "age": 20 + k % 3, "text": f"a bird seen at {k}", "labels": "a|b"}
         for k in range(20)
@@ -77,7 +77,7 @@ def test_features_leave_out_facts_of_the_worker() -> None:
     assert (roles.text, roles.numbers) == ("text", ())
 
 
-def test_text_is_learnt_from_next_to_numbers() -> None:
+def test_text_is_learned_from_next_to_numbers() -> None:
     cells = read_cells(b"text,w,labels\nred bird,1,a|b\nblue bird,2,a\nred fish,5,b\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     assert table.roles.numbers == ("w",)
@@ -86,7 +86,7 @@ def test_text_is_learnt_from_next_to_numbers() -> None:
     assert any(name.startswith("text: ") for name in names)
 
 
-def test_mixed_separators_stop_the_import() -> None:
+def test_mixed_separators_stop_import() -> None:
     _, table = read("g15_mixed_sep.csv")
     assert stops(table) == {"mixed-separators"}
 
@@ -94,7 +94,7 @@ def test_mixed_separators_stop_the_import() -> None:
 @pytest.mark.parametrize(
     "cell", ["wren/robin", '"wren, robin"', "wren; robin", "wren & robin", "wren or robin", "wren and robin"]
 )
-def test_one_row_under_another_separator_stops_the_import(cell: str) -> None:
+def test_one_row_under_another_separator_stops_import(cell: str) -> None:
     rows = "".join(f"r{k},{cell if k == 3 else 'wren|robin'},{k * k % 7}\n" for k in range(20))
     _, table = read(f"id,candidates,y\n{rows}".encode(), "a.csv")
     assert stops(table) == {"mixed-separators"}
@@ -118,7 +118,7 @@ def test_separator_of_several_marks_splits_at_each(separator: str, count: int) -
     assert len(sets(table)[0]) == count
 
 
-def test_shares_in_one_row_stop_the_import() -> None:
+def test_shares_in_one_row_stop_import() -> None:
     assert stops(read("shares_in_one_row.csv")[1]) == {"weights-in-names"}
     assert stops(read("slash_in_one_row.csv")[1]) == {"mixed-separators"}
 
@@ -129,6 +129,8 @@ def test_shares_in_one_row_stop_the_import() -> None:
         ('id,candidates,w\n1,"[""a"", ""b""]",1\n2,a|b,2\n3,a|b,4\n4,b,3\n', "json-in-names"),
         ('id,candidates,w\n1,"[a, b]",1\n2,a|b,2\n3,a|b,4\n4,b,3\n', "mixed-separators"),
         ("id,candidates,text\n1,a|b,one thing\n2,b,two\nid,candidates,text\n3,a|b,three\n", "second-header"),
+        ("id,candidates,text\n1,a|b,one thing\n2,b,two\nID, Candidates,Text\n3,a|b,three\n", "second-header"),
+        ("id,candidates,w\n1,a|b,1\n2,a|b,2\n3,a 60%|b 40%,3\n", "weights-in-names"),
         ("id,candidates,w\n1,a|b,1\n2,b,2\nTotal,a,3\n", "sum-row"),
         ("id,candidates,w\n1,MARCH1|DEC1,1\n2,1-Mar|DEC1,2\n", "dates-as-labels"),
         ("id,candidates,w\n1,a|b,1\n2,=A1|b,2\n", "formulas-as-labels"),
@@ -138,7 +140,7 @@ def test_shares_in_one_row_stop_the_import() -> None:
         ("id,candidates,w\n1,a|nan,1\n2,a|b,2\n", "nothing-next-to-labels"),
     ],
 )  # fmt: skip
-def test_cells_with_two_readings_stop_the_import(data: str, name: str) -> None:
+def test_cells_with_two_readings_stop_import(data: str, name: str) -> None:
     cells = read_cells(data.encode())
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     assert name in stops(table)
@@ -152,7 +154,7 @@ def test_ordinary_tables_are_not_stopped() -> None:
     assert {doubt.name for doubt in find_doubts(table)} <= {"unused"}
 
 
-def test_quoted_none_is_a_class() -> None:
+def test_quoted_none_is_class() -> None:
     _, table = read("g15_na_jsonlist.json")
     assert table.classes == ("None", "anger", "joy")
     assert sets(table)[0] == {"None", "joy"}
@@ -160,7 +162,7 @@ def test_quoted_none_is_a_class() -> None:
 
 
 @pytest.mark.parametrize("name", ["g12_na_csv.csv", "g12_na_jsonl.jsonl", "g12_na_parquet.parquet"])
-def test_own_export_keeps_a_class_called_na(name: str) -> None:
+def test_own_export_keeps_class_called_na(name: str) -> None:
     _, table = read(name)
     assert table.classes == ("NA", "NO", "ZA")
     assert (sets(table)[0], sets(table)[2]) == ({"NA", "ZA"}, {"NA", "NO"})
@@ -175,7 +177,7 @@ def test_words_of_typed_sources_are_names() -> None:
     assert read(packed.getvalue(), "a.parquet")[1].classes == ("NA", "b")
 
 
-def test_na_alone_in_a_csv_cell_is_missing() -> None:
+def test_na_alone_in_csv_cell_is_missing() -> None:
     cells = read_cells(b"labels,w\nwren|robin,1\nNA,2\n")
     assert suggest_roles(cells).ignored == ("NA",)
 
@@ -215,7 +217,7 @@ def test_unlabelled_rows_are_one_question_in_every_format(data: str, name: str) 
     ]
 
 
-def test_nulls_of_a_struct_are_absent_scores() -> None:
+def test_nulls_of_struct_are_absent_scores() -> None:
     _, table = read("g8_struct_scores.parquet")
     assert sets(table) == [{"wren", "robin"}, {"None", "wren"}, {"robin"}]
 
@@ -251,7 +253,7 @@ def test_tags_with_holes_in_every_coding(codes: tuple[str, str, str]) -> None:
     assert (roles.label_columns, roles.label_vectors) == (("cat", "dog", "owl"), True)
 
 
-def test_votes_whose_classes_hold_a_separator_are_votes() -> None:
+def test_votes_whose_classes_hold_separator_are_votes() -> None:
     reading = shaped(read_table(CASES / "votes_with_truth_semicolon.csv"))
     roles = reading.suggest_roles()
     assert (roles.annotators, roles.truth, roles.candidates) == (("Ada", "Ben", "Cleo"), "truth", None)
@@ -268,7 +270,7 @@ def test_votes_whose_classes_hold_a_separator_are_votes() -> None:
 
 
 @pytest.mark.parametrize("form", ["list", "weighted"])
-def test_truth_outside_can_add_a_class(form: str) -> None:
+def test_truth_outside_can_add_class(form: str) -> None:
     cells = [["a:0.7|b:0.3", "b:1"], ["a|b", "b"]][form == "list"]
     frame = pd.DataFrame({"c": cells, "t": ["z", "b"], "w": ["1", "2"]}, dtype="str")
     roles = Roles(candidates="c", form=form, truth="t", numbers=("w",), truth_outside="add")
@@ -285,7 +287,7 @@ def test_parquet_types_are_read() -> None:
     assert "when" not in table.roles.numbers + table.roles.categories
 
 
-def test_workbook_reads_the_sheet_with_the_table() -> None:
+def test_workbook_reads_sheet_with_table() -> None:
     reading, table = read("g7_second_sheet.xlsx")
     assert reading.format == "workbook, sheet 'data'"
     assert sets(table) == [{"a", "b"}, {"b"}, {"a"}]
@@ -312,7 +314,7 @@ def test_detection_tables_are_joined_by_name() -> None:
     assert any("No detection in 'c.BirdNET.results.csv'" in note for note in reading.notes)
 
 
-def test_sentence_says_what_is_read_asked_and_learnt() -> None:
+def test_sentence_says_what_is_read_asked_and_learned() -> None:
     reading, table = read("llm_shortlist.jsonl")
     said = describe(table, reading.format)
     assert said.read_as.startswith("JSON Lines: 40 rows, ")
@@ -328,7 +330,7 @@ def test_sentence_counts_words_read_as_nothing() -> None:
     assert "'NA' read as an empty cell 2 times" in str(describe(LabelTable.from_cells(cells, roles), "CSV"))
 
 
-def test_doubts_fit_the_terminal() -> None:
+def test_doubts_fit_terminal() -> None:
     """There is no above in a terminal."""
     for case in sorted(CASES.iterdir()):
         try:
@@ -352,12 +354,12 @@ def test_genus_with_one_species_seen_is_never_certain() -> None:
     assert sets(table) == [{"Turdus", "merula"}, {"merula", "major"}, {"major"}]
 
 
-def test_own_columns_do_not_hide_a_list_of_files() -> None:
+def test_own_columns_do_not_hide_list_of_files() -> None:
     rows = "".join(f"{k},f{k % 4}|g,{['a', 'b'][k % 2]},some words about {k}\n" for k in range(20))
     assert suggest_roles(read_cells(f"id,FILES,sentiment,text\n{rows}".encode())).candidates is None
 
 
-def test_one_of_several_voters_is_no_list() -> None:
+def test_one_of_several_voters_is_not_list() -> None:
     votes = ("other; misc", "ship")
     rows = [{"text": f"words of the row {k}", "Ada": votes[k % 2], "Ben": votes[k % 3 % 2]} for k in range(9)]
     frame = pd.DataFrame(rows, dtype="str")
@@ -365,7 +367,7 @@ def test_one_of_several_voters_is_no_list() -> None:
     assert stops(LabelTable.from_cells(frame, Roles(annotators=("Ada", "Ben"), text="text"))) == set()
 
 
-@pytest.mark.parametrize("name", ["label", "intent", "category", "species"])
+@pytest.mark.parametrize("name", ["label", "intent", "category", "species", "topic"])
 @pytest.mark.parametrize(("sure", "unsure"), [("high", "low"), (3, 1)])
 def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure: object) -> None:
     short = [{name: "cat", "confidence": sure, "why": "ears"}, {name: "dog", "confidence": unsure, "why": ""}]
@@ -377,7 +379,7 @@ def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure:
     assert ("confidence in words as a rank" in describe(table, reading.format).read_as) == (sure == "high")
 
 
-def test_pieces_of_json_as_classes_stop_the_import() -> None:
+def test_pieces_of_json_as_classes_stop_import() -> None:
     odd = '[{"tag": "cat", "sure": 1}, {"tag": "dog", "sure": 2}]'
     frame = pd.DataFrame({"text": ["one", "two"], "labels": [odd, odd]}, dtype="str")
     assert "json-in-names" in stops(LabelTable.from_cells(frame, Roles("labels", ",", text="text")))
@@ -390,7 +392,7 @@ def test_people_who_write_yes_in_different_ways_fill_one_table() -> None:
     assert table.label_vectors.tolist() == [[1, 0, -1], [-1, 1, 0], [1, -1, -1]]
 
 
-def test_best_label_without_a_number_is_one_of_the_pairs() -> None:
+def test_best_label_without_number_is_one_of_pairs() -> None:
     head = b"image,prediction,prediction_score,top2,top2_score\n"
     cells = read_cells(head + b"a.jpg,fox,0.9,hare,0.1\nb.jpg,hare,0.6,fox,0.3\n")
     roles = suggest_roles(cells)
@@ -398,3 +400,59 @@ def test_best_label_without_a_number_is_one_of_the_pairs() -> None:
         ("prediction", "top2"),
         ("prediction_score", "top2_score"),
     )
+
+
+@pytest.mark.parametrize("outside", ["refuse", "add"])
+def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> None:
+    text = "id,text,candidates,gold_label\n0,some words,a|b,a\n1,more words,b|c,-\n2,other words,a|c,–\n"
+    cells = read_cells(text.encode())
+    table = LabelTable.from_cells(cells, replace(suggest_roles(cells), truth_outside=outside))
+    assert table.truth is not None
+    assert (table.classes, table.truth.tolist()) == (("a", "b", "c"), [0, -1, -1])
+    assert "'-' read as an empty cell 1 time" in str(describe(table, "CSV"))
+    cells = read_cells(text.replace("a|c", "a|-").encode())
+    with pytest.raises(TableError, match="the true label '-' is not among"):
+        LabelTable.from_cells(cells, suggest_roles(cells))
+
+
+def test_columns_of_a_question_and_a_person_are_votes() -> None:
+    rows = [
+        {
+            "text": f"words of the nodule {k}",
+            "Malignancy_R1": 1 + k % 4,
+            "Malignancy_R2": 1 + k % 3,
+            "mm": k * k,
+        }
+        for k in range(12)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    roles = suggest_roles(cells)
+    assert (roles.annotators, roles.numbers) == (("Malignancy_R1", "Malignancy_R2"), ("mm",))
+    several = pd.DataFrame(rows).assign(Margin_R1=[1, 2, 3] * 4, Margin_R2=[2, 3, 1] * 4)
+    cells = read_cells(several.to_csv(index=False).encode())
+    with pytest.raises(
+        TableError, match="People answered 2 questions, a column for each question and person"
+    ):
+        LabelTable.from_cells(cells, suggest_roles(cells))
+
+
+def test_long_names_that_come_again_are_labels() -> None:
+    names = [
+        "Atrial fibrillation, chronic",
+        "Essential (primary) hypertension",
+        "Type 2 diabetes mellitus of the old",
+    ]
+    rows = [
+        {"text": f"words of the patient {k}", "dx": "; ".join((names * 2)[k % 3 : k % 3 + 1 + k % 2])}
+        for k in range(12)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    assert (table.classes, table.roles.separator) == (tuple(names), ";")
+
+
+def test_column_after_the_last_comma_is_left_out() -> None:
+    cells = read_cells(b"text,labels,\none bird,a|b,\ntwo birds,b,\n")
+    assert cells.columns.tolist() == ["text", "labels"]
+    with pytest.raises(TableError, match="column 3 of the header has no name"):
+        read_cells(b"text,labels,\none bird,a|b,7\ntwo birds,b,\n")

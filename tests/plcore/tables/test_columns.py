@@ -57,7 +57,7 @@ def test_wide_tables_are_read_in_steps(
     assert finder.problems == []
 
 
-def test_a_column_that_turns_out_odd_late_is_read_again_from_its_beginning(
+def test_column_that_turns_out_odd_late_is_read_again_from_its_beginning(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
@@ -104,7 +104,7 @@ def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
         found[0] = 1
 
 
-def test_a_nameless_file_lies_in_the_folder_and_leaves_nothing(tmp_path: Path) -> None:
+def test_nameless_file_is_in_folder_and_leaves_no_trace(tmp_path: Path) -> None:
     with columns.nameless_file(tmp_path) as file:
         file.write(b"abc")
         held = columns.mapped_file(file)
@@ -112,7 +112,7 @@ def test_a_nameless_file_lies_in_the_folder_and_leaves_nothing(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
+def test_folder_that_no_one_may_write_has_its_file_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = columns.tempfile.TemporaryFile
@@ -140,7 +140,7 @@ def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
 @pytest.mark.parametrize(
     "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))]
 )
-def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
+def test_array_is_mapped_as_it_is_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "a.npy", array)
     found = columns.mapped_array(tmp_path / "a.npy")
     np.testing.assert_array_equal(found, array)
@@ -148,7 +148,7 @@ def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.nda
     assert found.size == 0 or not found.flags.writeable
 
 
-def test_an_array_of_objects_is_not_mapped(tmp_path: Path) -> None:
+def test_array_of_objects_is_not_mapped(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}], dtype=object))
     with pytest.raises(ValueError, match="holds objects"):
         columns.mapped_array(tmp_path / "a.npy")
@@ -196,7 +196,7 @@ def of(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
         ),
     ],
 )
-def test_the_first_cell_or_the_column_is_named(
+def test_first_cell_or_column_is_named(
     columns: dict[str, list[str]], roles: Roles, row: int | None, column: str
 ) -> None:
     with pytest.raises(TableError) as refused:

@@ -47,7 +47,7 @@ def sets(table: LabelTable) -> dict[str, set[str]]:
     return {row: set(names[may]) for row, may in zip(table.ids, table.candidates, strict=True)}
 
 
-def test_new_rows_stand_after_the_others_and_known_ids_are_told() -> None:
+def test_new_rows_stand_after_the_others_and_known_ids_are_reported() -> None:
     grown = with_rows(first(), read_cells(b"id,birds,n,truth\nb,heron,9,\nd,heron|wren,5,heron\ne,tit,,\n"))
     assert (grown.n_new, grown.known, grown.new_classes) == (2, ("b",), ("heron",))
     table = grown.table
@@ -60,7 +60,7 @@ def test_new_rows_stand_after_the_others_and_known_ids_are_told() -> None:
     assert table.cells["birds"].tolist() == ["wren|robin", "robin|tit", "tit", "heron|wren", "tit"]
 
 
-def test_columns_may_stand_in_any_order_and_those_that_say_nothing_may_differ() -> None:
+def test_columns_may_are_in_any_order_and_those_that_say_nothing_may_differ() -> None:
     roles = Roles(candidates="birds", id="id", text="song")
     table = LabelTable.read_csv(b"id,birds,remark,song\na,wren|robin,x,la\nb,robin,y,li\n", roles)
     grown = with_rows(table, read_cells(b"weather,song,birds,id\nrain,lo,robin|wren,c\n"))
@@ -68,7 +68,7 @@ def test_columns_may_stand_in_any_order_and_those_that_say_nothing_may_differ() 
     assert grown.table.cells.to_numpy().tolist()[-1] == ["c", "robin|wren", "", "lo"]
 
 
-def test_without_ids_a_row_that_is_there_already_is_known_by_its_cells() -> None:
+def test_without_ids_row_that_is_there_already_is_known_by_its_cells() -> None:
     table = LabelTable.read_csv(
         b"birds,n\nwren|robin,1\nrobin,2\n", Roles(candidates="birds", numbers=("n",))
     )
@@ -78,7 +78,7 @@ def test_without_ids_a_row_that_is_there_already_is_known_by_its_cells() -> None
     assert grown.table.ids.tolist() == ["1", "2", "3"]
 
 
-def test_without_ids_a_row_is_known_by_the_columns_that_both_have() -> None:
+def test_without_ids_row_is_known_by_columns_that_both_have() -> None:
     roles = Roles(candidates="birds", numbers=("n",))
     table = LabelTable.read_csv(b"birds,n,remark\nwren|robin,1,x\nrobin,2,y\n", roles)
     grown = with_rows(table, read_cells(b"n,birds\n2,robin\n3,robin\n"))
@@ -101,7 +101,7 @@ def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
 
 
 def test_rows_that_were_read_already_are_not_read_again() -> None:
-    """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is told."""
+    """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is reported."""
     roles = Roles(score_columns=("wren", "robin"), id="id", text="song")
     first = b"".join(b'r%d,la,"0,%d","0,5"\n' % (row, row % 4 + 1) for row in range(60))
     table = LabelTable.read_csv(b"id,song,wren,robin\n" + first, roles)
@@ -135,7 +135,7 @@ def test_label_vectors_in_lists_take_rows() -> None:
     assert "is also in column 'tags'" in refused(table, b"id,tags,no,n\nz,moon,moon,3\n")
 
 
-def test_other_names_of_a_class_are_that_class() -> None:
+def test_other_names_of_class_are_that_class() -> None:
     called = {"wren": "wren", "Zaunkönig": "wren", "owl": "owl"}
     grown = with_rows(
         first(), read_cells("id,birds,n,truth\nd,Zaunkönig|wren|tit,1,Zaunkönig\n".encode()), None, called
@@ -156,7 +156,7 @@ def test_weights_stay_and_come_with_new_rows() -> None:
     np.testing.assert_allclose(grown.candidate_weights, [[0.3, 0.7, 0], [1, 0, 0], [0.1, 0, 0.9]])
 
 
-def test_a_new_column_of_labels_says_nothing_of_the_rows_before() -> None:
+def test_new_column_of_labels_says_nothing_of_rows_before() -> None:
     roles = Roles(label_columns=("wren", "robin"), id="id", numbers=("n",))
     table = LabelTable.read_csv(b"id,n,wren,robin\na,1,1,1\nb,2,0,1\n", roles)
     cells = read_cells(b"id,n,wren,robin,owl\nc,3,0,1,1\n")
@@ -191,7 +191,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("csv", PLACES, ids=lambda csv: csv.decode().replace("\n", " "))
-def test_what_cannot_be_added_is_refused_with_its_place_in_the_file(csv: bytes) -> None:
+def test_input_that_cannot_be_added_is_refused_with_its_place_in_file(csv: bytes) -> None:
     assert PLACES[csv] in refused(first(), csv)
 
 
@@ -254,7 +254,7 @@ def seen_by(encoder: str, column: str = "n", values: np.ndarray = VECTORS) -> Co
     return ColumnVectors(column, encoder, "5a" * 32, directions_of(values))
 
 
-def test_encoded_columns_come_to_the_rows_that_are_there_and_nothing_else_changes() -> None:
+def test_encoded_columns_come_to_rows_that_are_there_and_nothing_else_changes() -> None:
     table = first()
     called = {"wren": "wren", "robin": "robin", "tit": "tit", "owl": "owl"}
     grown = with_encoded(table, seen_by("small"), called)
@@ -269,7 +269,7 @@ def test_encoded_columns_come_to_the_rows_that_are_there_and_nothing_else_change
     np.testing.assert_array_equal(found.truth, table.truth)
 
 
-def test_another_encoder_takes_the_place_of_the_one_before_on_the_same_column() -> None:
+def test_another_encoder_takes_place_of_the_one_before_on_the_same_column() -> None:
     found = with_encoded(with_encoded(first(), seen_by("one", "id")).table, seen_by("two")).table
     found = with_encoded(found, seen_by("three", values=VECTORS[:, :1])).table
     assert [(one.column, one.encoder, one.values.shape[1]) for one in found.encoded] == [
@@ -288,12 +288,12 @@ def test_label_vectors_get_encoded_columns_too() -> None:
     assert without_vectors(found).table.encoded == ()
 
 
-def test_an_encoder_that_gave_no_row_a_vector_is_refused() -> None:
+def test_encoder_that_gave_no_row_vector_is_refused() -> None:
     with pytest.raises(TableError, match="small gave no row a vector"):
         with_encoded(first(), seen_by("small", values=np.full((3, 2), np.nan)))
 
 
-def test_new_rows_of_an_encoded_table_come_without_vectors_and_count_as_the_mean() -> None:
+def test_new_rows_of_encoded_table_come_without_vectors_and_count_as_mean() -> None:
     table = with_encoded(first(), seen_by("small")).table
     grown = with_rows(table, read_cells(b"id,birds,n,truth\nd,tit,4,\n")).table
     (one,) = grown.encoded
@@ -303,7 +303,7 @@ def test_new_rows_of_an_encoded_table_come_without_vectors_and_count_as_the_mean
     np.testing.assert_allclose(X[[1, 3]], [X[[0, 2]].mean(axis=0)] * 2)
 
 
-def test_without_vectors_the_cells_stay_what_is_learned_from() -> None:
+def test_without_vectors_cells_stay_what_is_learned_from() -> None:
     table = first()
     kept = without_vectors(with_encoded(table, seen_by("small")).table)
     assert (kept.n_new, kept.table.encoded, kept.table.roles) == (0, (), table.roles)
@@ -314,7 +314,7 @@ def test_without_vectors_the_cells_stay_what_is_learned_from() -> None:
     )
 
 
-def test_without_vectors_is_refused_without_any_and_where_nothing_else_is_learned_from() -> None:
+def test_without_vectors_is_refused_without_any_and_if_nothing_else_is_learned_from() -> None:
     with pytest.raises(TableError, match="no vectors that could be removed"):
         without_vectors(first())
     roles = Roles(candidates="birds", id="id", embedding="v")
@@ -340,7 +340,7 @@ def test_several_encoded_columns_are_stored_by_name(tmp_path: Path) -> None:
     assert back.write(tmp_path / "again.parquet") == digest
 
 
-def test_a_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_path: Path) -> None:
+def test_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_path: Path) -> None:
     about = {
         "version": 1,
         "roles": Roles(candidates="c", embedding="embedding").to_json(),
@@ -362,7 +362,7 @@ def test_a_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_p
 
 
 @pytest.mark.parametrize("width", [2, 384, 1280])
-def test_stored_vectors_point_where_the_exact_ones_do(width: int) -> None:
+def test_stored_vectors_point_if_exact_ones_do(width: int) -> None:
     exact = np.random.default_rng(0).normal(size=(50, width)) * np.geomspace(1e-3, 1e4, 50)[:, None]
     found = directions_of(exact.astype(np.float32)).astype(np.float64)
     cosine = (found * exact).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(exact, axis=1)
@@ -377,7 +377,7 @@ def embedded() -> LabelTable:
     )
 
 
-def test_new_rows_may_have_their_vectors_in_a_file_of_another_name() -> None:
+def test_new_rows_may_have_their_vectors_in_file_of_another_name() -> None:
     table = embedded()
     more = read_cells(b"id,birds,n,truth\nd,tit,4,\nb,tit,4,\n")
     grown = with_rows(table, more, arrays={"emb": np.array([[5, 6], [7, 8]], dtype=np.float32)})

@@ -312,16 +312,16 @@ HUNTED = [
     refused("entities_by_name.jsonl", WRONG, "'entities' holds objects or lists"),
     refused("fasttext.txt", ODD, "This is a file of fastText"),
     refused("fasttext_with_commas.txt", ODD, "This is a file of fastText"),
-    refused("findings_present_absent.csv", GENERIC, "Column 'effusion' holds one label a row, such as 'absent': a row"),
+    right("findings_present_absent.csv", GENERIC, 3, ["edema=1|effusion=0", "edema=0|effusion=0"], "report"),
     refused("first_and_second_choice.csv", GENERIC, "'first_choice', 'second_choice' hold the same words"),
     refused("fsd_annotations.csv", WRONG, "There is nothing to learn from: no column of numbers, categories or te"),
     refused("german_probabilities.csv", GENERIC, "None repeats a few words, as labels do: if nothing is labelled yet,"),
     refused("git_lfs.csv", GENERIC, "This is a pointer of Git LFS, not the file that it stands for"),
-    refused("goemotions_by_rater.csv", ODD, "Row 2 (line 3), column 'id': the id 'r001' was already used in row 1."),
+    refused("goemotions_by_rater.csv", ODD, "make one row for each item first"),
     refused("google_data_labelling.jsonl", GENERIC, "'annotations' holds objects or lists"),
     refused("ground_truth.manifest", WRONG, "in which the answers of workers are joined to one class"),
     refused("inaturalist.csv", WRONG, "'species_guess', 'common_name' hold the same words"),
-    refused("judges_with_verdicts.jsonl", GENERIC, "Column 'verdict' holds one label a row, such as 'fail'"),
+    right("judges_with_verdicts.jsonl", GENERIC, 2, ["fail:2|pass:1", "fail:1|pass:2"], "response"),
     refused("label_and_reviewed_label.csv", GENERIC, "'label', 'reviewed_label' hold the same words"),
     refused("labelbox.csv", GENERIC, "'Label' holds objects or lists"),
     refused("lewidi.jsonl", WRONG, "Column 'hard_label' holds one label a row, such as 'cat': a row with one label"),
@@ -346,7 +346,7 @@ HUNTED = [
     refused("plurality_with_votes.csv", GENERIC, "None repeats a few words, as labels do: if nothing is labelled yet,"),
     refused("qualtrics_with_three_heads.csv", ODD, "No two questions of the survey share their answers"),
     refused("ratings_pp_pnp.csv", GENERIC, "Column 'label' holds one label a row, such as 'Dog': a row with one la"),
-    refused("redcap_double_entry.csv", GENERIC, "'record_id', 'redcap_repeat_instance' hold the same numbers: if each"),
+    refused("redcap_double_entry.csv", GENERIC, "There is nothing to learn from"),
     refused("roboflow_classes_without_pictures.csv", REFUSED, "There is nothing to learn from"),
     refused("row_names.csv", ODD, "Line 1: every row has one cell more than the header, which has 2: R writes the "),
     refused("rows_of_the_data_set_viewer.json", REFUSED, "The file holds several tables"),
@@ -356,7 +356,7 @@ HUNTED = [
     refused("self_consistency_samples.jsonl", GENERIC, "'samples' holds objects or lists: if the label is inside, wri"),
     refused("serengeti_raw.csv", TOLD, "Column 'Species' holds one label a row, such as 'zebra': a row with on"),
     refused("soft_labels_as_lists.jsonl", TOLD, "'soft_label' holds objects or lists"),
-    refused("sonobat.txt", TOLD, "'HiF', 'LoF' hold the same numbers: if each is somebody's vote, choose"),
+    refused("sonobat.txt", TOLD, "'HiF', 'LoF' hold the same numbers: if each is someone's vote, choose"),
     refused("spans_as_rows.csv", GENERIC, "Column 'doc_id' holds one label a row, such as 'd0': a row with one la"),
     refused("spans_of_entities.jsonl", GENERIC, "'label' holds objects or lists"),
     refused("sql.sql", TOLD, "This is a dump of SQL, not a table"),
@@ -385,7 +385,7 @@ HUNTED = [
     refused("yaml.yaml", ODD, "This is YAML, not a table"),
     refused("zooniverse_classifications.csv", ASKED, "There is nothing to learn from"),
     refused("zooniverse_reductions.csv", GENERIC, "'data.cat', 'data.owl' hold the same numbers"),
-    refused("both_eyes.csv", REFUSED, "'level_left', 'level_right' hold the same numbers: if each is somebody's vote"),
+    refused("both_eyes.csv", REFUSED, "'level_left', 'level_right' hold the same numbers: if each is someone's vote"),
     refused("boxes_of_each_radiologist.csv", GENERIC, "But 'image_id' comes again: if each row is a vote"),
     refused("brat.ann", ODD, "This is a file of brat (standoff annotation)"),
     refused("cvat_tags.xml", REFUSED, "This is XML, not a table"),
@@ -395,24 +395,24 @@ HUNTED = [
     refused("ecg_statements.csv", REFUSED, "Row 5 (line 6), column 'scp_codes': all weights of the row are 0."),
     refused("encord.json", ODD, "This is an export of Encord"),
     refused("findings_by_report_labeler.csv", REFUSED, "There is nothing to learn from"),
-    refused("five_labels_and_gold_dash.csv", REFUSED, "column 'gold_label': the true label '-' is not among"),
-    refused("flags_of_each_worker.csv", REFUSED, "There is nothing to learn from"),
+    right("five_labels_and_gold_dash.csv", REFUSED, 3, ["e:2|n:1", "c:1|e:1|n:1"], "sentence", truth="gold_label"),
+    refused("flags_of_each_worker.csv", REFUSED, "Of columns of yes and no, one a label, make one row for each item"),
     refused("galaxy_fractions.csv", GENERIC, "'t01_a03_star_fraction' may be one score for each label"),
     refused("ground_truth_boxes.manifest", ODD, "This is a manifest of SageMaker Ground Truth with boxes"),
     refused("ground_truth_text.manifest", GENERIC, "in which the answers of workers are joined to one class"),
     refused("icd_codes_in_rows.csv", GENERIC, "None repeats a few words, as labels do"),
     refused("identifications.csv", GENERIC, "But 'observation_id' comes again: if each row is a vote"),
     refused("inception_cas.json", GENERIC, "This is a document of INCEpTION (UIMA CAS JSON)"),
-    refused("jspsych.csv", GENERIC, "'trial_index', 'response' hold the same numbers"),
+    right("jspsych.csv", GENERIC, 3, ["0:3", "1:2|2:1"], "stimulus"),
     refused("lesions.csv", REFUSED, "Column 'dx' holds one label a row"),
-    refused("nodules_of_four_readers.csv", GENERIC, "'Malignancy_R4' hold the same numbers: if each is"),
-    refused("offence_by_worker.csv", GENERIC, "None repeats a few words, as labels do"),
+    right("nodules_of_four_readers.csv", GENERIC, 4, ["1:3", "2:3|3:1"], "notes"),
+    refused("offence_by_worker.csv", GENERIC, "answers: 'intentYN', 'offensiveYN', 'whoTarget'. Fix: Call the column"),
     refused("one_hot_lesions.csv", REFUSED, "There is nothing to learn from"),
-    refused("prolific_pid_and_condition.csv", GENERIC, "comes again: if each row is a vote"),
-    refused("psychopy.csv", GENERIC, "Column 'stimFile' holds one label a row"),
+    right("prolific_pid_and_condition.csv", GENERIC, 3, ["neg:1|pos:2", "neg:3"], "item_text"),
+    refused("psychopy.csv", GENERIC, "images or recordings that the file names, into one zip"),
     refused("relations_in_brackets.csv", REFUSED, "column 'relations': expected a list or an object of labels"),
     refused("seizure_experts.csv", ODD, "'gpd_vote', 'other_vote' may be one score for each label"),
-    refused("snli_annotator_labels.jsonl", REFUSED, "column 'gold_label': the true label '-' is not among"),
+    asked("snli_annotator_labels.jsonl", REFUSED, "votes-in-cells"),
     refused("superannotate.json", ODD, "This is a file of SuperAnnotate"),
     refused("tagtog.ann.json", ODD, "This is a file of tagtog"),
     refused("toloka_pool_with_banned.tsv", REFUSED, "There is nothing to learn from"),
@@ -482,7 +482,7 @@ def read(name: str) -> tuple[LabelTable, set[str]]:
 
 
 def written(table: LabelTable, row: int) -> str:
-    """The candidates of a row, with their weights, or yes and no, where there are such."""
+    """The candidates of a row, with their weights, or yes and no, if there are such."""
     if table.label_vectors is not None:
         known = zip(table.classes, table.label_vectors[row].tolist(), strict=True)
         return "|".join(f"{name}={value}" for name, value in known if value >= 0)
@@ -533,7 +533,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
-def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: str) -> None:
+def test_column_next_to_text_is_learned_from_if_it_describes_item(column: str) -> None:
     values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
     cells = [values[k % len(values)] for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
@@ -542,7 +542,7 @@ def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: s
 
 
 @pytest.mark.parametrize("column", ABOUT_ANSWERS)
-def test_text_about_an_answer_is_not_the_item(column: str) -> None:
+def test_text_about_answer_is_not_item(column: str) -> None:
     said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: said})))
     assert (roles.text, roles.categories) == ("text", ())

@@ -1,4 +1,4 @@
-"""What goes in is right, refused in words, or doubted in words: every one of the odd files."""
+"""Odd files are read correctly, refused or doubted, with a message: every one of the odd files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def taken(odd: Odd) -> tuple[TableReading, LabelTable]:
 
 
 def candidates(table: LabelTable, row: int) -> dict[str, float]:
-    """{label: weight} of a row; 1 where the table keeps no weights."""
+    """{label: weight} of a row; 1 if the table keeps no weights."""
     weights = table.candidates.astype(float) if table.candidate_weights is None else table.candidate_weights
     if table.label_vectors is not None:
         weights = (table.label_vectors != 0).astype(float)
@@ -64,7 +64,7 @@ def check_odd(odd: Odd) -> None:
         assert names == list(odd.truth)
 
 
-def test_the_odd_files_are_many_and_all_different() -> None:
+def test_odd_files_are_many_and_all_different() -> None:
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(odd.name for odd in ODD_FILES).items() if count > 1] == []
     alike = Counter((odd.data, odd.file) for odd in ODD_FILES)

@@ -48,7 +48,7 @@ def in_annotator_columns(birdsong: dict[str, np.ndarray]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("write", [in_one_column, in_label_columns, in_annotator_columns])
-def test_the_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
     frame = write(birdsong)
     path = tmp_path / "birdsong.csv"
     frame.to_csv(path, index=False)
@@ -78,7 +78,7 @@ def test_the_other_real_sets(name: str, data_folder: Path) -> None:
     frame["label"] = [f"person {label:02d}" for label in truth]
     table = LabelTable.from_frame(frame)
     assert (table.roles.separator, table.roles.truth) == (";", "label")
-    present = np.flatnonzero(sets.any(axis=0))  # a label that is nobody's candidate has no name in the file
+    present = np.flatnonzero(sets.any(axis=0))  # a label that is no one's candidate has no name in the file
     assert table.classes == tuple(f"person {label:02d}" for label in present)
     np.testing.assert_array_equal(table.candidates, sets[:, present])
     np.testing.assert_array_equal(present[table.truth], truth)

@@ -38,7 +38,7 @@ def test_ranges_go_over_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", [(), ("vector",)])
-def test_a_column_of_lists_of_numbers_is_the_features(tmp_path: Path, numbers: tuple[str, ...]) -> None:
+def test_column_of_lists_of_numbers_is_features(tmp_path: Path, numbers: tuple[str, ...]) -> None:
     X, sets = rows_and_sets(50)
     found = find_row_files(
         write_parquet(tmp_path / "t", X, sets, NAMES, [20], vectors=True), tmp_path, "birds", numbers
@@ -57,7 +57,7 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
     assert found.n_features == 2
 
 
-def test_arrays_are_found_by_their_names_in_a_folder_or_npz(tmp_path: Path) -> None:
+def test_arrays_are_found_by_their_names_in_folder_or_npz(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     folder = find_row_files(write_arrays(tmp_path / "t", X, sets, NAMES), tmp_path)
     assert folder.of_arrays
@@ -106,7 +106,7 @@ def test_columns_that_cannot_be_told_are_asked_for(tmp_path: Path) -> None:
         find_row_files(folder, tmp_path)
 
 
-def test_a_missing_number_is_named_by_its_row(tmp_path: Path) -> None:
+def test_missing_number_is_named_by_its_row(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="Row 43, column 'x': There is no value"):
         as_numbers(pa.table({"x": [1.0, 2.0, None]}), 1, 40)
     with pytest.raises(TableError, match="Row 42, column 'x': There is no value in a list"):
@@ -120,7 +120,7 @@ def read(path: Path, folder: Path, block: int = 40) -> PartedTable:
 
 
 @pytest.mark.parametrize("form", ["arrays", "npz", "columns", "vectors"])
-def test_rows_and_candidates_are_those_of_the_table(tmp_path: Path, form: str) -> None:
+def test_rows_and_candidates_match_table(tmp_path: Path, form: str) -> None:
     X, sets = rows_and_sets(130)
     if form == "arrays":
         path = write_arrays(tmp_path / "t", X, sets, NAMES)
@@ -155,7 +155,7 @@ def test_another_table_at_the_same_place_is_another(tmp_path: Path) -> None:
     assert before.candidates == after.candidates
 
 
-def test_a_block_that_cannot_be_read_is_named_with_its_row(tmp_path: Path) -> None:
+def test_block_that_cannot_be_read_is_named_with_its_row(tmp_path: Path) -> None:
     X, sets = rows_and_sets(130)
     X[97, 2] = np.nan
     with pytest.raises(

@@ -33,7 +33,7 @@ def refused(data: bytes, roles: Roles | None = None) -> TableError:
     return caught.value
 
 
-def test_a_good_table() -> None:
+def test_good_table() -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     assert table.n_rows == 3
     assert table.classes == ("finch", "robin", "wren")
@@ -76,7 +76,7 @@ def test_without_id_and_truth_columns() -> None:
     assert table.truth is None
 
 
-def test_the_three_ways_give_the_same_candidates() -> None:
+def test_three_ways_give_the_same_candidates() -> None:
     one = LabelTable.read_csv(b"c,w\nb|a,1\nc,2\n", Roles(candidates="c", numbers=("w",)))
     columns = LabelTable.read_csv(
         b"a,b,c,w\n1,1.0,0,1\nFALSE,0, true,2\n", Roles(label_columns=("a", "b", "c"), numbers=("w",))
@@ -103,7 +103,7 @@ def test_how_often_each_candidate_was_named_is_its_weight() -> None:
 
 
 @pytest.mark.parametrize("votes", [b"a,b,c,1\na,,b,2\n", b"a,a,a,1\nb,c,,2\nb,,,3\n"])
-def test_votes_that_are_even_within_each_row_are_no_weights(votes: bytes) -> None:
+def test_votes_that_are_even_within_each_row_are_not_weights(votes: bytes) -> None:
     assert LabelTable.read_csv(b"x,y,z,w\n" + votes, VOTERS).candidate_weights is None
 
 
@@ -146,7 +146,7 @@ def test_label_columns_are_named_like_labels_anywhere() -> None:
     [("10|9|-1|2", ("-1", "2", "9", "10")), ("10|9|b", ("10", "9", "b")), ("01|1|0", ("0", "01", "1")),
      ("1.5|10", ("1.5", "10")), ("9" * 5000 + "|1", ("1", "9" * 5000)), ("hid|hId", ("hId", "hid"))],
 )  # fmt: skip
-def test_the_order_of_classes(labels: str, classes: tuple[str, ...]) -> None:
+def test_order_of_classes(labels: str, classes: tuple[str, ...]) -> None:
     table = LabelTable.read_csv(f"c,w\n{labels},1\n".encode(), Roles(candidates="c", numbers=("w",)))
     assert table.classes == classes
 
@@ -204,7 +204,7 @@ def test_every_number_is_read_exactly(value: float) -> None:
         ".",
     ],
 )
-def test_text_in_a_column_of_numbers(text: str) -> None:
+def test_text_in_column_of_numbers(text: str) -> None:
     error = refused(f'c,w\na|b,1\nb,"{text}"\nb,2\n'.encode(), Roles(candidates="c", numbers=("w",)))
     (problem,) = error.problems
     assert (problem.row, problem.line, problem.column) == (2, 3, "w")
@@ -216,7 +216,7 @@ def test_text_in_a_column_of_numbers(text: str) -> None:
 WIDTHS = Roles(candidates="c", numbers=("w",))
 
 
-def test_a_comma_that_may_stand_between_thousands_is_not_guessed_at() -> None:
+def test_comma_that_may_stand_between_thousands_is_not_guessed_at() -> None:
     (first, second) = refused(b"c;w\na|b;1,234\nb;-12,345\na;999\n", WIDTHS).problems
     assert (first.row, first.fix) == (1, "Write 1234 or 1.234, whichever it is: a comma may be either here.")
     assert (second.row, second.fix.split(",")[0]) == (2, "Write -12345 or -12.345")
@@ -240,7 +240,7 @@ def test_decimal_commas_are_read(between: str, tmp_path) -> None:
         np.testing.assert_array_equal(again.numbers, table.numbers)
 
 
-def test_decimal_commas_and_points_in_one_column_are_said() -> None:
+def test_decimal_commas_and_points_in_one_column_are_reported() -> None:
     (problem,) = refused(b"c;w\na|b;1,5\nb;2,5\nb;1.5\na;3\n", WIDTHS).problems
     assert (problem.row, problem.fix) == (3, "Write it with a decimal comma: 1,5.")
     (problem,) = refused(b"c;w\na|b;1.5\nb;2.5\nb;1,5\na;3\n", WIDTHS).problems
@@ -315,7 +315,7 @@ BAD: dict[str, tuple[bytes, Roles | None, tuple[int | None, int | None, str | No
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_table_is_refused_with_place_and_fix(name: str) -> None:
+def test_bad_table_is_refused_with_place_and_fix(name: str) -> None:
     data, roles, place, words = BAD[name]
     problem = refused(data, roles).problems[0]
     assert (problem.row, problem.line, problem.column) == place
@@ -330,7 +330,7 @@ def test_all_problems_are_found_at_once_in_row_order() -> None:
     assert str(error).count("\n") == 3
 
 
-def test_a_row_without_candidates_is_one_problem_whatever_its_truth_says() -> None:
+def test_row_without_candidates_is_one_problem_whatever_its_truth_says() -> None:
     error = refused(b"candidates,w,truth\n,1,a\na|b,2,a\n")
     (problem,) = error.problems
     assert (problem.row, problem.column) == (1, "candidates")
@@ -342,14 +342,14 @@ def test_never_more_problems_than_one_can_read() -> None:
     assert [problem.row for problem in error.problems] == list(range(1, MAX_PROBLEMS + 1))
 
 
-def test_a_long_cell_is_cut_in_the_message() -> None:
+def test_long_cell_is_cut_in_message() -> None:
     error = refused(
         b"candidates,w\na|b," + b"x" * 10_000 + b"\n", Roles(candidates="candidates", numbers=("w",))
     )
     assert len(str(error)) < 300
 
 
-def test_no_line_is_claimed_where_there_is_no_file() -> None:
+def test_no_line_is_claimed_without_file() -> None:
     with pytest.raises(TableError, match=r"^Row 2, column 'w': expected a number, got 'x'"):
         LabelTable.from_frame(
             pd.DataFrame({"candidates": ["a|b", "a"], "w": ["1", "x"]}),
@@ -363,7 +363,7 @@ def test_images_and_empty_images_are_kept() -> None:
     assert table.cells["pic"].tolist() == [PIXEL, ""]
 
 
-def test_a_frame_of_many_types() -> None:
+def test_frame_of_many_types() -> None:
     frame = pd.DataFrame(
         {
             7: pd.Series([1, 2, None], dtype="Int64"),
@@ -443,7 +443,7 @@ SHORT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 @given(st.lists(st.tuples(SHORT, SHORT, SHORT), min_size=1, max_size=6))
 @example([("a|b", "", "x"), ("b", "b", "")])
-def test_a_frame_a_csv_and_back_are_the_same_table_or_the_same_refusal(
+def test_frame_csv_and_back_are_the_same_table_or_the_same_refusal(
     rows: list[tuple[str, str, str]],
 ) -> None:
     frame = pd.DataFrame(rows, columns=["c", "t", "k"], dtype="str")
@@ -471,7 +471,7 @@ def test_to_csv(tmp_path) -> None:
     assert again.cells.equals(table.cells)
 
 
-def test_the_cells_of_a_row_are_as_they_stand_in_the_file() -> None:
+def test_cells_of_row_are_as_they_are_in_file() -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     for row in range(table.n_rows):
         assert table.cells_of(row, tuple(table.cells.columns)) == tuple(table.cells.iloc[row])

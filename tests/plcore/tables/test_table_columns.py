@@ -77,9 +77,7 @@ def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: 
     assert mapped.write(tmp_path / "u") == table.write(tmp_path / "t")
 
 
-def test_a_damaged_table_is_noticed_where_it_is_mapped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_table_is_noticed_if_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "IN_MEMORY", 0)
     tables()[0].write(tmp_path / "t")
     data = bytearray((tmp_path / "t").read_bytes())
@@ -90,7 +88,7 @@ def test_a_damaged_table_is_noticed_where_it_is_mapped(
 
 
 def written(folder: Path) -> tuple[LabelTable, str]:
-    """The table as it is read beside what it was made of."""
+    """The table as it is read next to what it was made of."""
     table = tables()[0]
     digest = table.write(folder / "made")
     table.numbers.tofile(folder / "numbers")
@@ -108,7 +106,7 @@ def test_what_was_written_is_kept_as_it_is(
     kept.mkdir()
 
     def write(*_: object) -> str:
-        raise AssertionError("the table is not made anew")
+        raise AssertionError("the table is not rebuilt")
 
     monkeypatch.setattr("plcore.tables.table.write_parts", write)
     if not linked:
@@ -120,7 +118,7 @@ def test_what_was_written_is_kept_as_it_is(
     assert replace(table, media=replace(table.media, files=None)).write_named(kept) == digest
 
 
-def test_what_was_changed_since_is_written_anew(tmp_path: Path) -> None:
+def test_what_was_changed_since_is_rewritten(tmp_path: Path) -> None:
     table, digest = written(tmp_path)
     other = replace(table, candidates=np.ones_like(table.candidates))
     assert other.write(tmp_path / "other") != digest

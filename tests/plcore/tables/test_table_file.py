@@ -84,7 +84,7 @@ def test_another_table_has_another_hash(table: LabelTable, tmp_path: Path) -> No
     assert without.write(tmp_path / "c") != table.write(tmp_path / "b")
 
 
-def test_how_the_text_is_chunked_does_not_show(tmp_path: Path) -> None:
+def test_how_text_is_chunked_does_not_show(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     cells = pd.DataFrame({"c": ["a|b"] * 30_000, "w": rng.normal(size=30_000).astype(str)}, dtype="str")
     parts = pd.concat([cells.iloc[:7], cells.iloc[7:20_001], cells.iloc[20_001:]], ignore_index=True)
@@ -94,7 +94,7 @@ def test_how_the_text_is_chunked_does_not_show(tmp_path: Path) -> None:
     )
 
 
-def test_the_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
+def test_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
     table.write(tmp_path / "table.parquet")
     stored = pq.read_table(tmp_path / "table.parquet")
     assert stored.column_names == [
@@ -123,7 +123,7 @@ def test_numbers_are_not_packed_and_no_statistics_are_kept(table: LabelTable, tm
     assert not any(one.is_stats_set for one in columns)
 
 
-def test_a_file_that_was_packed_otherwise_is_read_and_written_anew(table: LabelTable, tmp_path: Path) -> None:
+def test_file_that_was_packed_otherwise_is_read_and_rewritten(table: LabelTable, tmp_path: Path) -> None:
     digest = table.write(tmp_path / "new")
     pq.write_table(pq.read_table(tmp_path / "new"), tmp_path / "old", compression="zstd")
     old = LabelTable.read(tmp_path / "old")
@@ -135,7 +135,7 @@ VOTES = {"x": ["a", "b", "c"], "y": ["a", "", "b"], "z": ["b", "b", "c"], "w": [
 VOTERS = Roles(annotators=("x", "y", "z"), numbers=("w",))
 
 
-def test_weights_of_candidates_are_stored_beside_them(tmp_path: Path) -> None:
+def test_weights_of_candidates_are_stored_next_to_them(tmp_path: Path) -> None:
     table = LabelTable.from_frame(pd.DataFrame(VOTES), VOTERS)
     digest = table.write(tmp_path / "one")
     stored = pq.read_table(tmp_path / "one")
@@ -150,7 +150,7 @@ def test_weights_of_candidates_are_stored_beside_them(tmp_path: Path) -> None:
     assert_same(shares, LabelTable.read(tmp_path / "three"))
 
 
-def test_a_file_of_before_there_were_weights_still_reads(tmp_path: Path) -> None:
+def test_file_of_before_there_were_weights_still_reads(tmp_path: Path) -> None:
     table = LabelTable.from_frame(pd.DataFrame(VOTES), VOTERS)
     table.write(tmp_path / "new")
     pq.write_table(pq.read_table(tmp_path / "new").drop_columns(["candidate_weights"]), tmp_path / "old")
@@ -159,7 +159,7 @@ def test_a_file_of_before_there_were_weights_still_reads(tmp_path: Path) -> None
     assert_same(old, replace(table, candidate_weights=None))
 
 
-def test_a_failed_write_leaves_nothing_behind(
+def test_failed_write_leaves_no_trace(
     table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -171,7 +171,7 @@ def test_a_failed_write_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
+def test_non_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()
@@ -183,7 +183,7 @@ def test_what_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
             LabelTable.read(path)
 
 
-def test_every_damaged_byte_of_the_text_is_noticed(table: LabelTable, tmp_path: Path) -> None:
+def test_every_damaged_byte_of_text_is_noticed(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()
@@ -197,7 +197,7 @@ def test_every_damaged_byte_of_the_text_is_noticed(table: LabelTable, tmp_path: 
             LabelTable.read(path)
 
 
-def test_the_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[tuple[bool, int]] = []
 
     def sync(handle: int) -> None:
@@ -212,7 +212,7 @@ def test_the_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.EIO])
-def test_what_the_system_refuses_is_not_a_damaged_table(
+def test_what_system_refuses_is_not_damaged_table(
     table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     table.write(tmp_path / "table.parquet")
@@ -225,6 +225,6 @@ def test_what_the_system_refuses_is_not_a_damaged_table(
         LabelTable.read(tmp_path / "table.parquet")
 
 
-def test_a_missing_file_is_not_a_bad_table(tmp_path: Path) -> None:
+def test_missing_file_is_not_bad_table(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         LabelTable.read(tmp_path / "nowhere.parquet")

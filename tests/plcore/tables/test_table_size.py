@@ -17,7 +17,7 @@ from plcore.tables.problems import MAX_CELLS, MAX_COLUMNS, check_size, fits_as_c
         (MAX_CELLS, 1, None),
     ],
 )
-def test_a_table_has_so_many_cells_and_columns_at_most(rows: int, columns: int, said: str | None) -> None:
+def test_table_has_n_cells_and_columns_at_most(rows: int, columns: int, said: str | None) -> None:
     assert fits_as_cells(rows, columns) == (said is None)
     if said is None:
         check_size(rows, columns)

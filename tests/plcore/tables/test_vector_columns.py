@@ -112,7 +112,7 @@ def test_roles_as_json(roles: Roles) -> None:
             replace(COLUMNS, not_labels="no"),
             None,
             "no",
-            "beside a column that lists the labels",
+            "next to a column that lists the labels",
         ),
     ],
 )
@@ -125,12 +125,12 @@ def test_refused(data: bytes, roles: Roles, row: int | None, column: str, words:
 
 
 def guess(**columns: str) -> Roles:
-    """Of columns of cells, one letter each; a dot is an empty cell."""
+    """For columns of cells, one letter each; a dot is an empty cell."""
     cells = {name: [cell.replace(".", "") for cell in text.split()] for name, text in columns.items()}
     return suggest_roles(pd.DataFrame(cells, dtype="str"))
 
 
-def test_the_guess() -> None:
+def test_guess() -> None:
     w = "1.5 2.5 3.25 4 5 6"
     found = guess(w=w.replace(".", ""), sea="1 . 0 1 . .", sand="0 1 . . 1 0")
     assert found.label_vectors
@@ -157,7 +157,7 @@ def test_the_guess() -> None:
     assert (lists.candidates, lists.not_labels, lists.label_vectors) == ("labels", "Not labels", True)
 
 
-def test_a_label_never_asked_between_others_is_one_too() -> None:
+def test_label_never_asked_between_others_is_one_too() -> None:
     found = guess(w="10 20 30 40", sea="1 . 0 1", rock=". . . .", sand="0 1 . .", note=". . . .")
     assert found.label_columns == ("sea", "rock", "sand")
     assert "note" not in found.numbers + found.categories
@@ -190,7 +190,7 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
 
 @given(VECTORS, st.integers(0, 10**6))
 def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> None:
-    """What people answered comes back exactly; what nobody was asked comes back as not asked."""
+    """Answers round-trip exactly; what no one was asked comes back as not asked."""
     names = [f"l{place}" for place in range(len(vectors[0]))]
     table = table_of(vectors, names)
     learner = LabelVectorLearner(table, LabelVectorSettings(seed=seed))

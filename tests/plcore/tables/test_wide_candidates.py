@@ -41,7 +41,7 @@ def both(monkeypatch):
     return dense, LabelTable.from_cells(cells(ROWS), ROLES)
 
 
-def test_a_table_is_read_stored_and_read_back(both, tmp_path):
+def test_table_is_read_stored_and_read_back(both, tmp_path):
     dense, sparse = both
     assert isinstance(dense.candidates, np.ndarray)
     assert isinstance(sparse.candidates, CandidateSets)

@@ -140,7 +140,7 @@ COUNTED = re.compile(
 )
 
 
-def test_messages_word_their_counts_by_a_function() -> None:
+def test_messages_word_their_counts_by_function() -> None:
     """A number before a plural in a text is wrong for 1, which no test may happen to reach."""
     found = []
     for path in SPEAKING:

@@ -38,7 +38,7 @@ def test_rounds_find_labels_that_averaged_sets_do_not(squares):
     assert 0.7 < model.candidate_accuracy_ < 1
 
 
-def test_soft_labels_are_those_of_the_ridge_by_out_of_bag_shares(squares):
+def test_soft_labels_match_ridge_by_out_of_bag_shares(squares):
     X, candidates, _ = squares
     seed = draw_seed(0)
     start = PLKernelRidge(random_state=seed).fit(X, candidates).label_distributions_
@@ -76,7 +76,7 @@ def test_rows_without_weight_are_in_no_tree_and_stay_in_their_source():
     np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)
 
 
-def test_seed_decides_the_model(squares):
+def test_seed_decides_model(squares):
     X, candidates, _ = squares
     first, same = (quick(random_state=7).fit(X, candidates) for _ in range(2))
     other = quick(random_state=8).fit(X, candidates)
@@ -84,13 +84,13 @@ def test_seed_decides_the_model(squares):
     assert (first.decision_function(X) != other.decision_function(X)).any()
 
 
-def test_sparse_rows_are_learnt(squares):
+def test_sparse_rows_are_learned(squares):
     X, candidates, y = squares
     rows = sparse.csr_matrix(np.abs(X) * (1 + np.sign(X)))
     assert (quick().fit(rows, candidates).predict(rows) == y).mean() > 0.5
 
 
-def test_candidate_weights_decide_where_features_say_nothing():
+def test_candidate_weights_decide_if_features_say_nothing():
     X, candidates = np.zeros((60, 1)), np.ones((60, 2), dtype=bool)
     weights = np.where(np.arange(60)[:, None] < 30, [[0.99, 0.01]], [[0.01, 0.99]])
     model = quick().fit(X, candidates, candidate_weights=weights)
@@ -99,7 +99,7 @@ def test_candidate_weights_decide_where_features_say_nothing():
         quick().fit(X, candidates, candidate_weights=-weights)
 
 
-def test_rows_of_a_source_share_its_candidates():
+def test_rows_of_source_share_its_candidates():
     """Two rows of a photo, both "either": one clearly like class 0 leaves class 1 to the other, which is unclear."""
     rng = np.random.default_rng(0)
     clear = np.repeat([[0.0], [1.0]], 40, axis=0) + rng.normal(scale=0.05, size=(80, 1))

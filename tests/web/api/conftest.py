@@ -21,7 +21,7 @@ KINDS = {"one_label": four_class_project, "label_vectors": vector_project}
 
 @pytest.fixture
 def server(home: Home) -> Iterator[TestClient]:
-    """The server as nobody asks it."""
+    """The server as no one asks it."""
     with TestClient(app_of(), base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
         yield made
 
@@ -51,5 +51,5 @@ def program(server: TestClient, seat: Seat) -> TestClient:
 
 
 def somebody_with(seat: Seat, role: str) -> Seat:
-    """Somebody with this role in the project."""
+    """Someone with this role in the project."""
     return Seat(seat.home, annotator(seat.home, seat.person_id, f"Eve {role}", role), seat.project_id)

@@ -31,7 +31,7 @@ from workflow.people import tokens
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 
-# What all calls have: a body within bounds, read whole; refusals as problems; a store that fails said in
+# Parts of all calls: a body within bounds, read whole; refusals as problems; a store that fails said in
 # words
 
 
@@ -53,9 +53,7 @@ from workflow.seat import Seat
         (json.dumps({"token": "a\x00b", "kind": "skip"}).encode(), 422),
     ],
 )
-def test_a_body_that_says_nothing_stores_nothing(
-    api: TestClient, seat: Seat, body: bytes, status: int
-) -> None:
+def test_body_that_says_nothing_stores_nothing(api: TestClient, seat: Seat, body: bytes, status: int) -> None:
     address = f"/projects/{seat.project_id}/answers"
     refused = api.post(address, content=body, headers={"content-type": "application/json"})
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
@@ -63,7 +61,7 @@ def test_a_body_that_says_nothing_stores_nothing(
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_a_form_of_another_site_is_no_body(api: TestClient, seat: Seat) -> None:
+def test_form_of_another_site_is_not_body(api: TestClient, seat: Seat) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         refused = api.post(
             f"/projects/{seat.project_id}/answers",
@@ -85,7 +83,7 @@ def test_a_form_of_another_site_is_no_body(api: TestClient, seat: Seat) -> None:
         (b"[" * 40_000, "application/json", "There was an error parsing the body"),
     ],
 )
-def test_a_body_that_is_no_json_is_told_what_it_lacks(
+def test_body_that_is_not_json_is_told_what_it_lacks(
     api: TestClient, seat: Seat, body: bytes, kind: str | None, words: str
 ) -> None:
     given = {} if kind is None else {"content-type": kind}
@@ -103,14 +101,14 @@ def test_a_body_that_is_no_json_is_told_what_it_lacks(
         ),
     ],
 )
-def test_what_does_not_fit_is_told_in_short(api: TestClient, seat: Seat, rows: Any, detail: str) -> None:
+def test_input_that_does_not_fit_is_reported_in_short(
+    api: TestClient, seat: Seat, rows: Any, detail: str
+) -> None:
     refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
     assert (refused.status_code, refused.json()["detail"]) == (422, detail)
 
 
-def test_a_body_that_does_not_come_whole(
-    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_body_that_does_not_come_whole(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.Event().wait()
@@ -123,7 +121,7 @@ def test_a_body_that_does_not_come_whole(
 
 
 async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
-    """What it sends back to a call with a body in these pieces."""
+    """Reply to a call with a body in these pieces."""
     left, sent = list(pieces), []
 
     async def receive() -> dict[str, Any]:
@@ -136,7 +134,7 @@ async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
     return sent
 
 
-def test_all_bodies_together_have_bounds_which_end_with_the_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_bodies_together_have_bounds_which_end_with_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "MOST_TOGETHER", 10)
     monkeypatch.setattr(calls, "SMALL", 0)
 
@@ -170,7 +168,7 @@ def test_all_bodies_together_have_bounds_which_end_with_the_calls(monkeypatch: p
     asyncio.run(play())
 
 
-def test_an_answer_does_not_wait_for_the_files_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_does_not_wait_for_files_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("MOST_TOGETHER", 10), ("MOST", 8), ("SMALL", 3)):
         monkeypatch.setattr(calls, name, size)
 
@@ -219,13 +217,13 @@ def test_an_answer_does_not_wait_for_the_files_of_others(monkeypatch: pytest.Mon
         ("POST", "/projects/1%00/question", 404),
     ],
 )
-def test_an_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
+def test_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
     refused = api.request(method, path)
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
     assert ("Fix: " in refused.json()["detail"]) == (status != 422)
 
 
-def test_what_stands_at_no_call_is_a_problem_too(server: TestClient, api: TestClient) -> None:
+def test_what_is_at_no_call_is_problem_too(server: TestClient, api: TestClient) -> None:
     whose = {"authorization": api.headers["authorization"]}
     for refused, status in (
         (server.get(API, headers=whose), 404),
@@ -243,7 +241,7 @@ def test_what_stands_at_no_call_is_a_problem_too(server: TestClient, api: TestCl
         (TableError("No row is new."), 422, "No row is new."),
     ],
 )
-def test_what_fails_is_said_in_words(
+def test_failure_is_reported(
     api: TestClient, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, words: str
 ) -> None:
     def fail(*_: Any) -> None:
@@ -256,7 +254,7 @@ def test_what_fails_is_said_in_words(
     assert ("retry-after" in refused.headers) == (status == 503)
 
 
-def test_a_store_that_fails_before_anybody_is_known(
+def test_store_that_fails_before_anyone_is_known(
     server: TestClient, api: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
@@ -284,7 +282,7 @@ def test_long_work_takes_no_thread_from_other_calls(api: TestClient, monkeypatch
     assert held == [0, 0, 1]
 
 
-# What programs read is what the use cases give: rows, figures, the log, predictions, files
+# The API returns the values of the use cases: rows, figures, the log, predictions, files
 
 
 def at(seat: Seat, path: str = "") -> str:
@@ -300,7 +298,7 @@ def answered(seat: Seat, times: int = 8) -> None:
             loop.submit_answer(seat, question.token, "is", question.choices[:1])
 
 
-def test_projects_are_those_of_the_list(api: TestClient, seat: Seat) -> None:
+def test_projects_match_list(api: TestClient, seat: Seat) -> None:
     (listed,) = api.get("/projects").json()["projects"]
     assert listed == api.get(at(seat)).json()
     summary = managing.get_project(seat)
@@ -308,7 +306,7 @@ def test_projects_are_those_of_the_list(api: TestClient, seat: Seat) -> None:
     assert (listed["rows"], listed["open"], listed["role"]) == (summary.n_rows, summary.left, "owner")
 
 
-def test_rows_are_read_in_parts_as_they_stood_in_the_file(api: TestClient, seat: Seat) -> None:
+def test_rows_are_read_in_parts_as_they_stood_in_file(api: TestClient, seat: Seat) -> None:
     with seat.learner() as opened:
         table = opened.learner.table
     found = []
@@ -323,7 +321,7 @@ def test_rows_are_read_in_parts_as_they_stood_in_the_file(api: TestClient, seat:
     assert api.get(at(seat, "/rows?start=99999")).json()["rows"] == []
 
 
-def test_figures_are_those_of_progress(api: TestClient, seat: Seat) -> None:
+def test_figures_match_progress(api: TestClient, seat: Seat) -> None:
     answered(seat)
     seat.settle()
     found, view = api.get(at(seat, "/figures")).json(), progress.read_progress(seat)
@@ -335,7 +333,7 @@ def test_figures_are_those_of_progress(api: TestClient, seat: Seat) -> None:
     assert measure["low"] <= measure["value"] <= measure["high"]
 
 
-def test_the_log_is_pulled_from_where_one_was(api: TestClient, seat: Seat) -> None:
+def test_log_is_pulled_from_if_one_was(api: TestClient, seat: Seat) -> None:
     answered(seat)
     stored, found, since = log(seat.home, seat.project_id or 0), [], 0
     while True:
@@ -351,7 +349,7 @@ def test_the_log_is_pulled_from_where_one_was(api: TestClient, seat: Seat) -> No
     assert api.get(at(seat, "/log"), params={"since": since}).json() == {"entries": [], "last": since}
 
 
-def test_predictions_are_what_an_export_says(api: TestClient, seat: Seat) -> None:
+def test_predictions_match_export(api: TestClient, seat: Seat) -> None:
     answered(seat)
     seat.settle()
     found = api.get(at(seat, "/predictions?count=1000")).json()
@@ -374,7 +372,7 @@ def test_predictions_are_what_an_export_says(api: TestClient, seat: Seat) -> Non
 
 
 @pytest.mark.parametrize("file", ["csv", "parquet", "log", "sealed-log"])
-def test_a_file_is_what_the_page_gives(api: TestClient, seat: Seat, file: str) -> None:
+def test_file_matches_page(api: TestClient, seat: Seat, file: str) -> None:
     answered(seat)
     given = api.get(at(seat, "/export"), params={"file": file})
     assert given.status_code == 200, given.text
@@ -393,13 +391,13 @@ def test_a_file_is_what_the_page_gives(api: TestClient, seat: Seat, file: str) -
     assert list(seat.home.exports_dir.iterdir()) == [], "nothing is left behind"
 
 
-def test_a_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat) -> None:
+def test_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat) -> None:
     refused = api.get(at(seat, "/export?file=nonsense"))
     assert refused.status_code == 422
     assert "A file is one of csv" in refused.json()["detail"]
 
 
-def test_a_file_is_closed_where_its_reader_goes(seat: Seat) -> None:
+def test_file_is_closed_if_its_reader_goes(seat: Seat) -> None:
     written = for_programs.file_of(seat, reading.files.ExportChoice())
     pieces = reading._pieces(written.content)
     next(pieces)

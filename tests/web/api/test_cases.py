@@ -54,13 +54,13 @@ def first_row(table: LabelTable) -> dict[str, str]:
         if not one.endswith(".zip")  # rows that programs send bring no recordings
     ],
 )
-def test_api_has_the_right_candidates_of_each_case(server: TestClient, home: Home, name: str) -> None:
+def test_api_has_right_candidates_of_each_case(server: TestClient, home: Home, name: str) -> None:
     right, table = RIGHT[name], table_of(name)
     owner = Seat(home, team.ensure_owner(home).id)
     seat = owner.at(importing.create(owner, name, table))
     api, at = program(server, seat), f"/projects/{seat.project_id}"
     cells = first_row(table)
-    # A segment of a recording is known by where it is, whatever it is called.
+    # A segment of a recording is known by if it is, whatever it is called.
     cells[next(name for name in ("recording", table.roles.id, *cells) if name in cells)] = NEW
     added = api.post(f"{at}/rows", json={"rows": [cells]})
     assert added.status_code == 201, added.text
@@ -92,9 +92,7 @@ def test_api_stops_rows_with_two_readings_until_they_are_accepted(
     assert (added.status_code, added.json()["added"]) == (201, 1), added.text
 
 
-def test_reading_of_the_reply_is_the_sentence_of_page_and_command_line(
-    server: TestClient, home: Home
-) -> None:
+def test_reading_of_reply_is_sentence_of_page_and_command_line(server: TestClient, home: Home) -> None:
     table = table_of("api_rows.csv")
     owner = Seat(home, team.ensure_owner(home).id)
     seat = owner.at(importing.create(owner, "birds", table))
@@ -108,7 +106,7 @@ def test_reading_of_the_reply_is_the_sentence_of_page_and_command_line(
     "g15_mixed_sep.csv", "api_rows.csv", "md16.json", "g12_na_parquet.parquet", "holes_x.csv", "g16_bn_order.zip",
     "g16_bn_headeronly.zip",
 ])  # fmt: skip
-def test_api_says_how_a_file_would_be_read_and_stores_nothing(
+def test_api_says_how_file_would_be_read_and_stores_nothing(
     server: TestClient, home: Home, name: str
 ) -> None:
     right, owner = RIGHT[name], Seat(home, team.ensure_owner(home).id)
@@ -122,7 +120,7 @@ def test_api_says_how_a_file_would_be_read_and_stores_nothing(
     assert managing.list_projects(owner) == []
 
 
-def test_api_reads_a_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
+def test_api_reads_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
     api, file = program(server, Seat(home, team.ensure_owner(home).id)), path_of("md16.json").read_bytes()
     found = api.post("/readings", params={"name": "md.json", "item": "detection"}, content=file).json()
     assert "an item a detection: 4 rows" in found["reading"]
@@ -154,7 +152,7 @@ def test_api_tells_what_would_become_of_rows(server: TestClient, home: Home) -> 
     assert api.get(at).json()["total"] == kept.n_rows, "nothing is stored"
 
 
-def test_rows_and_readings_name_the_source_of_a_row(server: TestClient, home: Home) -> None:
+def test_rows_and_readings_name_source_of_row(server: TestClient, home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     reading = importing.read_upload(photos_csv())
     table = LabelTable.from_cells(

@@ -17,6 +17,7 @@ import uvicorn
 
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
+from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
@@ -36,7 +37,7 @@ TRIES = 8
 
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
-    """Of a server that listens, in a thread of this process."""
+    """For a server that listens, in a thread of this process."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()  # who comes before the thread has begun waits, and is not refused
@@ -62,7 +63,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
+def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     said = []
     for _ in range(20):
@@ -90,7 +91,7 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
+def test_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     project = winnow.project(seat.project_id or 0)
     project.export(tmp_path / "labels.csv")
     assert len(pd.read_csv(tmp_path / "labels.csv")) == managing.get_project(seat).n_rows
@@ -101,7 +102,7 @@ def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_refusals_are_in_the_words_of_the_house(winnow: Winnow, seat: Seat, url: str) -> None:
+def test_refusals_are_in_words_of_house(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
         winnow.project(99).next_question()
     assert refused.value.status == 404
@@ -143,7 +144,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [[None], [None, 503, None, 502]])
-def test_an_answer_whose_reply_is_lost_is_stored_once(
+def test_answer_whose_reply_is_lost_is_stored_once(
     url: str, seat: Seat, no_pauses: list[float], losses: list[int | None]
 ) -> None:
     flaky = Flaky()
@@ -171,7 +172,7 @@ class Broken(httpx2.SyncByteStream):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, TRIES])
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
+def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
     left = [Broken()] * losses
 
     def reply(_request: httpx2.Request) -> httpx2.Response:
@@ -189,17 +190,17 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[flo
 
 
 @pytest.mark.slow
-def test_what_is_no_winnow_is_said_so() -> None:
+def test_non_winnow_is_said_so() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
         Winnow("http://127.0.0.1", "token", transport=page) as winnow,
-        pytest.raises(WinnowError, match="no Winnow"),
+        pytest.raises(WinnowError, match="is not a Winnow server"),
     ):
         winnow.projects()
 
 
 @pytest.mark.slow
-def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
+def test_it_gives_up_in_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
@@ -244,7 +245,7 @@ def test_scores_are_stored_once_and_come_in_parts(
 
 
 @pytest.mark.slow
-def test_what_it_knows_is_what_the_document_says() -> None:
+def test_what_it_knows_matches_document() -> None:
     from dataclasses import fields
 
     from web.api import shapes
@@ -260,14 +261,14 @@ def test_what_it_knows_is_what_the_document_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_example_of_the_page_labels_twenty_rows(
+def test_example_of_page_labels_twenty_rows(
     url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"url": url, "token": tokens.make_token(seat, "notebook")}
-    (block,) = blocks(ROOT / "docs" / "http-api.md", "python")
+    block, *_ = blocks(ROOT / "docs" / "http-api.md", "python")
     exec(compile(block, "http-api.md", "exec"), names)  # noqa: S102
     stored = log(home, seat.project_id or 0)
     assert len(stored) == 20
@@ -320,7 +321,7 @@ def test_it_waits_as_long_as_it_is_told_to(slept: list[float], patience: float, 
     ("asked", "pauses"),
     [("60", [60.0]), ("5", [5.0]), ("600", [60.0]), ("Thu, 26 Nov 2026 12:00:00 GMT", [0.5]), (None, [0.5])],
 )
-def test_who_called_too_often_waits_as_long_as_the_server_says(
+def test_who_called_too_often_waits_as_long_as_server_says(
     slept: list[float], asked: str | None, pauses: list[float]
 ) -> None:
     """6,000 calls in half of a minute are followed by half a minute in which every call is refused."""
@@ -333,7 +334,7 @@ def test_who_called_too_often_waits_as_long_as_the_server_says(
     assert slept == pauses
 
 
-def test_what_does_not_pass_is_said_at_once(slept: list[float]) -> None:
+def test_input_that_does_not_pass_is_reported(slept: list[float]) -> None:
     with (
         asking(lambda _request: httpx2.Response(422, json={"detail": "It does not fit."})) as winnow,
         pytest.raises(WinnowError, match="It does not fit"),
@@ -343,19 +344,19 @@ def test_what_does_not_pass_is_said_at_once(slept: list[float]) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8501", "winnow.example.org", "ftp://winnow.example.org"])
-def test_what_is_no_address_is_said_at_once(url: str) -> None:
+def test_non_address_is_reported(url: str) -> None:
     with pytest.raises(ValueError, match="begins with http:// or https://"):
         Winnow(url, "token")
 
 
 @pytest.mark.parametrize("token", ["", " ", "winnow_a\nwinnow_b", "winnow_a b", "winnow_\xe4", "winnow_\0"])
-def test_what_is_no_token_is_said_without_it(token: str) -> None:
+def test_non_token_is_said_without_it(token: str) -> None:
     with pytest.raises(ValueError, match="A token is one word") as said:
         Winnow("http://127.0.0.1", token)
     assert "winnow_" not in str(said.value)
 
 
-def test_a_token_may_come_from_a_file_and_an_address_with_a_slash() -> None:
+def test_token_may_come_from_file_and_address_with_slash() -> None:
     heard: list[httpx2.Request] = []
 
     def hear(request: httpx2.Request) -> httpx2.Response:
@@ -370,7 +371,7 @@ def test_a_token_may_come_from_a_file_and_an_address_with_a_slash() -> None:
 
 @pytest.fixture
 def project() -> WinnowProject:
-    """Of a server that must not be asked."""
+    """For a server that must not be asked."""
 
     def fail(request: httpx2.Request) -> httpx2.Response:
         raise AssertionError(request.url)
@@ -378,17 +379,80 @@ def project() -> WinnowProject:
     return asking(fail).project(1)
 
 
-def test_one_text_is_no_list_of_labels(project: WinnowProject) -> None:
-    """Of classes 1, 2 and 12 "not" of "12" would rule out the first two."""
+def test_one_text_is_not_list_of_labels(project: WinnowProject) -> None:
+    """For classes 1, 2 and 12 "not" of "12" would rule out the first two."""
     question = WinnowQuestion("t", "s", 0, "0", None, {}, [], None, None, None, [], ["not"], "")
     with pytest.raises(TypeError, match=r"Fix: \['12'\]"):
         project.answer(question, "not", "12")
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
-def test_a_score_that_is_no_number_is_said_before_any_row_is_sent(
+def test_score_that_is_not_number_is_reported_before_any_row_is_sent(
     project: WinnowProject, score: float
 ) -> None:
     rows = itertools.chain(((row, {"ant": 1.0}) for row in range(10_000)), [(10_000, {"ant": score})])
     with pytest.raises(ValueError, match=f"score of 'ant' for row 10000 is {score}"):
         project.predict(dict(rows), "net")
+
+
+# A project from a file, without a browser
+
+
+RECIPES = "dish,guesses,about\n" + "".join(
+    f"d{k},{'indian; french' if k % 3 else 'french; thai'},{'ghee and lentils' if k % 2 else 'butter and cream'} {k}\n"
+    for k in range(40)
+)
+
+
+def test_a_project_is_read_and_made_from_a_file_and_made_once(winnow: Winnow, tmp_path: Path) -> None:
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    found = winnow.read(file)
+    assert found["classes"] == ["french", "indian", "thai"]
+    assert found["roles"]["candidates"] == "guesses"
+    before = len(winnow.projects())
+    project = winnow.create(
+        file, "dishes", roles={"text": "about"}, settings={"strategy": "random"}, description="Eat."
+    )
+    made = project.summary()
+    assert (made["name"], made["description"], made["rows"], made["classes"]) == ("dishes", "Eat.", 40, 3)
+    assert next(project.rows())["text"] == "butter and cream 0"
+    assert project.next_question() is not None
+    with pytest.raises(WinnowError, match="dishes") as refused:
+        winnow.create(file, "dishes")
+    assert refused.value.status == 409
+    assert len(winnow.projects()) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
+        ({"roles": {"text": "nothing"}}, "nothing"),
+        ({"roles": {"text": 3}}, "string or null"),
+        ({"roles": "[1]"}, "no object"),
+        ({"roles": "{"}, "no JSON"),
+        ({"settings": {"strategy": "magic"}}, "magic"),
+        ({"settings": {"strateg": "random"}}, "strateg"),
+        ({"upload": "aa"}, "no such upload"),
+    ],
+)
+def test_a_project_is_refused_in_words_and_nothing_is_made(
+    winnow: Winnow, tmp_path: Path, how: dict[str, Any], words: str
+) -> None:
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    before = len(winnow.projects())
+    with pytest.raises(WinnowError, match=words) as refused:
+        winnow.create(file, "dishes", **how)
+    assert refused.value.status in (404, 422)
+    assert len(winnow.projects()) == before
+
+
+def test_a_doubt_stops_a_project_until_it_is_accepted(winnow: Winnow) -> None:
+    file = path_of("g15_mixed_sep.csv")
+    stops = RIGHT[file.name].stops
+    assert stops
+    with pytest.raises(WinnowError, match=f"accept {stops}"):
+        winnow.create(file, "birds")
+    assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count

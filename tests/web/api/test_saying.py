@@ -53,7 +53,7 @@ def send(api: TestClient, seat: Seat, said: dict[str, Any]) -> Response:
     return api.post(f"/projects/{seat.project_id}/answers", json=said)
 
 
-def test_a_question_is_what_the_page_would_show(api: TestClient, seat: Seat) -> None:
+def test_question_is_what_page_would_show(api: TestClient, seat: Seat) -> None:
     question, shown = ask(api, seat), loop.next_question(seat)
     assert (question["token"], question["shown"]) == (shown.token, shown.shown)
     assert (question["row"], question["row_id"], question["why"]) == (
@@ -68,7 +68,7 @@ def test_a_question_is_what_the_page_would_show(api: TestClient, seat: Seat) -> 
     assert not {"strategy", "score", "predicted"} & set(question), "they would tell the blind checks"
 
 
-def test_an_answer_is_an_entry_and_the_next_question_another(api: TestClient, seat: Seat) -> None:
+def test_answer_is_entry_and_next_question_another(api: TestClient, seat: Seat) -> None:
     question = ask(api, seat)
     answer = send(api, seat, said_of(question, note="by the notebook", flagged=True))
     assert answer.status_code == 200, answer.text
@@ -106,7 +106,7 @@ def test_another_answer_to_the_same_question_is_refused(api: TestClient, seat: S
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_stored_as_another_kind_is_told_apart_too(server: TestClient, home: Home, kind: str) -> None:
+def test_stored_data_as_another_kind_is_distinguished_too(server: TestClient, home: Home, kind: str) -> None:
     owner = team.ensure_owner(home).id
     more = {} if kind == "one_label" else {"question": "instance"}
     seat = Seat(home, owner, KINDS[kind](home, owner, **more))
@@ -123,7 +123,7 @@ def test_what_is_stored_as_another_kind_is_told_apart_too(server: TestClient, ho
     assert log(home, seat.project_id or 0) == entries
 
 
-def test_an_answer_sent_again_may_name_a_class_as_its_question_did(server: TestClient, home: Home) -> None:
+def test_answer_sent_again_may_name_class_as_its_question_did(server: TestClient, home: Home) -> None:
     """The class got another name after the question came, and so before the answer was stored."""
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
@@ -187,7 +187,7 @@ def test_a_thousand_doubled_answers_are_stored_once(
         ({"flagged": "yes"}, 422),
     ],
 )
-def test_what_does_not_fit_is_a_problem_in_words(
+def test_input_that_does_not_fit_is_problem_in_words(
     api: TestClient, seat: Seat, wrong: dict[str, Any], status: int
 ) -> None:
     refused = send(api, seat, said_of(ask(api, seat)) | wrong)
@@ -198,14 +198,14 @@ def test_what_does_not_fit_is_a_problem_in_words(
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_somebody_else_s_question_is_not_answered(server: TestClient, api: TestClient, seat: Seat) -> None:
+def test_someone_else_s_question_is_not_answered(server: TestClient, api: TestClient, seat: Seat) -> None:
     said = said_of(ask(api, seat))
     eve = program(server, somebody_with(seat, "annotator"))
     assert send(eve, seat, said).status_code == 409
     assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_a_store_that_fails_is_said_and_may_be_tried_again(
+def test_store_that_fails_is_reported_and_may_be_tried_again(
     api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
@@ -220,7 +220,7 @@ def test_a_store_that_fails_is_said_and_may_be_tried_again(
     assert send(api, seat, said).status_code == 200
 
 
-def test_where_nothing_is_left_there_is_no_question(api: TestClient, seat: Seat) -> None:
+def test_if_nothing_is_left_there_is_not_question(api: TestClient, seat: Seat) -> None:
     for _ in range(200):
         question = ask(api, seat)
         if question is None:
@@ -278,7 +278,7 @@ def test_predictions_come_in_once_all_or_none(server: TestClient, home: Home) ->
     assert eve.post(at, json=said | {"key": "k3"}).status_code == 403
 
 
-def test_back_to_words_removes_the_vectors_once(server: TestClient, home: Home) -> None:
+def test_back_to_words_removes_vectors_once(server: TestClient, home: Home) -> None:
     seat = Seat(home, team.ensure_owner(home).id, KINDS["one_label"](home, team.ensure_owner(home).id))
     api, at = program(server, seat), f"/projects/{seat.project_id}/back-to-words"
     refused = api.post(at)
@@ -335,7 +335,7 @@ def test_encoder_is_listed_asked_for_and_cancelled(
     assert api.get(at).json()["running"] == running
 
 
-def test_encoders_of_the_server_are_listed_and_removed(
+def test_encoders_of_server_are_listed_and_removed(
     server: TestClient, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = small_catalogue(tmp_path / "catalogue", words=words_entry(), other=words_entry())
@@ -375,7 +375,7 @@ def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> No
     assert "label vectors" in refused.json()["detail"]
 
 
-def test_rights_that_end_end_at_the_next_call(server: TestClient, seat: Seat) -> None:
+def test_rights_that_end_end_at_next_call(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)
     said = said_of(ask(api, seat))
@@ -393,7 +393,7 @@ PREDICTION = {"row": 1, "scores": {"ant": 0.5, "bee": 2}}
 PREDICTIONS: dict[str, Any] = {"model": "net", "key": "k", "predictions": [PREDICTION]}
 
 
-def test_a_body_takes_nothing_for_something_else() -> None:
+def test_body_takes_nothing_for_something_else() -> None:
     for body in (bodies.AnswerBody, bodies.RowsBody, bodies.PredictionsBody, bodies.SentPrediction):
         assert body.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValueError, match="flagged"):
@@ -448,7 +448,7 @@ def test_one_prediction_that_does_not_fit_is_named_alone(wrong: Any, words: str)
     assert refused.value.error_count() == 1
 
 
-def test_the_example_of_the_document_is_a_body() -> None:
+def test_example_of_document_is_body() -> None:
     schema = make_api().openapi()["components"]["schemas"]["PredictionsBody"]
     (example,) = schema["examples"]
     assert len(bodies.PredictionsBody.model_validate(example).predictions) == 2

@@ -28,7 +28,7 @@ def answer(home: Home, owner: int, project: int, times: int) -> dict[int, str]:
     return given
 
 
-def test_they_are_the_nearest_answered_rows_with_their_labels(home: Home, owner: int) -> None:
+def test_they_are_nearest_answered_rows_with_their_labels(home: Home, owner: int) -> None:
     project = text_project(home, owner, test_share=0.0)
     seat = Seat(home, owner, project)
     given = answer(home, owner, project, 12)
@@ -62,7 +62,7 @@ def test_rows_of_numbers_are_compared_by_their_numbers(home: Home, owner: int) -
     assert len(far) >= 4
 
 
-def test_no_room_for_their_features_is_said_in_words(
+def test_no_room_for_their_features_is_reported(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -104,7 +104,7 @@ def test_blind_checks_and_held_out_rows_are_never_shown(home: Home, owner: int) 
         given |= answer(home, owner, project, 1)
 
 
-def test_only_for_the_question_that_is_before_this_person(home: Home, owner: int) -> None:
+def test_only_for_question_that_is_before_this_person(home: Home, owner: int) -> None:
     project, other = text_project(home, owner), text_project(home, owner, "other")
     seat = Seat(home, owner, project)
     ann = annotator(home, owner, "Ann")
@@ -121,7 +121,7 @@ def test_only_for_the_question_that_is_before_this_person(home: Home, owner: int
         similar_rows(Seat(home, 99, project), question.token)
 
 
-def test_label_vectors_show_what_people_said_is_right_but_for_blind_checks(home: Home, owner: int) -> None:
+def test_label_vectors_show_answers_is_right_but_for_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     seat = Seat(home, owner, project)
     seen = 0
@@ -153,7 +153,7 @@ def test_of_very_many_answered_rows_some_are_compared(
     assert len(similar_rows(seat, loop.next_question(seat).token)) == 2
 
 
-def test_nobody_waits_for_the_learner_while_rows_are_compared(
+def test_no_one_waits_for_learner_while_rows_are_compared(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = text_project(home, owner, test_share=0.0)

@@ -25,12 +25,12 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
 
-def test_a_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
+def test_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
     first = loop.next_question(Seat(home, owner, project))
     assert loop.next_question(Seat(home, owner, project)) == first
 
 
-def test_an_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
+def test_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
@@ -44,7 +44,7 @@ def test_an_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: 
     assert following.view.row != question.view.row
 
 
-def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
+def test_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     answer_next(home, owner, project)
@@ -63,7 +63,7 @@ def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int,
     ("kind", "labels"),
     [("is", ["zebra"]), ("is", []), ("is", ["ant", "bee"]), ("shout", ["ant"]), ("withdraw", [])],
 )
-def test_an_impossible_answer_is_refused_before_anything_is_written(
+def test_impossible_answer_is_refused_before_anything_is_written(
     home: Home, owner: int, project: int, kind: str, labels: list[str]
 ) -> None:
     question = loop.next_question(Seat(home, owner, project))
@@ -74,7 +74,7 @@ def test_an_impossible_answer_is_refused_before_anything_is_written(
     assert loop.next_question(Seat(home, owner, project)) == question
 
 
-def test_a_token_of_nobody_is_stale(home: Home, owner: int, project: int) -> None:
+def test_token_of_no_one_is_stale(home: Home, owner: int, project: int) -> None:
     loop.next_question(Seat(home, owner, project))
     with pytest.raises(loop.StaleQuestion):
         loop.submit_answer(Seat(home, owner, project), f"{owner}.999.0", "skip")
@@ -89,7 +89,7 @@ def test_another_persons_token_is_refused(home: Home, owner: int, project: int) 
         loop.submit_answer(Seat(home, ada, project), question.token, "is", [question.choices[0]])
 
 
-def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project: int) -> None:
+def test_undo_withdraws_and_shows_row_again(home: Home, owner: int, project: int) -> None:
     first = loop.next_question(Seat(home, owner, project))
     saved = answer_next(home, owner, project)
     undone = undoing.undo(Seat(home, owner, project))
@@ -104,7 +104,7 @@ def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project:
     assert managing.get_project(Seat(home, owner, project)).answered == 0
 
 
-def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: int) -> None:
+def test_doubled_undo_withdraws_one_answer(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     second = answer_next(home, owner, project)
     assert standing.standing(Seat(home, owner, project)).undoable == second.seq
@@ -115,8 +115,8 @@ def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: i
     assert standing.standing(Seat(home, owner, project)).undoable == 1
 
 
-def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owner: int, project: int) -> None:
-    """A skipped row shown again, its skip taken back, then answered from the tab that still shows it."""
+def test_answer_to_showing_is_never_taken_for_withdrawal(home: Home, owner: int, project: int) -> None:
+    """A skipped row shown again, its skip withdrawn, then answered from the tab that still shows it."""
     first = loop.next_question(Seat(home, owner, project))
     assert first is not None
     loop.submit_answer(Seat(home, owner, project), first.token, "skip")
@@ -126,7 +126,7 @@ def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owne
         loop.submit_answer(Seat(home, owner, project), again.token, "is", [again.choices[0]])
 
 
-def test_undo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, project: int) -> None:
+def test_undo_leaves_row_with_person_who_has_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -143,7 +143,7 @@ def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> 
     assert undoing.undo(Seat(home, owner, project)) is None
 
 
-def test_undo_takes_back_only_ones_own(home: Home, owner: int, project: int) -> None:
+def test_undo_withdraws_only_ones_own(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     answer_next(home, owner, project)
     assert undoing.undo(Seat(home, ada, project)) is None
@@ -166,7 +166,7 @@ def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "datetime", Later)
 
 
-def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
+def test_row_left_unanswered_is_offered_again_after_two_minutes(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(home, owner, "Ada")
@@ -177,15 +177,15 @@ def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
     assert offered is not None
     assert offered.view.row == best.view.row
     # The first person comes back from lunch: neither press may override the other's unseen.
-    with pytest.raises(loop.StaleQuestion, match="Somebody else has this row before them"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else has this row before them"):
         loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     loop.submit_answer(Seat(home, ada, project), offered.token, "is", [offered.choices[-1]])
-    with pytest.raises(loop.StaleQuestion, match="Somebody else has decided this row"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else has decided this row"):
         loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     assert count_entries(home) == 1
 
 
-def test_coming_back_late_to_a_row_nobody_took_still_counts(
+def test_coming_back_late_to_row_no_one_took_still_counts(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(Seat(home, owner, project))
@@ -195,7 +195,7 @@ def test_coming_back_late_to_a_row_nobody_took_still_counts(
     assert count_entries(home) == 1
 
 
-def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
+def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     view = queue.list_queue(Seat(home, owner, project))
     chosen = view.rows[7].row
@@ -203,14 +203,14 @@ def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project
     shown = loop.next_question(Seat(home, owner, project))
     assert shown is not None
     assert shown.view.row == chosen
-    with pytest.raises(AnswerError, match="before somebody else"):
+    with pytest.raises(AnswerError, match="before someone else"):
         loop.ask_next(Seat(home, ada, project), chosen)
     answer_next(home, owner, project)
     with pytest.raises(AnswerError, match="no longer open"):
         loop.ask_next(Seat(home, owner, project), chosen)
 
 
-def test_when_all_open_rows_are_before_others_there_is_no_question(
+def test_when_all_open_rows_are_before_others_there_is_not_question(
     home: Home, owner: int, project: int
 ) -> None:
     ada = annotator(home, owner, "Ada")
@@ -225,7 +225,7 @@ def test_when_all_open_rows_are_before_others_there_is_no_question(
     assert standing.standing(Seat(home, owner, project)).left == 0
 
 
-def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
+def test_disabled_person_and_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     question = loop.next_question(Seat(home, ada, project))
     team.disable_person(Seat(home, owner), ada)
@@ -240,7 +240,7 @@ def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: 
 
 
 @on_sqlite
-def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
+def test_full_disk_is_reported_and_loses_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -280,10 +280,8 @@ def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, t
         other.close()
 
 
-def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
-    home: Home, owner: int, project: int
-) -> None:
-    """Each process has its own learner; both must see every entry, whoever commits between their steps."""
+def test_two_processes_at_once_lose_nothing_and_never_share_row(home: Home, owner: int, project: int) -> None:
+    """Each process has its own learner; both must see every entry, no matter who commits between their steps."""
     ada = annotator(home, owner, "Ada")
     other = open_home(home.settings)
     try:
@@ -302,7 +300,7 @@ def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
         other.close()
 
 
-def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
+def test_entry_committed_between_opening_and_writing_is_not_skipped(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = annotator(home, owner, "Ada")
@@ -328,7 +326,7 @@ def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
 
 @given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_whatever_was_pressed_a_replay_shows_the_same(
+def test_whatever_was_pressed_replay_shows_the_same(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
 ) -> None:
     home = open_home(lay(tmp_path_factory.mktemp("home")))

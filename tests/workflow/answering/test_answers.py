@@ -22,7 +22,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Whether what is stored may be what an answer said, also where it is stored as another kind
+# Whether what is stored may be what an answer said, also if it is stored as another kind
 
 
 def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
@@ -77,7 +77,7 @@ JSON = st.recursive(
 )
 
 
-def test_a_press_is_read_as_it_was_sent() -> None:
+def test_press_is_read_as_it_was_sent() -> None:
     sent = PRESS | {
         "labels": ["ant", "سنونو"],
         "token": "1.2.3",
@@ -94,7 +94,7 @@ def test_a_press_is_read_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
-def test_what_is_no_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
+def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
     with pytest.raises(AnswerError) as refused:
         Press.read(said)
     words = str(refused.value)
@@ -121,23 +121,23 @@ def test_rows_are_numbers() -> None:
             _ = Press.read(PRESS | {"labels": ["1", label]}).rows
 
 
-# What a screen shows first: the likeliest, or class order; nothing jumps while somebody looks
+# First content of a screen: the likeliest, or class order; nothing jumps while someone looks
 
 
 LIKELIEST, FIXED = RoomSettings(), RoomSettings(order="fixed")
 
 
 class Learner:
-    """Something that orders can be kept beside."""
+    """Something that orders can be kept alongside."""
 
 
-def test_the_likeliest_first_or_the_order_of_the_classes() -> None:
+def test_likeliest_first_or_order_of_classes() -> None:
     shares = {"ant": 0.2, "bee": 0.5, "cat": 0.3}
     assert screen_order(Learner(), LIKELIEST, 1, "t", shares) == ("bee", "cat", "ant")  # type: ignore[arg-type]
     assert screen_order(Learner(), FIXED, 1, "t", shares) == ("ant", "bee", "cat")  # type: ignore[arg-type]
 
 
-def test_the_order_stays_for_one_showing_to_one_person() -> None:
+def test_order_stays_for_one_showing_to_one_person() -> None:
     learner, before, after = Learner(), {"a": 0.9, "b": 0.1}, {"a": 0.1, "b": 0.9}
     assert screen_order(learner, LIKELIEST, 1, "t", before) == ("a", "b")  # type: ignore[arg-type]
     assert screen_order(learner, LIKELIEST, 1, "t", after) == ("a", "b")  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_the_order_stays_for_one_showing_to_one_person() -> None:
     assert screen_order(Learner(), LIKELIEST, 1, "t", after) == ("b", "a"), "after a restart"  # type: ignore[arg-type]
     assert screen_order(learner, LIKELIEST, 1, "u", after) == ("b", "a"), "the next showing"  # type: ignore[arg-type]
     screen_order(learner, FIXED, 1, "u", after)
-    assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set anew"  # type: ignore[arg-type]
+    assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set again"  # type: ignore[arg-type]
 
 
 @given(
@@ -153,7 +153,7 @@ def test_the_order_stays_for_one_showing_to_one_person() -> None:
         st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1), min_size=1, max_size=6
     )
 )
-def test_labels_that_come_stand_behind_those_that_stay(shows: list[dict[str, float]]) -> None:
+def test_labels_that_come_are_behind_those_that_stay(shows: list[dict[str, float]]) -> None:
     learner, last = Learner(), ()
     for shares in shows:
         order = screen_order(learner, LIKELIEST, 1, "t", shares)  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_labels_that_come_stand_behind_those_that_stay(shows: list[dict[str, flo
         last = order
 
 
-def test_a_stamp_names_these_choices_and_no_others() -> None:
+def test_stamp_names_these_choices_and_no_others() -> None:
     assert stamp(["a", "b"]) == stamp(("a", "b"))
     different = [["a", "b"], ["b", "a"], ["ab"], ["a"], [], ["a", "b", ""]]
     assert len({stamp(one) for one in different}) == len(different)
@@ -188,7 +188,7 @@ labels = st.lists(st.text(max_size=4), max_size=3).map(tuple)
         batch=st.none() | st.text(min_size=1, max_size=4),
     )
 )
-def test_it_comes_back_as_it_was(asked: AskedAs) -> None:
+def test_it_round_trips(asked: AskedAs) -> None:
     assert AskedAs.from_json(json.loads(json.dumps(asked.to_json()))) == asked
 
 
@@ -198,7 +198,7 @@ def test_what_is_as_by_default_takes_no_room() -> None:
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
 
 
-# Rows together: names of showings and entries, and what is before a person as long as it stands
+# Rows together: names of showings and entries, and what is before a person as long as it is
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def together_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, managing.create_project(Seat(home, owner), "small", small_table(200), settings))
 
 
-def test_every_showing_and_every_entry_of_it_has_a_name_of_its_own(together_seat: Seat) -> None:
+def test_every_showing_and_every_entry_of_it_has_name_of_its_own(together_seat: Seat) -> None:
     with together_seat.turn() as turn:
         rows = [int(row) for row in turn.learner.pool.train if turn.learner.pool.is_open(int(row))]
         label = turn.learner.pool.names(turn.learner.pool.candidates[rows[0]])[0]
@@ -220,7 +220,7 @@ def test_every_showing_and_every_entry_of_it_has_a_name_of_its_own(together_seat
     assert len({batches.entry_token(token, number) for token in tokens for number in (0, 1)}) == 4
 
 
-def test_only_rows_with_the_label_are_reserved_and_never_more_than_can_be_looked_at(
+def test_only_rows_with_label_are_reserved_and_never_more_than_can_be_looked_at(
     together_seat: Seat,
 ) -> None:
     with together_seat.turn() as turn:
@@ -242,7 +242,7 @@ def test_only_rows_with_the_label_are_reserved_and_never_more_than_can_be_looked
     assert kept.rows == batch.rows
 
 
-def test_where_the_kind_confirms_nothing_together_it_is_said(home: Home, owner: int) -> None:
+def test_if_kind_confirms_nothing_together_it_is_reported(home: Home, owner: int) -> None:
     vectors = vector_world.vector_project(home, owner, "vectors")
     with (
         Seat(home, owner, vectors).turn() as turn,

@@ -1,4 +1,4 @@
-"""Many rows at once: which rows, for whom, stored once, and taken back with one press."""
+"""Many rows at once: which rows, for whom, stored once, and withdrawn with one press."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def others_of(seat: Seat, names: Sequence[str]) -> list[Seat]:
 # Which rows
 
 
-def test_a_batch_is_of_one_label_that_the_model_is_sure_of(seat: Seat) -> None:
+def test_batch_is_of_one_label_that_model_is_sure_of(seat: Seat) -> None:
     batch = shown(seat)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         for tile in batch.tiles:
@@ -119,13 +119,13 @@ def test_rows_that_are_put_aside_are_not_in_it(seat: Seat) -> None:
     assert seen
 
 
-def test_the_guard_counts_rows_with_a_known_label_of_which_the_model_is_as_sure(seat: Seat) -> None:
+def test_guard_counts_rows_with_known_label_of_which_model_is_as_sure(seat: Seat) -> None:
     batch = shown(seat)
     least = min(tile.share for tile in batch.tiles)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         pool = learner.pool
         right = checked = 0
-        for row in np.flatnonzero(pool.test_rows):  # nobody has answered a blind check yet
+        for row in np.flatnonzero(pool.test_rows):  # no one has answered a blind check yet
             if pool.first[row].sum() < 2:
                 continue
             (share,) = learner.shares_asked(np.array([row]), pool.first[[row]])
@@ -136,13 +136,13 @@ def test_the_guard_counts_rows_with_a_known_label_of_which_the_model_is_as_sure(
     assert checked > 0
 
 
-def test_a_model_that_is_not_trained_yet_says_so(home: Home, owner: int) -> None:
+def test_model_that_is_not_trained_yet_says_so(home: Home, owner: int) -> None:
     found = batches.next_batch(at_project(home, owner, model="kernelridge"))
     assert isinstance(found, NoBatch)
     assert "still being trained" in found.why
 
 
-def test_a_model_that_is_sure_of_nothing_says_what_to_do(home: Home, owner: int, seat: Seat) -> None:
+def test_model_that_is_sure_of_nothing_says_fix(home: Home, owner: int, seat: Seat) -> None:
     while isinstance(found := batches.next_batch(seat), ShownBatch):
         batches.confirm_batch(seat, found.token)
     assert "one by one" in found.why
@@ -156,10 +156,10 @@ def test_label_vectors_have_none(home: Home, owner: int) -> None:
         batches.choose_batch(there, [0, 1], "x")
 
 
-# What a press stores
+# Entries stored by one click
 
 
-def test_a_press_stores_one_entry_for_every_row_that_was_not_taken_out(seat: Seat) -> None:
+def test_press_stores_one_entry_for_every_row_that_was_not_excluded(seat: Seat) -> None:
     batch = shown(seat)
     out, *kept = rows_of(batch)
     saved = batches.confirm_batch(seat, batch.token, [out])
@@ -184,7 +184,7 @@ def test_a_press_stores_one_entry_for_every_row_that_was_not_taken_out(seat: Sea
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_a_row_that_was_taken_out_comes_alone_and_in_no_batch_that_is_found(seat: Seat) -> None:
+def test_row_that_was_excluded_comes_alone_and_in_no_batch_that_is_found(seat: Seat) -> None:
     batch = shown(seat)
     out = rows_of(batch)[0]
     batches.confirm_batch(seat, batch.token, [out])
@@ -205,7 +205,7 @@ def test_a_second_press_changes_nothing(seat: Seat) -> None:
     assert len(log_of(seat)) == first.rows
 
 
-def test_a_second_press_counts_what_stands_of_the_first(seat: Seat) -> None:
+def test_a_second_press_counts_what_stands_of_first(seat: Seat) -> None:
     batch = shown(seat)
     first = batches.confirm_batch(seat, batch.token)
     with seat.turn() as turn:  # as a correction of one of its rows does
@@ -213,11 +213,11 @@ def test_a_second_press_counts_what_stands_of_the_first(seat: Seat) -> None:
     again = batches.confirm_batch(seat, batch.token)
     assert (again.seq, again.rows) == (first.seq, first.rows - 1)
     undoing.undo(seat)
-    with pytest.raises(loop.StaleQuestion, match="taken back"):
+    with pytest.raises(loop.StaleQuestion, match="withdrawn since"):
         batches.confirm_batch(seat, batch.token)
 
 
-def test_with_every_row_taken_out_nothing_is_stored(seat: Seat) -> None:
+def test_with_every_row_excluded_nothing_is_stored(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token, rows_of(batch))
     assert (saved.seq, saved.rows) == (None, 0)
@@ -226,9 +226,7 @@ def test_with_every_row_taken_out_nothing_is_stored(seat: Seat) -> None:
         batches.confirm_batch(seat, batch.token)
 
 
-def test_all_rows_or_none_where_the_machine_stops_between(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_rows_or_none_if_machine_stops_between(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = shown(seat)
     write, calls = batches._write, 0
 
@@ -250,7 +248,7 @@ def test_all_rows_or_none_where_the_machine_stops_between(
     assert batches.confirm_batch(seat, batch.token).rows == len(batch.tiles)
 
 
-def test_a_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> None:
+def test_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> None:
     batch = shown(seat)
     classes.change_classes(seat, classes.classes_view(seat).version, "rename", (batch.label, "wasp"))
     assert shown(seat).label == "wasp"
@@ -259,7 +257,7 @@ def test_a_class_renamed_meanwhile_is_stored_by_its_present_name(seat: Seat) -> 
     assert {one.labels for one in log_of(seat) if one.kind == "is"} == {("wasp",)}
 
 
-def test_a_model_that_is_right_too_seldom_says_so(
+def test_model_that_is_right_too_seldom_says_so(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = at_project(home, owner)
@@ -274,19 +272,19 @@ def test_a_model_that_is_right_too_seldom_says_so(
 # Other people
 
 
-def test_rows_in_a_batch_are_before_nobody_else(seat: Seat) -> None:
+def test_rows_in_batch_are_before_no_one_else(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     mine = shown(seat, batches.MOST)
     other = batches.next_batch(ada, batches.MOST)
     assert isinstance(other, NoBatch) or not set(rows_of(mine)) & set(rows_of(other))
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(ada, rows_of(mine)[0])
     assert standing.standing(ada).elsewhere == len(mine.tiles)
     batches.leave_batch(seat)
     assert loop.ask_next(ada, rows_of(mine)[0]).view.row == rows_of(mine)[0]
 
 
-def test_what_was_answered_meanwhile_is_left_out_and_said(seat: Seat) -> None:
+def test_answers_meanwhile_is_left_out_and_said(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     first, second, *_ = rows_of(batch)
@@ -300,7 +298,7 @@ def test_what_was_answered_meanwhile_is_left_out_and_said(seat: Seat) -> None:
     assert not [one for one in log_of(seat) if one.person_id == seat.person_id and one.row in (first, second)]
 
 
-def test_the_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more(seat: Seat) -> None:
+def test_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     assert shown(seat).token == batch.token
@@ -313,7 +311,7 @@ def test_the_open_batch_is_shown_again_without_what_cannot_be_confirmed_any_more
     assert batches.confirm_batch(seat, less.token).rows == len(batch.tiles) - 1
 
 
-def test_where_several_answer_each_confirms_for_themselves(home: Home, owner: int) -> None:
+def test_if_several_answer_each_confirms_for_themselves(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     ada, ben = others_of(seat, ["Ada", "Ben"])
     mine = shown(seat)
@@ -334,7 +332,7 @@ def test_where_several_answer_each_confirms_for_themselves(home: Home, owner: in
             assert not learner.pool.is_open(row)
 
 
-def test_nobody_confirms_a_row_twice_where_several_answer(home: Home, owner: int) -> None:
+def test_no_one_confirms_row_twice_if_several_answer(home: Home, owner: int) -> None:
     seat = at_project(home, owner, overlap=2, fold="majority")
     batch = shown(seat)
     batches.confirm_batch(seat, batch.token)
@@ -342,16 +340,16 @@ def test_nobody_confirms_a_row_twice_where_several_answer(home: Home, owner: int
         batches.choose_batch(seat, rows_of(batch), batch.label)
 
 
-def test_a_batch_is_no_hurry(seat: Seat) -> None:
+def test_batch_is_no_hurry(seat: Seat) -> None:
     batches.confirm_batch(seat, shown(seat).token)
     found = figures.mine(seat)
-    assert found.seconds is None, "a share of a batch's time is nobody's pace"
+    assert found.seconds is None, "a share of a batch's time is no one's pace"
     assert found.answers == len(log_of(seat))
     with seat.home.database.read() as session:
         assert pace(session, seat.project_id or 0) is None
 
 
-def test_rows_that_come_back_after_they_were_handed_back_have_a_clock_of_their_own(seat: Seat) -> None:
+def test_rows_that_come_back_after_they_were_handed_back_have_clock_of_their_own(seat: Seat) -> None:
     batch = shown(seat)
     shift_clock(seat, timedelta(hours=12))
     assert shown(seat).token == batch.token
@@ -361,7 +359,7 @@ def test_rows_that_come_back_after_they_were_handed_back_have_a_clock_of_their_o
     assert clock(seat) < timedelta(minutes=1)
 
 
-def test_a_batch_counts_as_one_look_at_most(seat: Seat) -> None:
+def test_batch_counts_as_one_look_at_most(seat: Seat) -> None:
     batch = shown(seat)
     shift_clock(seat, timedelta(hours=12))
     batches.confirm_batch(seat, batch.token)
@@ -369,14 +367,14 @@ def test_a_batch_counts_as_one_look_at_most(seat: Seat) -> None:
     assert goals.day(seat, None).minutes <= goals.LONGEST / 60
 
 
-def test_rows_are_reserved_for_as_long_as_so_many_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_reserved_for_as_long_as_n_take(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OwnLog, "pace", 10.0)
     batch = shown(seat)
     kept = stored(seat)
     assert kept.reserved_until - kept.shown_at == timedelta(seconds=30 * len(batch.tiles))
 
 
-def test_no_showing_has_the_name_of_one_in_the_log_where_the_table_was_made_anew(seat: Seat) -> None:
+def test_no_showing_has_name_of_one_in_log_if_table_was_rebuilt(seat: Seat) -> None:
     batch = shown(seat, 4)
     first = batches.confirm_batch(seat, batch.token)
     with seat.home.database.write() as session:
@@ -409,7 +407,7 @@ def shift_clock(seat: Seat, by: timedelta) -> None:
 # A choice of rows
 
 
-def test_chosen_rows_are_confirmed_as_the_label_that_was_chosen(seat: Seat) -> None:
+def test_chosen_rows_are_confirmed_as_label_that_was_chosen(seat: Seat) -> None:
     rows = open_rows(seat, "bee")
     counts = batches.labels_for(seat, rows)
     assert counts is not None
@@ -425,7 +423,7 @@ def test_chosen_rows_are_confirmed_as_the_label_that_was_chosen(seat: Seat) -> N
     assert {(one.labels, one.strategy) for one in log_of(seat)} == {(("bee",), "selection")}
 
 
-def test_what_cannot_be_confirmed_is_left_out_of_a_choice(seat: Seat) -> None:
+def test_input_that_cannot_be_confirmed_is_left_out_of_choice(seat: Seat) -> None:
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         n = learner.table.n_rows
     wanted = open_rows(seat, "ant")
@@ -441,14 +439,14 @@ def test_what_cannot_be_confirmed_is_left_out_of_a_choice(seat: Seat) -> None:
     assert found == set(wanted[1:])
 
 
-def test_an_unknown_class_and_rows_without_it_are_refused(seat: Seat) -> None:
+def test_unknown_class_and_rows_without_it_are_refused(seat: Seat) -> None:
     with pytest.raises(loop.AnswerError, match="not a class"):
         batches.choose_batch(seat, [0], "dodo")
     with pytest.raises(loop.AnswerError, match="None of these rows"):
         batches.choose_batch(seat, [], "ant")
 
 
-def test_a_choice_would_show_blind_checks_and_so_is_the_owners(home: Home, owner: int, seat: Seat) -> None:
+def test_choice_would_show_blind_checks_and_so_is_owners(home: Home, owner: int, seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     rows = open_rows(seat, "bee")
     for act in (lambda: batches.labels_for(ada, rows), lambda: batches.choose_batch(ada, rows, "bee")):
@@ -480,7 +478,7 @@ def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> No
     back = shown(seat)
     assert rows_of(back) == rows_of(batch)[1:], "they are before the person together again"
     assert back.token != batch.token
-    with pytest.raises(loop.StaleQuestion, match="taken back already"):
+    with pytest.raises(loop.StaleQuestion, match="withdrawn already"):
         undoing.undo(seat, now.undoable)
     after = standing.standing(seat)
     (line,) = after.history
@@ -500,7 +498,7 @@ def test_one_press_takes_a_whole_batch_back_and_gives_it_again(seat: Seat) -> No
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_undo_of_a_batch_leaves_what_was_taken_back_of_it_before(seat: Seat) -> None:
+def test_undo_of_batch_leaves_withdrawn_answers_of_it_before(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
     with seat.turn() as turn:  # as a correction of one of its rows does
@@ -512,7 +510,7 @@ def test_undo_of_a_batch_leaves_what_was_taken_back_of_it_before(seat: Seat) -> 
     assert undone.rows == len(batch.tiles) - 1
 
 
-def test_a_batch_that_cannot_all_be_given_again_stays_taken_back(seat: Seat) -> None:
+def test_batch_that_cannot_all_be_given_again_stays_withdrawn(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
@@ -520,7 +518,7 @@ def test_a_batch_that_cannot_all_be_given_again_stays_taken_back(seat: Seat) -> 
     batches.leave_batch(seat)
     question = loop.ask_next(ada, rows_of(batch)[0])
     entries_before = count_entries(seat.home)
-    with pytest.raises(loop.StaleQuestion, match="before somebody else"):
+    with pytest.raises(loop.StaleQuestion, match="before someone else"):
         undoing.redo(seat, saved.seq)
     loop.submit_answer(ada, question.token, "is", [question.choices[0]])
     assert not standing.standing(seat).history[0].redoable
@@ -529,7 +527,7 @@ def test_a_batch_that_cannot_all_be_given_again_stays_taken_back(seat: Seat) -> 
     assert count_entries(seat.home) == entries_before + 1
 
 
-def test_answers_before_and_after_a_batch_stay_lines_of_their_own(seat: Seat) -> None:
+def test_answers_before_and_after_batch_stay_lines_of_their_own(seat: Seat) -> None:
     def press() -> None:
         question = loop.next_question(seat)
         loop.submit_answer(seat, question.token, "is", [question.choices[0]])

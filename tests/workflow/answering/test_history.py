@@ -19,14 +19,14 @@ from workflow.saving import saying_why
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-# One person's latest answers: what undo takes back, what redo gives again
+# One person's latest answers: what undo withdraws, what redo gives again
 
 
 def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> OwnAnswer:
     return OwnAnswer(seq, "is", 0, "r0", ("a",), None, False, withdrawal, redoable)
 
 
-def test_undo_takes_the_newest_that_stands_redo_what_was_taken_back_last() -> None:
+def test_undo_takes_newest_that_stands_redo_withdrawn_answers_last() -> None:
     answers = [own(9, 12, redoable=True), own(8), own(7, 13, redoable=True), own(6, 14), own(5)]
     assert history.latest_standing(answers) == 8
     assert history.latest_withdrawn(answers) == 7
@@ -57,7 +57,7 @@ def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld
         assert beside == (before.labels if is_second and before is not None else ())
 
 
-def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
+def test_answers_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
     first = world.answer(seat)
     undoing.undo(seat)
     assert standing.standing(seat).redoable == first.seq
@@ -67,7 +67,7 @@ def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, 
     assert undoing.redo(seat) is None
 
 
-def test_a_history_goes_back_so_far_and_is_of_one_person(
+def test_history_goes_back_so_far_and_is_of_one_person(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = Seat(
@@ -83,18 +83,18 @@ def test_a_history_goes_back_so_far_and_is_of_one_person(
     assert len(standing.standing(ada).history) == 1
     for _ in range(3):
         assert undoing.undo(seat) is not None
-    # What lies farther back than the history is no more to be found by it.
+    # Redo cannot reach answers older than the history.
     assert all(one.withdrawal is not None for one in standing.standing(seat).history)
 
 
-# What is kept of people's latest entries is what the database would give, whatever was done, and by whom
+# The cache of latest entries equals the database, after any change
 
 
 BEFORE = datetime.now(UTC) - timedelta(days=1)
 
 
 def check(*seats: Seat) -> None:
-    """What is kept of each of them is what is read anew; from now on it is kept."""
+    """Cached and fresh history are equal; from now on it is kept."""
     for seat in seats:
         with seat.learner() as opened:
             here = opened.session, opened.project_id, opened.person_id
@@ -125,7 +125,7 @@ def test_answers_undo_redo_and_corrections_by_others_are_followed(
     check(ada, seat)
 
 
-def test_an_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
+def test_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     check(seat)
     for _ in range(3):

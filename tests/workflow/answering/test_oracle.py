@@ -29,9 +29,7 @@ def log_of(home: Home, project: int) -> list[entries.LogEntry]:
         return entries.after(session, project, 0)
 
 
-def test_it_answers_with_the_truth_and_says_that_it_was_simulated(
-    home: Home, owner: int, project: int
-) -> None:
+def test_it_answers_with_truth_and_says_that_it_was_simulated(home: Home, owner: int, project: int) -> None:
     assert oracle.answer_for_me(Seat(home, owner, project), 7) == 7
     truth = small_frame().truth
     log = log_of(home, project)
@@ -42,7 +40,7 @@ def test_it_answers_with_the_truth_and_says_that_it_was_simulated(
     assert managing.get_project(Seat(home, owner, project)).answered == 7
 
 
-def test_its_questions_are_those_a_person_would_have_been_asked(home: Home, owner: int, project: int) -> None:
+def test_its_questions_are_those_person_would_have_been_asked(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 5)
     by_hand = small_project(home, owner, "by hand")
     truth = small_frame().truth
@@ -52,14 +50,14 @@ def test_its_questions_are_those_a_person_would_have_been_asked(home: Home, owne
     assert [e.row for e in log_of(home, by_hand)] == [e.row for e in log_of(home, project)]
 
 
-def test_it_stops_where_nothing_is_left(home: Home, owner: int, project: int) -> None:
+def test_it_stops_if_nothing_is_left(home: Home, owner: int, project: int) -> None:
     left = managing.get_project(Seat(home, owner, project)).left
     assert oracle.answer_for_me(Seat(home, owner, project), 10_000) == left
     assert loop.next_question(Seat(home, owner, project)) is None
     assert oracle.answer_for_me(Seat(home, owner, project), 1) == 0
 
 
-def test_the_same_after_a_restart(home: Home, owner: int, project: int) -> None:
+def test_the_same_after_restart(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 4)
     with opened(home, owner, project) as learner:
         before = learner.candidates
@@ -71,7 +69,7 @@ def test_the_same_after_a_restart(home: Home, owner: int, project: int) -> None:
         again.close()
 
 
-def test_where_the_truth_was_ruled_out_it_says_none_and_then_what_it_is(
+def test_if_truth_was_ruled_out_it_says_none_and_then_what_it_is(
     home: Home, owner: int, project: int
 ) -> None:
     truth = small_frame().truth
@@ -92,7 +90,7 @@ def test_where_the_truth_was_ruled_out_it_says_none_and_then_what_it_is(
         assert learner.state(row).candidates == (truth[row],)
 
 
-def test_rows_without_a_known_truth_stay_open(home: Home, owner: int) -> None:
+def test_rows_without_known_truth_stay_open(home: Home, owner: int) -> None:
     frame = small_frame()
     frame.loc[frame.index % 2 == 0, "truth"] = ""
     table = LabelTable.from_frame(frame, ROLES)
@@ -125,7 +123,7 @@ def test_without_hidden_truth_it_refuses(home: Home, owner: int, case: str) -> N
     assert count_entries(home) == 0
 
 
-def test_only_an_owner_is_answered_for(home: Home, owner: int, project: int) -> None:
+def test_only_owner_is_answered_for(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
         oracle.answer_for_me(Seat(home, ada, project), 1)
@@ -137,12 +135,12 @@ def test_only_an_owner_is_answered_for(home: Home, owner: int, project: int) -> 
 
 
 @pytest.mark.parametrize("n", [0, -1, 10_001])
-def test_a_number_out_of_range_is_refused(home: Home, owner: int, project: int, n: int) -> None:
+def test_number_out_of_range_is_refused(home: Home, owner: int, project: int, n: int) -> None:
     with pytest.raises(ValueError, match=r"1\.\.10,000"):
         oracle.answer_for_me(Seat(home, owner, project), n)
 
 
-def test_a_row_before_somebody_else_is_left_to_them(home: Home, owner: int) -> None:
+def test_row_before_someone_else_is_left_to_them(home: Home, owner: int) -> None:
     frame = small_frame()
     frame.loc[frame.index % 2 == 0, "truth"] = ""  # so that the oracle has to look for rows by itself
     table = LabelTable.from_frame(frame, ROLES)
@@ -157,7 +155,7 @@ def test_a_row_before_somebody_else_is_left_to_them(home: Home, owner: int) -> N
     assert loop.next_question(Seat(home, ada, project)).view.row == hers
 
 
-def test_simulated_answers_say_nothing_about_the_pace(home: Home, owner: int, project: int) -> None:
+def test_simulated_answers_say_nothing_about_pace(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 3)
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer is None
     answer_next(home, owner, project)

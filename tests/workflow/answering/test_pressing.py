@@ -40,7 +40,7 @@ def press(world: KindWorld, seat: Seat, question: Any, kind: str | None = None) 
 
 
 def check(seat: Seat, done: Pressed) -> Next:
-    """What came with the press is what the use cases by themselves say now."""
+    """The reply to a click equals the current output of the use cases."""
     after = done.after
     assert after is not None
     assert after.question == loop.next_question(seat)
@@ -50,7 +50,7 @@ def check(seat: Seat, done: Pressed) -> Next:
     return after
 
 
-def test_a_press_brings_what_the_use_cases_bring_one_by_one(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_press_brings_what_use_cases_bring_one_by_one(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     kinds = (
         *world.ANSWERS,
@@ -69,7 +69,7 @@ def test_a_press_brings_what_the_use_cases_bring_one_by_one(world: KindWorld, se
     assert question is None, "nothing is left to ask them"
 
 
-def test_the_standing_comes_after_the_commit_and_asks_the_database_nothing(
+def test_standing_comes_after_commit_and_asks_database_nothing(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, asked, sessions = pressing.standing_in, list[str](), list[Session]()
@@ -90,7 +90,7 @@ def test_the_standing_comes_after_the_commit_and_asks_the_database_nothing(
     assert (len(sessions), asked) == (2, [])
 
 
-def test_a_row_that_stays_is_asked_about_again_under_its_next_token(home: Home, owner: int) -> None:
+def test_row_that_stays_is_asked_about_again_under_its_next_token(home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     question = loop.next_question(seat)
     done = pressing.press(seat, question.token, "not", question.choices[:1], zone="Europe/Berlin")
@@ -113,7 +113,7 @@ def test_pressed_twice_it_is_stored_once(world: KindWorld, seat: Seat) -> None:
     assert count_entries(seat.home) == stored
 
 
-def test_what_is_answered_in_another_process_is_known_at_the_next_press(world: KindWorld, seat: Seat) -> None:
+def test_answer_that_is_given_in_another_process_is_known_at_next_press(world: KindWorld, seat: Seat) -> None:
     other = open_home(seat.home.settings)
     there = Seat(other, seat.person_id, seat.project_id)
     try:
@@ -124,7 +124,7 @@ def test_what_is_answered_in_another_process_is_known_at_the_next_press(world: K
         other.close()
 
 
-def test_an_answer_is_stored_though_its_next_question_cannot_be(
+def test_answer_is_stored_though_its_next_question_cannot_be(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)

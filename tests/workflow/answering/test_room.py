@@ -36,11 +36,11 @@ from workflow.server.home import Home
 # How the answering room is set: checked at the door, the owner's alone, and what it does to a question
 
 
-def test_a_new_project_has_the_defaults(home: Home, owner: int, project: int) -> None:
+def test_new_project_has_defaults(home: Home, owner: int, project: int) -> None:
     assert room.room_of(Seat(home, owner, project)) == RoomSettings()
 
 
-def test_the_owner_sets_it_and_everybody_reads_it(home: Home, owner: int, project: int) -> None:
+def test_owner_sets_it_and_everyone_reads_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     wanted = RoomSettings("Look *twice*.", "fixed", {"ant": "six legs"})
     room.change_room(Seat(home, owner, project), wanted)
@@ -73,12 +73,12 @@ def test_json_and_back() -> None:
         {"drawn_forms": 1},
     ],
 )
-def test_what_cannot_be_is_refused(stored: dict[str, Any]) -> None:
+def test_input_that_cannot_be_is_refused(stored: dict[str, Any]) -> None:
     with pytest.raises(RoomError):
         RoomSettings.from_json(stored)
 
 
-def test_descriptions_stand_beside_their_candidates(home: Home, owner: int, project: int) -> None:
+def test_descriptions_are_next_to_their_candidates(home: Home, owner: int, project: int) -> None:
     room.change_room(Seat(home, owner, project), RoomSettings(descriptions={"ant": "six legs"}))
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -106,7 +106,7 @@ def test_candidates_by_probability_or_in_class_order(home: Home, owner: int, pro
     assert seen, "in some of them the two orders differ"
 
 
-def test_the_order_does_not_jump_while_a_person_looks(home: Home, owner: int, project: int) -> None:
+def test_order_does_not_jump_while_person_looks(home: Home, owner: int, project: int) -> None:
     """Others answer and the shares change; what is on the screen keeps its order, the next showing has a new one."""
     ada = annotator(home, owner, "Ada")
     shown = loop.next_question(Seat(home, owner, project))
@@ -126,7 +126,7 @@ def test_the_order_does_not_jump_while_a_person_looks(home: Home, owner: int, pr
     assert out_of_order, "the shares did change so that a new showing would have another order"
 
 
-def test_the_class_names_are_all_of_them(home: Home, owner: int) -> None:
+def test_class_names_are_all_of_them(home: Home, owner: int) -> None:
     assert room.class_names(Seat(home, owner, small_project(home, owner))) == ("ant", "bee", "cat")
 
 
@@ -185,7 +185,7 @@ def test_groups_that_cannot_be(groups: Any, why: str) -> None:
         RoomSettings(groups=groups)
 
 
-def test_the_longest_texts_are_taken() -> None:
+def test_longest_texts_are_taken() -> None:
     assert len(RoomSettings("x" * GUIDELINES_LENGTH).guidelines) == 20_000
     with pytest.raises(RoomError, match=r"guidelines may have at most 20,000 characters; it has 20,001"):
         RoomSettings("x" * (GUIDELINES_LENGTH + 1))
@@ -199,7 +199,7 @@ def test_the_longest_texts_are_taken() -> None:
         RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]
 
 
-# What is stored of a question that is put before somebody
+# Stored data of an open question
 
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -212,7 +212,7 @@ WHERE = {
 }  # fmt: skip
 
 
-def test_a_question_is_stored_with_why_it_is_asked_and_how_it_is_put() -> None:
+def test_question_is_stored_with_why_it_is_asked_and_how_it_is_put() -> None:
     how = AskedAs(QuestionForm.WHICH)
     stored = to_store(ASKED, how, **WHERE)
     assert {name: getattr(stored, name) for name in vars(ASKED)} == vars(ASKED)
@@ -231,10 +231,10 @@ def test_it_says_the_same_until_any_part_is_another(part: str) -> None:
     assert not says_the_same(ASKED, how, replace(stored, asked=None))
 
 
-# Seconds spent on a question, by a clock that nobody sets
+# Seconds spent on a question, by a clock that no one sets
 
 
-def test_it_shows_the_moment_and_goes_as_the_monotonic_clock() -> None:
+def test_it_shows_moment_and_goes_as_monotonic_clock() -> None:
     before, ticks = steady(), time.monotonic()
     after, later = steady(), time.monotonic()
     assert timedelta() <= after - before <= timedelta(seconds=later - ticks + 0.001)
@@ -242,7 +242,7 @@ def test_it_shows_the_moment_and_goes_as_the_monotonic_clock() -> None:
 
 
 @pytest.mark.parametrize("days", [-3, 3])
-def test_a_wall_clock_that_is_set_changes_no_seconds(
+def test_wall_clock_that_is_set_changes_no_seconds(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch, days: int
 ) -> None:
     question = loop.next_question(seat)
@@ -281,7 +281,7 @@ def test_they_are_no_less_than_none_and_empty_beyond_an_hour(ago: float, stored:
     assert question.seconds(now) == stored
 
 
-# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back where nobody took
+# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back if no one took
 # it
 
 
@@ -301,13 +301,13 @@ def move_back(seat: Seat, **lengths: timedelta) -> None:
 
 
 def seconds_of_last(seat: Seat) -> float:
-    """What one press stores as two entries has them in the first."""
+    """Two entries of one click keep it in the first."""
     with seat.home.database.read() as session:
         found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
     return max(one.seconds or 0 for one in found)
 
 
-def test_the_seconds_leave_the_pause_out(world: KindWorld, seat: Seat) -> None:
+def test_seconds_leave_pause_out(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     loop.pause(seat, question.token)
     hour = timedelta(hours=1)
@@ -320,7 +320,7 @@ def test_the_seconds_leave_the_pause_out(world: KindWorld, seat: Seat) -> None:
     assert 30 <= seconds_of_last(seat) < 60
 
 
-def test_an_answer_in_another_tab_counts_until_the_pause(world: KindWorld, seat: Seat) -> None:
+def test_answer_in_another_tab_counts_until_pause(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     loop.pause(seat, question.token)
     hour = timedelta(hours=1)
@@ -330,7 +330,7 @@ def test_an_answer_in_another_tab_counts_until_the_pause(world: KindWorld, seat:
     assert not goals.day(seat, None).paused
 
 
-def test_the_row_is_free_meanwhile_and_comes_back_where_nobody_took_it(
+def test_row_is_free_meanwhile_and_comes_back_if_no_one_took_it(
     world: KindWorld, seat: Seat, ada: Seat
 ) -> None:
     question = loop.next_question(seat)
@@ -348,7 +348,7 @@ def test_the_row_is_free_meanwhile_and_comes_back_where_nobody_took_it(
     world.answer(seat, other)
 
 
-def test_a_pause_is_of_the_question_on_the_screen(seat: Seat) -> None:
+def test_pause_is_of_question_on_screen(seat: Seat) -> None:
     with pytest.raises(StaleQuestion, match="no longer open before you"):
         loop.pause(seat, "1.1.1")
     question = loop.next_question(seat)
@@ -360,12 +360,12 @@ def test_a_pause_is_of_the_question_on_the_screen(seat: Seat) -> None:
     assert open_now(seat) == first, "a second press changes nothing"
 
 
-def test_to_go_on_without_a_pause_changes_no_question(seat: Seat) -> None:
+def test_to_continue_without_pause_changes_no_question(seat: Seat) -> None:
     question = loop.next_question(seat)
     before = open_now(seat)
     loop.go_on(seat)
     now = open_now(seat)
-    # By what it was chosen may be told anew: a ranking in the background may be ready by now.
+    # By what it was chosen may be told again: a ranking in the background may be ready by now.
     assert (now.row, now.label, now.token) == (before.row, before.label, before.token)
     assert now.shown_at == before.shown_at
     assert loop.next_question(seat).token == question.token
@@ -374,13 +374,13 @@ def test_to_go_on_without_a_pause_changes_no_question(seat: Seat) -> None:
 # Notes as they are stored, and those that are not
 
 
-def test_a_note_keeps_its_lines_and_loses_blanks_around_it() -> None:
+def test_note_keeps_its_lines_and_loses_blanks_around_it() -> None:
     assert checked_note(None) is checked_note(" \n") is None
     assert checked_note(" two\n\tlines ") == "two\n\tlines"
     assert checked_note("x" * NOTE_LENGTH) == "x" * NOTE_LENGTH
 
 
-def test_too_long_is_said_with_both_lengths() -> None:
+def test_too_long_is_reported_with_both_lengths() -> None:
     with pytest.raises(AnswerError, match=r"at most 2,000 characters; this one has 2,001\. Fix: shorten it"):
         checked_note("x" * (NOTE_LENGTH + 1))
     with pytest.raises(AnswerError, match="at most 3 characters; this one has 4"):
@@ -390,6 +390,6 @@ def test_too_long_is_said_with_both_lengths() -> None:
 @pytest.mark.parametrize(
     ("note", "said"), [("a\0", "NUL"), ("\ud83d!", "half of a character"), ("\x1b[1m", "terminal escape")]
 )
-def test_what_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
+def test_input_that_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
     with pytest.raises(AnswerError, match=f"{said}.* at character .*Fix: remove it"):
         checked_note(note)

@@ -27,26 +27,26 @@ PLACES = st.builds(Place, st.integers(0, 2), st.one_of(st.none(), st.sampled_fro
 
 
 @given(one=PLACES, other=PLACES)
-def test_a_row_as_a_whole_overlaps_each_of_its_labels(one: Place, other: Place) -> None:
+def test_row_as_a_whole_overlaps_each_of_its_labels(one: Place, other: Place) -> None:
     same = one.row == other.row and (one.label == other.label or None in (one.label, other.label))
     assert overlaps(one, {other}) == overlaps(other, {one}) == same
     assert not overlaps(one, set())
 
 
 @given(parts=NUMBERS, other=NUMBERS)
-def test_two_showings_never_share_a_token(parts: list[int], other: list[int]) -> None:
+def test_two_showings_never_share_token(parts: list[int], other: list[int]) -> None:
     assert (question_token(*parts) == question_token(*other)) == (parts == other)
     tokens = {second_token(question_token(*parts), number) for number in (0, 1)}
     assert len(tokens) == 2
     assert question_token(*parts) in tokens
 
 
-def test_the_place_of_what_has_no_label_is_its_row() -> None:
+def test_place_of_what_has_no_label_is_its_row() -> None:
     assert place_of(SimpleNamespace(row=3)) == Place(3)
     assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
 
 
-def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
+def test_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     assert loop.next_question(ada) is not None
     with ada.turn() as turn:
@@ -58,7 +58,7 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
         assert turn.is_taken(hers)
         assert turn.is_taken(Place(hers.row))
         assert turn.open_now() is None
-        assert turn.may_ask(hers), "it is open, though it is before somebody else"
+        assert turn.may_ask(hers), "it is open, though it is before someone else"
         assert turn.revision(hers) == 0
         assert turn.token(hers, 0) != turn.token(hers, 1)
         assert turn.annotator == str(seat.person_id)
@@ -68,9 +68,7 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
         assert turn.taken == set()
 
 
-def test_what_a_person_wrote_about_a_place_is_counted_as_the_database_counts_it(
-    world: KindWorld, seat: Seat
-) -> None:
+def test_what_person_wrote_about_place_is_counted_as_database_counts_it(world: KindWorld, seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     touched = set()
 
@@ -100,7 +98,7 @@ def test_what_a_person_wrote_about_a_place_is_counted_as_the_database_counts_it(
         assert {row for row in range(turn.learner.table.n_rows) if not untouched(row)} == touched
 
 
-def test_rows_that_nobody_has_touched_are_not_counted_in_the_database(
+def test_rows_that_no_one_has_touched_are_not_counted_in_database(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_place: object) -> int:
@@ -118,7 +116,7 @@ def test_rows_that_nobody_has_touched_are_not_counted_in_the_database(
             turn.revision(place)
 
 
-def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) -> None:
+def test_token_of_no_one_was_never_given_before(world: KindWorld, seat: Seat) -> None:
     saved = world.answer(seat)
     with seat.reading() as reading:
         token = entries.get(reading.session, reading.project.id, saved.seq).token.removesuffix(".is")  # type: ignore[union-attr]
@@ -132,15 +130,13 @@ def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) 
         turn.given_before(token)
 
 
-def test_a_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -> None:
+def test_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -> None:
     for label in (None, "beach"):
         with seat.turn() as turn:
-            assert turn.decided_meanwhile(Place(1, label)).startswith("Somebody else has decided this ")
+            assert turn.decided_meanwhile(Place(1, label)).startswith("Someone else has decided this ")
 
 
-def test_the_facts_of_a_question_go_with_each_entry_but_its_token_with_the_first(
-    world: KindWorld, seat: Seat
-) -> None:
+def test_facts_of_question_go_with_each_entry_but_its_token_with_first(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     assert question is not None
     with seat.turn() as turn:
@@ -165,7 +161,7 @@ def log(seat: Seat) -> list[entries.LogEntry]:
         return entries.after(reading.session, reading.project.id, 0)
 
 
-def test_what_is_written_second_finds_what_the_first_left(world: KindWorld, seat: Seat) -> None:
+def test_written_data_second_finds_what_first_left(world: KindWorld, seat: Seat) -> None:
     loop.next_question(seat)
     with seat.turn() as turn:
         open_now = turn.open_now()
@@ -195,7 +191,7 @@ def test_what_is_written_second_finds_what_the_first_left(world: KindWorld, seat
         assert not opened.learner.pool.bad[place.row]
 
 
-def test_what_the_learner_would_refuse_is_not_written(world: KindWorld, seat: Seat) -> None:
+def test_what_learner_would_refuse_is_not_written(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     assert question is not None
     with seat.turn() as turn:

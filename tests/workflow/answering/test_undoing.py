@@ -30,7 +30,7 @@ def kinds(home: Home, project: int) -> list[str]:
     return [entry.kind for entry in log(home, project)]
 
 
-def test_redo_stores_the_answer_again_with_what_was_known_then(home: Home, owner: int, project: int) -> None:
+def test_redo_stores_answer_again_with_what_was_known_then(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(
         Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True
@@ -57,7 +57,7 @@ def test_redo_stores_the_answer_again_with_what_was_known_then(home: Home, owner
     assert left(home, owner, project, question.view.row) == ("ant", "cat")
 
 
-def test_a_doubled_redo_stores_one_answer(home: Home, owner: int, project: int) -> None:
+def test_doubled_redo_stores_one_answer(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     once = undoing.redo(Seat(home, owner, project), seq=saved.seq)
@@ -69,7 +69,7 @@ def test_a_doubled_redo_stores_one_answer(home: Home, owner: int, project: int) 
     assert kinds(home, project) == ["is", "withdraw", "is"]
 
 
-def test_a_doubled_undo_of_an_earlier_answer_takes_back_that_one_alone(
+def test_doubled_undo_of_earlier_answer_withdraws_that_one_alone(
     home: Home, owner: int, project: int
 ) -> None:
     first = answer_next(home, owner, project)
@@ -85,7 +85,7 @@ def test_a_doubled_undo_of_an_earlier_answer_takes_back_that_one_alone(
     assert shown.view.row == first.row, "the row is before them again"
 
 
-def test_redo_gives_back_in_the_order_it_was_taken(home: Home, owner: int, project: int) -> None:
+def test_redo_gives_back_in_order_it_was_taken(home: Home, owner: int, project: int) -> None:
     saved = [answer_next(home, owner, project) for _ in range(3)]
     for _ in saved:
         undoing.undo(Seat(home, owner, project))
@@ -102,7 +102,7 @@ def test_redo_gives_back_in_the_order_it_was_taken(home: Home, owner: int, proje
     assert len(left(home, owner, project, saved[0].row)) == 1
 
 
-def test_a_press_of_two_entries_is_taken_back_and_given_again_whole(
+def test_press_of_two_entries_is_withdrawn_and_given_again_whole(
     home: Home, owner: int, project: int
 ) -> None:
     question = ask(home, owner, project)
@@ -128,7 +128,7 @@ def test_a_press_of_two_entries_is_taken_back_and_given_again_whole(
         again.close()
 
 
-def test_whichever_of_its_two_entries_is_named_a_press_is_taken_back_whole(
+def test_whichever_of_its_two_entries_is_named_press_is_withdrawn_whole(
     home: Home, owner: int, project: int
 ) -> None:
     question = ask(home, owner, project)
@@ -141,7 +141,7 @@ def test_whichever_of_its_two_entries_is_named_a_press_is_taken_back_whole(
     assert left(home, owner, project, question.view.row) == ("dog",)
 
 
-def test_redo_is_refused_where_the_row_is_another_now(home: Home, owner: int, project: int) -> None:
+def test_redo_is_refused_if_row_is_another_now(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     other = ask(home, owner, project)
@@ -154,14 +154,14 @@ def test_redo_is_refused_where_the_row_is_another_now(home: Home, owner: int, pr
     assert kinds(home, project) == ["is", "withdraw", "among"]
 
 
-def test_redo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, project: int) -> None:
+def test_redo_leaves_row_with_person_who_has_it(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     mine = ask(home, owner, project)
     loop.submit_answer(Seat(home, owner, project), mine.token, "skip")
     loop.ask_next(Seat(home, ada, project), saved.row)
-    with pytest.raises(loop.StaleQuestion, match="before somebody else"):
+    with pytest.raises(loop.StaleQuestion, match="before someone else"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
 
 
@@ -172,7 +172,7 @@ def test_what_stands_cannot_be_given_again(home: Home, owner: int, project: int)
     assert count_entries(home) == 1
 
 
-def test_nobody_undoes_or_redoes_for_another(home: Home, owner: int, project: int) -> None:
+def test_no_one_undoes_or_redoes_for_another(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, owner, project)
     with pytest.raises(loop.StaleQuestion, match="not one of yours"):
@@ -187,9 +187,7 @@ def test_nobody_undoes_or_redoes_for_another(home: Home, owner: int, project: in
     assert history(home, ada, project) == ()
 
 
-def test_the_history_says_what_stands_and_what_can_be_given_again(
-    home: Home, owner: int, project: int
-) -> None:
+def test_history_says_what_stands_and_what_can_be_given_again(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     first = answer_next(home, owner, project)
     answer_next(home, ada, project)
@@ -204,7 +202,7 @@ def test_the_history_says_what_stands_and_what_can_be_given_again(
     assert (now.undoable, now.redoable) == (skipped.seq, first.seq)
 
 
-def test_the_history_reaches_back_over_fifty_answers(home: Home, owner: int) -> None:
+def test_history_reaches_back_over_fifty_answers(home: Home, owner: int) -> None:
     frame = small_frame(200)
     table = LabelTable.from_frame(frame, ROLES)
     project = managing.create_project(Seat(home, owner), "many", table, LearnerSettings(n_neighbors=4))
@@ -243,7 +241,7 @@ def test_two_tabs_that_undo_and_redo_store_each_once(home: Home, owner: int, pro
         other.close()
 
 
-def test_an_open_question_stays_when_another_row_is_given_again(home: Home, owner: int, project: int) -> None:
+def test_open_question_stays_when_another_row_is_given_again(home: Home, owner: int, project: int) -> None:
     first = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     back = ask(home, owner, project)
@@ -256,7 +254,7 @@ def test_an_open_question_stays_when_another_row_is_given_again(home: Home, owne
     assert loop.next_question(Seat(home, owner, project)).view.row == open_now.view.row  # type: ignore[union-attr]
 
 
-def test_withdrawal_of_names_the_withdrawal(home: Home, owner: int, project: int) -> None:
+def test_withdrawal_of_names_withdrawal(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with home.database.read() as session:
         assert entries.withdrawal_of(session, project, saved.seq) is None
@@ -270,7 +268,7 @@ def test_withdrawal_of_names_the_withdrawal(home: Home, owner: int, project: int
 
 
 @pytest.mark.parametrize("kind", ["is", "none"])
-def test_redo_after_a_rename_says_the_same_under_the_new_name(
+def test_redo_after_rename_says_the_same_under_new_name(
     home: Home, owner: int, project: int, kind: str
 ) -> None:
     question = ask(home, owner, project)
@@ -284,7 +282,7 @@ def test_redo_after_a_rename_says_the_same_under_the_new_name(
     assert left(home, owner, project, question.view.row) == ("emu",)
 
 
-def test_redo_is_not_offered_where_a_class_was_merged_since(home: Home, owner: int, project: int) -> None:
+def test_redo_is_not_offered_if_class_was_merged_since(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     undoing.undo(Seat(home, owner, project))

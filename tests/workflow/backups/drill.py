@@ -1,4 +1,4 @@
-"""What is compared after a restore: every row of every table, every byte of every file.
+"""Values compared after a restore: every row of every table, every byte of every file.
 
 But for what a restore changes: which sign-ins and links are over, and the event that says so.
 """

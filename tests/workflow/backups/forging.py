@@ -1,4 +1,4 @@
-"""Files of projects that somebody has changed and sealed anew, and homes to bring them in to."""
+"""Files of projects that someone has changed and sealed again, and homes to bring them in to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def new_home(folder: Path) -> Iterator[Seat]:
 
 
 def forged(file: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """The same file with another content, sealed anew."""
+    """The same file with another content, sealed again."""
     manifest = check_archive(file)
     extract_all(file, manifest, folder / "aside")
     content = json.loads((folder / "aside" / CONTENT).read_text())
@@ -40,7 +40,7 @@ def forged(file: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -
 
 
 def with_files(file: Path, folder: Path, change: Callable[[Path], dict[str, Path]]) -> Path:
-    """The same file with other members, sealed anew. change : is given the folder with all members at their names;
+    """The same file with other members, sealed again. change : is given the folder with all members at their names;
     gives the members of the new one, and where each lies"""
     extract_all(file, check_archive(file), folder / "aside")
     sources = change(folder / "aside")

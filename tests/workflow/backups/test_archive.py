@@ -60,7 +60,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return written(tmp_path_factory.mktemp("whole")).read_bytes()
 
 
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
+def test_data_round_trips(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     path = written(tmp_path)
     manifest = check_archive(path, lambda done, total: told.append((done, total)))
@@ -80,12 +80,12 @@ def test_any_other_program_can_open_it(tmp_path: Path) -> None:
         assert archive.namelist() == [*CONTENTS, MANIFEST]
 
 
-def test_a_file_that_is_not_what_it_is_called_is_noted_and_kept(tmp_path: Path) -> None:
+def test_file_that_is_not_what_it_is_called_is_noted_and_kept(tmp_path: Path) -> None:
     path = written(tmp_path, {**CONTENTS, PICTURE: b"another picture"})
     assert check_archive(path).damaged == (PICTURE,)
 
 
-def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "backup.zip").write_text("mine")
     with pytest.raises(BackupError, match=r"There is a file .* already"):
         written(tmp_path)
@@ -176,7 +176,7 @@ def test_there_are_twenty() -> None:
     assert len(DAMAGES) >= 20
 
 
-def test_of_a_member_both_hashes_are_said(whole: bytes, tmp_path: Path) -> None:
+def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "backup.zip"
     path.write_bytes(whole.replace(b"picture", b"pictura"))
     with pytest.raises(DamagedError) as refused:
@@ -186,7 +186,7 @@ def test_of_a_member_both_hashes_are_said(whole: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"id,candidates\n", b"\x00" * 5000])
-def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+def test_non_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
     with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
@@ -257,7 +257,7 @@ def test_bombs_are_refused_unread(tmp_path: Path) -> None:
         check_archive(sealed(path, long))
 
 
-def test_a_member_that_no_manifest_lists_is_refused(tmp_path: Path) -> None:
+def test_member_that_no_manifest_lists_is_refused(tmp_path: Path) -> None:
     path = made_by_hand(tmp_path / "b.zip", **CONTENTS)
     data = path.read_bytes()
     other = TABLE.replace(".parquet", "")[:-1] + ("0" if TABLE[-9] != "0" else "1") + ".parquet"
@@ -266,7 +266,7 @@ def test_a_member_that_no_manifest_lists_is_refused(tmp_path: Path) -> None:
         check_archive(sealed(path, data[:list_at] + other.encode() + data[list_at + len(other) :]))
 
 
-def test_one_of_a_later_form_is_refused_with_its_version(tmp_path: Path) -> None:
+def test_one_of_later_form_is_refused_with_its_version(tmp_path: Path) -> None:
     path = made_by_hand(tmp_path / "b.zip", **CONTENTS)
     data = path.read_bytes().replace(b'{"format": 1', b'{"format": 9')
     start = data.index(b'{"format": 9')
@@ -291,7 +291,7 @@ OF_ANOTHER_KIND = {
 
 
 @pytest.mark.parametrize("how", OF_ANOTHER_KIND)
-def test_a_manifest_of_another_kind_is_refused(how: str) -> None:
+def test_manifest_of_another_kind_is_refused(how: str) -> None:
     said = json.loads(json.dumps(asdict(SAID)))
     assert understand(json.dumps(said).encode(), "b.zip") == SAID
     given = OF_ANOTHER_KIND[how]
@@ -301,7 +301,7 @@ def test_a_manifest_of_another_kind_is_refused(how: str) -> None:
     assert refused.value.place == MANIFEST
 
 
-# A restore that an owner asked for is done by the next start, once; where it cannot be done nothing is
+# A restore that an owner asked for is done by the next start, once; if it cannot be done nothing is
 # changed
 
 
@@ -318,7 +318,7 @@ def state_of(folder: Path) -> object:
     return rows_of(folder / DATABASE), files_of(folder)
 
 
-def test_the_next_start_puts_it_back_and_the_one_after_does_not(
+def test_next_start_puts_it_back_and_the_one_after_does_not(
     home: Home, owner: int, project: int, backup: str
 ) -> None:
     folder = home.settings.home
@@ -347,7 +347,7 @@ def test_without_one_nothing_happens(home: Home, backup: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["damaged", "gone", "in use"])
-def test_what_cannot_be_done_is_said_and_changes_nothing(
+def test_input_that_cannot_be_done_is_reported_and_changes_nothing(
     home: Home, owner: int, project: int, backup: str, how: str
 ) -> None:
     answer_next(home, owner, project)
@@ -367,16 +367,16 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     assert staging.last(home.settings.home) == said
 
 
-def test_a_note_that_cannot_be_read_is_none(home: Home) -> None:
+def test_note_that_cannot_be_read_is_none(home: Home) -> None:
     for text in ("", "{}", "[]", "3"):
         (home.settings.home / staging.WANTED).write_text(text)
         assert staging.carry_out(home.settings) is None
 
 
-def test_what_was_begun_and_not_ended_is_said_and_not_repeated(
+def test_what_was_begun_and_not_ended_is_reported_and_not_repeated(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Winnow was killed: how far it came nobody knows, and people may have answered since."""
+    """Winnow was killed: how far it came no one knows, and people may have answered since."""
     answer_next(home, owner, project)
     home.close()
     folder = home.settings.home
@@ -408,7 +408,7 @@ def in_use_by_another(folder: Path) -> None:
     raise running.InUseError(str(folder))
 
 
-def test_a_fault_of_winnow_s_is_said_and_not_met_again(
+def test_fault_of_winnow_s_is_reported_and_not_met_again(
     home: Home, project: int, backup: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.close()
@@ -425,10 +425,10 @@ def test_a_fault_of_winnow_s_is_said_and_not_met_again(
     assert staging.carry_out(home.settings) is None
 
 
-def test_a_start_beside_it_is_refused_until_it_is_done(
+def test_start_next_to_it_is_refused_until_it_is_done(
     home: Home, owner: int, project: int, backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the first look at the backup on, when nobody has the folder alone yet."""
+    """From the first look at the backup on, when no one has the folder alone yet."""
     folder, check, tried = home.settings.home, restoring.check_archive, []
     saved = state_of(folder)
     answer_next(home, owner, project)
@@ -448,7 +448,7 @@ def test_a_start_beside_it_is_refused_until_it_is_done(
     assert staging.carry_out(home.settings) is None
 
 
-def test_a_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_lock_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     (tmp_path / running.RESTORING).mkdir()
     with pytest.raises(SettingsError, match="restore-lock in it cannot be written: Is a directory"):

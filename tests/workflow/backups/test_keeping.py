@@ -56,7 +56,7 @@ def daily(tmp_path: Path) -> Settings:
     return replace(settings_of(tmp_path), backups=BackupSettings(every=DAY.total_seconds(), kept=2))
 
 
-def test_it_lists_those_that_are_called_by_their_time_the_latest_first(daily: Settings) -> None:
+def test_it_lists_those_that_are_called_by_their_time_latest_first(daily: Settings) -> None:
     folder = daily.backups_dir
     old, new = lay(folder, NOW - DAY, NOW)
     (folder / "before-0016-20260101-000000-1.zip").touch()
@@ -70,15 +70,15 @@ def test_it_lists_those_that_are_called_by_their_time_the_latest_first(daily: Se
     assert keeping.kept(folder / "nowhere") == ()
 
 
-def test_one_is_due_when_the_latest_is_old_enough(daily: Settings) -> None:
+def test_one_is_due_when_latest_is_old_enough(daily: Settings) -> None:
     assert keeping.is_due(daily, NOW)
     lay(daily.backups_dir, NOW - DAY + timedelta(seconds=1))
     assert not keeping.is_due(daily, NOW)
     assert keeping.is_due(daily, NOW + timedelta(seconds=1))
-    assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "nobody wants any"
+    assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "no one wants any"
 
 
-def test_what_failed_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
+def test_failed_work_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
     failed = BackupWork(keeping.FAILED, NOW, fault="The disk is full.")
     keeping.note_work(daily.backups_dir, failed)
     assert keeping.work(daily.backups_dir) == failed
@@ -87,7 +87,7 @@ def test_what_failed_is_tried_again_after_an_hour_and_said_until_then(daily: Set
     assert "12:00 UTC: The disk is full." in str(keeping.why_worried(daily, NOW))
 
 
-def test_what_is_asked_for_twice_is_done_once(daily: Settings) -> None:
+def test_request_twice_is_done_once(daily: Settings) -> None:
     folder = daily.backups_dir
     keeping.ask(folder, 1)
     first = keeping.work(folder)
@@ -106,7 +106,7 @@ def test_what_is_asked_for_twice_is_done_once(daily: Settings) -> None:
     assert keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
 
 
-def test_what_is_damaged_or_late_is_said(daily: Settings) -> None:
+def test_damaged_part_or_late_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None, "the first is being made"
     lay(daily.backups_dir, NOW - 2 * DAY)
     assert keeping.why_worried(daily, NOW) is None
@@ -118,7 +118,7 @@ def test_what_is_damaged_or_late_is_said(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None
 
 
-def test_none_at_all_is_said_of_a_winnow_that_is_not_new(daily: Settings) -> None:
+def test_none_at_all_is_said_of_winnow_that_is_not_new(daily: Settings) -> None:
     daily.home.mkdir(exist_ok=True)
     opened = daily.home / running.NAME
     opened.touch()
@@ -163,14 +163,14 @@ def test_one_that_is_dated_in_times_to_come_keeps_no_other_from_being_made(daily
     lay(folder, NOW)
     assert not keeping.is_due(daily, NOW)
     assert keeping.is_due(daily, NOW + DAY)
-    assert ahead.name in str(keeping.why_worried(daily, NOW)), "until somebody has looked"
+    assert ahead.name in str(keeping.why_worried(daily, NOW)), "until someone has looked"
     ahead.unlink()
     lay(folder, NOW + timedelta(minutes=59))
     assert keeping.why_worried(daily, NOW) is None, "the clock was put back by a little"
     assert not keeping.is_due(daily, NOW + timedelta(hours=24))
 
 
-def test_one_that_is_dated_in_times_to_come_is_no_reason_to_remove_another(tmp_path: Path) -> None:
+def test_one_that_is_dated_in_times_to_come_is_not_reason_to_remove_another(tmp_path: Path) -> None:
     (ahead,) = lay(tmp_path, NOW + 900 * DAY)
     made = [lay(tmp_path, NOW + number * DAY)[0] for number in range(3)]
     assert keeping.remove_old(tmp_path, 2, now=NOW + 2 * DAY) == [made[0]]
@@ -184,12 +184,12 @@ def test_one_that_is_damaged_is_none(daily: Settings) -> None:
     assert not keeping.is_due(daily, NOW)
 
 
-def test_a_failure_in_times_to_come_does_not_keep_it_from_being_tried(daily: Settings) -> None:
+def test_failure_in_times_to_come_does_not_keep_it_from_being_tried(daily: Settings) -> None:
     keeping.note_work(daily.backups_dir, BackupWork(keeping.FAILED, NOW + 900 * DAY, fault="full"))
     assert keeping.is_due(daily, NOW)
 
 
-def test_a_name_that_holds_no_date_is_nobody_s_backup(daily: Settings) -> None:
+def test_name_that_holds_no_date_is_no_one_s_backup(daily: Settings) -> None:
     daily.backups_dir.mkdir(parents=True, exist_ok=True)
     (daily.backups_dir / "winnow-99999999-999999.zip").write_bytes(b"")
     assert keeping.kept(daily.backups_dir) == ()
@@ -204,7 +204,7 @@ def test_notes_that_cannot_be_read_say_nothing(daily: Settings) -> None:
         assert [one.is_good for one in keeping.kept(daily.backups_dir)] == [False]
 
 
-def test_notes_are_whole_on_a_full_disk(daily: Settings) -> None:
+def test_notes_are_whole_on_full_disk(daily: Settings) -> None:
     keeping.ask(daily.backups_dir, 1)
     before = keeping.work(daily.backups_dir)
     assert before is not None
@@ -213,10 +213,10 @@ def test_notes_are_whole_on_a_full_disk(daily: Settings) -> None:
     assert keeping.work(daily.backups_dir) == before
 
 
-# What owners of this Winnow see of the backups, and do; and nobody else
+# Backups page for owners; and no one else
 
 
-def test_from_a_press_to_a_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:
+def test_from_press_to_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     view = owners.overview(seat)
     assert (view.kept, view.work, view.worried, view.staged) == ((), None, None, None)
@@ -282,7 +282,7 @@ def made_in(home: Home) -> list[Path]:
     return [one.path for one in keeping.kept(home.backups_dir)]
 
 
-def test_one_that_is_due_is_made_and_the_old_ones_are_read_and_go(backup_worker_daily: Home) -> None:
+def test_one_that_is_due_is_made_and_old_ones_are_read_and_go(backup_worker_daily: Home) -> None:
     now = datetime.now(UTC)
     old = lay(backup_worker_daily.backups_dir, *(now - timedelta(days=days) for days in (4, 3)))
     assert anything_to_do(backup_worker_daily)
@@ -305,7 +305,7 @@ def test_one_that_is_due_is_made_and_the_old_ones_are_read_and_go(backup_worker_
     assert made_in(backup_worker_daily)[0] == new, "once"
 
 
-def test_the_folder_of_the_first_backup_is_named_on_the_disk_before_it_is_told_of(
+def test_folder_of_first_backup_is_named_on_disk_before_it_is_told_of(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut takes a folder whose name was not synced, and whatever backups are in it."""
@@ -325,7 +325,7 @@ def test_the_folder_of_the_first_backup_is_named_on_the_disk_before_it_is_told_o
     } <= synced
 
 
-def test_as_many_stay_as_the_settings_say(backup_worker_daily: Home) -> None:
+def test_as_many_stay_as_settings_say(backup_worker_daily: Home) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
     for days in (3, 2, 1):
         worker.back_up()
@@ -338,7 +338,7 @@ def test_as_many_stay_as_the_settings_say(backup_worker_daily: Home) -> None:
     assert all(one.is_good for one in keeping.kept(backup_worker_daily.backups_dir))
 
 
-def test_one_that_was_asked_for_is_made_without_a_schedule(home: Home, project: int) -> None:
+def test_one_that_was_asked_for_is_made_without_schedule(home: Home, project: int) -> None:
     assert not anything_to_do(home)
     keeping.ask(home.backups_dir, 1)
     assert anything_to_do(home)
@@ -373,7 +373,7 @@ def test_two_workers_make_one(backup_worker_daily: Home) -> None:
     assert len(made_in(backup_worker_daily)) == 1
 
 
-def test_what_a_killed_worker_began_is_begun_anew(backup_worker_daily: Home) -> None:
+def test_what_killed_worker_began_starts_again(backup_worker_daily: Home) -> None:
     keeping.note_work(backup_worker_daily.backups_dir, keeping.running(None))
     (backup_worker_daily.backups_dir / ".backup-old").mkdir()
     BackupWorker(
@@ -386,7 +386,7 @@ def test_what_a_killed_worker_began_is_begun_anew(backup_worker_daily: Home) -> 
     assert (backup_worker_daily.backups_dir / ".backup-old").exists(), "it may be another's who is at it"
 
 
-def test_how_far_it_is_is_told_and_it_ends_with_the_worker(
+def test_how_far_it_is_is_reported_and_it_ends_with_worker(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
@@ -406,7 +406,7 @@ def test_how_far_it_is_is_told_and_it_ends_with_the_worker(
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_a_failure_is_noted_in_words_and_waits(
+def test_failure_is_noted_in_words_and_waits(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
@@ -425,7 +425,7 @@ def test_a_failure_is_noted_in_words_and_waits(
     "fault",
     [DatabaseBusyError("No turn to write within 30 s."), BackupError("x"), OSError("x"), KeyError("x")],
 )
-def test_a_fault_of_learning_is_none_of_the_backup(
+def test_fault_of_learning_is_none_of_backup(
     backup_worker_daily: Home,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -437,7 +437,7 @@ def test_a_fault_of_learning_is_none_of_the_backup(
     assert "Nothing could be learnt while a backup was made" in caplog.text
 
 
-def test_learning_that_is_stopped_stops_the_backup(
+def test_learning_that_is_stopped_stops_backup(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Worker, "look", raising(Stopped()))
@@ -446,7 +446,7 @@ def test_learning_that_is_stopped_stops_the_backup(
     assert anything_to_do(backup_worker_daily), "the next worker makes it"
 
 
-def test_an_odd_fault_is_noted_and_learning_goes_on(
+def test_odd_fault_is_noted_and_learning_continues(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     looks: list[object] = []
@@ -473,7 +473,7 @@ def raising(fault: Exception) -> Callable[..., None]:
     return fails
 
 
-def test_a_worker_outlives_a_full_disk(backup_worker_daily: Home) -> None:
+def test_worker_outlives_full_disk(backup_worker_daily: Home) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
     backup_worker_daily.backups_dir.mkdir()
     with full_disk():

@@ -1,4 +1,4 @@
-"""A backup is made beside people who answer; what cannot be made leaves nothing behind."""
+"""A backup is made next to people who answer; what cannot be made leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_it_says_what_is_in_it(home: Home, owner: int, tmp_path: Path) -> None:
     assert told[-1][0] == told[-1][1]
 
 
-def test_what_lies_half_written_beside_the_tables_is_no_part_of_it(
+def test_what_lies_half_written_next_to_tables_is_not_part_of_it(
     home: Home, owner: int, tmp_path: Path
 ) -> None:
     three_projects(home, owner)
@@ -48,7 +48,7 @@ def test_what_lies_half_written_beside_the_tables_is_no_part_of_it(
 
 
 @pytest.mark.parametrize("stray", ["tables/old copy.parquet", "media/ab/.DS_Store", "media/ab/Thumbs.db"])
-def test_what_others_have_left_beside_the_tables_is_no_part_of_it(
+def test_what_others_have_left_next_to_tables_is_not_part_of_it(
     home: Home, owner: int, tmp_path: Path, stray: str
 ) -> None:
     three_projects(home, owner)
@@ -62,7 +62,7 @@ def test_what_others_have_left_beside_the_tables_is_no_part_of_it(
     assert making.strays(home.tables_dir, home.media_dir) == [stray]
 
 
-def test_what_is_missing_or_damaged_is_named_and_the_answers_are_saved_all_the_same(
+def test_missing_part_or_damaged_is_named_and_answers_are_saved_all_the_same(
     home: Home, owner: int, tmp_path: Path
 ) -> None:
     three_projects(home, owner)
@@ -84,7 +84,7 @@ def nothing_but(folder: Path, *names: str) -> bool:
     return sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
-def test_a_full_disk_leaves_nothing(home: Home, project: int, tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(home: Home, project: int, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
     with (
@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_nothing(home: Home, project: int, tmp_path: Path) ->
     assert nothing_but(folder, "b.zip")
 
 
-def test_a_disk_that_fills_in_the_middle_leaves_nothing(
+def test_disk_that_fills_in_middle_leaves_no_trace(
     home: Home, owner: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     three_projects(home, owner)
@@ -113,10 +113,10 @@ def test_a_disk_that_fills_in_the_middle_leaves_nothing(
     assert nothing_but(folder)
 
 
-def test_a_disk_that_writes_other_bytes_is_found_out(
+def test_disk_that_writes_other_bytes_is_found_out(
     home: Home, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was written is read again before it has its name."""
+    """A written backup is read again before it gets its name."""
     from workflow.backups import archive
 
     seal = archive._seal
@@ -138,7 +138,7 @@ def test_a_disk_that_writes_other_bytes_is_found_out(
 
 
 @on_sqlite
-def test_of_a_damaged_database_there_is_no_backup_but_a_sentence(
+def test_of_damaged_database_there_is_not_backup_but_sentence(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     for _ in range(5):
@@ -156,7 +156,7 @@ def test_of_a_damaged_database_there_is_no_backup_but_a_sentence(
     assert nothing_but(folder)
 
 
-def test_a_place_that_is_none_is_refused(home: Home, project: int, tmp_path: Path) -> None:
+def test_place_that_is_none_is_refused(home: Home, project: int, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="There is no folder"):
         making.make(home, tmp_path / "nowhere" / "b.zip")
     (tmp_path / "mine.zip").write_text("mine")
@@ -165,7 +165,7 @@ def test_a_place_that_is_none_is_refused(home: Home, project: int, tmp_path: Pat
 
 
 @on_sqlite
-def test_what_others_have_put_in_is_in_it_or_is_to_be_dropped_and_never_a_reason_to_restore(
+def test_what_others_have_put_in_is_in_it_or_is_to_be_dropped_and_never_reason_to_restore(
     home: Home, project: int, tmp_path: Path
 ) -> None:
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:

@@ -1,4 +1,4 @@
-"""A project taken along and brought in elsewhere is the same: its log, its rows, its settings, its questions."""
+"""A project taken along and imported elsewhere is the same: its log, its rows, its settings, its questions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def set_aside(seat: Seat, who: Seat) -> None:
 
 @settings(max_examples=8)
 @given(st.sampled_from(WORLDS), st.lists(st.sampled_from(list(ACTS)), max_size=6))
-def test_taken_along_and_brought_in_it_is_the_same(
+def test_taken_along_and_imported_it_is_the_same(
     tmp_path_factory: pytest.TempPathFactory, world: KindWorld, acts: list[str]
 ) -> None:
     """To where people have other numbers, and from there to where they have those of the beginning."""
@@ -125,15 +125,13 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada has answered."""
+    """For a project in which Ada has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"
 
 
-def test_the_next_question_is_the_same(
-    home: Home, owner: int, project: int, file: Path, elsewhere: Seat
-) -> None:
+def test_next_question_is_the_same(home: Home, owner: int, project: int, file: Path, elsewhere: Seat) -> None:
     brought = bring_in(elsewhere, file)
     here, there = (
         loop.next_question(seat) for seat in (Seat(home, owner, project), elsewhere.at(brought.project_id))
@@ -153,7 +151,7 @@ def test_people_come_by_name_and_cannot_sign_in_before_they_are_let_in(file: Pat
     assert "Ada" in str(members.list_members(elsewhere.at(brought.project_id)))
 
 
-def test_no_press_of_somebody_else_is_taken_for_one_that_came_along(file: Path, elsewhere: Seat) -> None:
+def test_no_press_of_someone_else_is_taken_for_one_that_came_along(file: Path, elsewhere: Seat) -> None:
     """Where another person has the number here that Ada had there, and answers the same row."""
     zoe = somebody(elsewhere.home, elsewhere.person_id, "Zoe")
     brought = bring_in(elsewhere, file)
@@ -166,7 +164,7 @@ def test_no_press_of_somebody_else_is_taken_for_one_that_came_along(file: Path, 
     assert entry["token"].startswith(f"{ada}.")
 
 
-def test_a_name_that_is_taken_is_refused_and_another_is_not(file: Path, elsewhere: Seat) -> None:
+def test_name_that_is_taken_is_refused_and_another_is_not(file: Path, elsewhere: Seat) -> None:
     bring_in(elsewhere, file)
     with pytest.raises(ProjectNameError, match="exists already"):
         bring_in(elsewhere, file)
@@ -175,7 +173,7 @@ def test_a_name_that_is_taken_is_refused_and_another_is_not(file: Path, elsewher
     assert {one.name for one in managing.list_projects(elsewhere)} == {"small again", "small"}
 
 
-def test_a_table_under_the_name_of_another_is_refused(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_table_under_name_of_another_is_refused(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     """It would be kept for all projects that have that other table."""
     manifest = check_archive(file)
     extract_all(file, manifest, tmp_path / "aside")
@@ -209,7 +207,7 @@ def test_only_its_own_tables_go_along(home: Home, owner: int, project: int, tmp_
         take_along(Seat(home, owner, project), tmp_path / "q.zip")
 
 
-def test_while_the_log_is_read_others_answer(
+def test_while_log_is_read_others_answer(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, take = annotator(home, owner, "Ada"), copies.take
@@ -226,7 +224,7 @@ def test_while_the_log_is_read_others_answer(
     assert len(taken(Seat(home, owner, project))[1]["entries"]) == 1
 
 
-def test_who_was_set_aside_stays_set_aside(home: Home, owner: int, tmp_path: Path, elsewhere: Seat) -> None:
+def test_who_was_excluded_stays_excluded(home: Home, owner: int, tmp_path: Path, elsewhere: Seat) -> None:
     project = small_project(home, owner, "another")
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
@@ -239,7 +237,7 @@ def test_who_was_set_aside_stays_set_aside(home: Home, owner: int, tmp_path: Pat
     assert said["labels"] == [str(log[0]["person_id"])] == ["3"]
 
 
-def test_who_is_no_owner_any_more_once_it_was_checked_is_told_so(
+def test_who_is_not_owner_any_more_once_it_was_checked_is_reported_so(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It can take minutes. Nothing is stored."""

@@ -61,7 +61,7 @@ def asked(home: Home, owner: int, *wanted: int) -> list[object]:
 
 
 def heads(home: Home, owner: int, *wanted: int) -> list[str]:
-    """Of the seals of the logs: they say of every entry that it is the same."""
+    """For the seals of the logs: they say of every entry that it is the same."""
     return [verifying.verify_project(Seat(home, owner, project))[0].head for project in wanted]
 
 
@@ -76,13 +76,13 @@ def reopened(settings: Settings) -> Iterator[Home]:
 
 @pytest.fixture
 def empty(postgres_server: Server, tmp_path: Path) -> Iterator[Settings]:
-    """Of a new folder, and a PostgreSQL database without any table."""
+    """For a new folder, and a PostgreSQL database without any table."""
     with postgres_server.empty_database() as url:
         yield Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new"), "WINNOW_DATABASE_URL": url})
 
 
 @on_postgres
-def test_a_restored_winnow_is_the_same_on_either_database(
+def test_restored_winnow_is_the_same_on_either_database(
     home: Home, owner: int, empty: Settings, tmp_path: Path
 ) -> None:
     """PostgreSQL to PostgreSQL, on to SQLite, and all of it is there: rows, files, seals, next questions."""
@@ -116,7 +116,7 @@ def test_a_restored_winnow_is_the_same_on_either_database(
 
 @on_sqlite
 @pytest.mark.postgres
-def test_a_team_that_grows_takes_its_winnow_to_postgresql(
+def test_team_that_grows_takes_its_winnow_to_postgresql(
     home: Home, owner: int, empty: Settings, tmp_path: Path
 ) -> None:
     wanted = three_projects(home, owner)
@@ -154,7 +154,7 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
     assert done.before.stat().st_mode & 0o777 == 0o600
 
 
-def test_two_restores_of_one_second_keep_what_was_there_before_each(
+def test_two_restores_of_one_second_keep_existing_data_before_each(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(restoring, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
@@ -171,7 +171,7 @@ def test_two_restores_of_one_second_keep_what_was_there_before_each(
 
 @on_postgres
 @pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
-def test_where_nobody_knows_whether_it_is_in_its_place_what_was_there_is_kept(
+def test_if_no_one_knows_whether_it_is_in_its_place_existing_data_is_kept(
     home: Home,
     owner: int,
     project: int,
@@ -203,7 +203,7 @@ def test_where_nobody_knows_whether_it_is_in_its_place_what_was_there_is_kept(
 
 
 @on_postgres
-def test_an_empty_folder_beside_a_database_in_use_is_not_taken_for_a_new_winnow(
+def test_empty_folder_next_to_database_in_use_is_not_taken_for_new_winnow(
     home: Home, project: int, tmp_path: Path
 ) -> None:
     making.make(home, tmp_path / "a.zip")
@@ -221,7 +221,7 @@ def test_an_empty_folder_beside_a_database_in_use_is_not_taken_for_a_new_winnow(
 
 
 @on_postgres
-def test_a_database_of_somebody_else_is_never_replaced(
+def test_database_of_someone_else_is_never_replaced(
     home: Home, project: int, empty: Settings, tmp_path: Path
 ) -> None:
     making.make(home, tmp_path / "a.zip")
@@ -236,7 +236,7 @@ def test_a_database_of_somebody_else_is_never_replaced(
 
 
 @on_sqlite
-def test_a_postgresql_that_does_not_answer_is_one_sentence(home: Home, project: int, tmp_path: Path) -> None:
+def test_postgresql_that_does_not_answer_is_one_sentence(home: Home, project: int, tmp_path: Path) -> None:
     making.make(home, tmp_path / "a.zip")
     settings = Settings.from_environment(
         {"WINNOW_HOME": str(tmp_path / "new"), "WINNOW_DATABASE_URL": "postgresql+psycopg:///x?host=/nowhere"}
@@ -246,7 +246,7 @@ def test_a_postgresql_that_does_not_answer_is_one_sentence(home: Home, project: 
 
 
 @on_postgres
-def test_the_next_start_puts_a_staged_one_back(home: Home, owner: int, project: int) -> None:
+def test_next_start_puts_staged_one_back(home: Home, owner: int, project: int) -> None:
     home.backups_dir.mkdir()
     path = home.backups_dir / "winnow-20260101-000000.zip"
     making.make(home, path)
@@ -259,7 +259,7 @@ def test_the_next_start_puts_a_staged_one_back(home: Home, owner: int, project: 
 
 
 @on_postgres
-def test_before_its_tables_are_changed_a_copy_is_made(
+def test_before_its_tables_are_changed_copy_is_made(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     answer_next(home, owner, project)
@@ -279,7 +279,7 @@ def test_before_its_tables_are_changed_a_copy_is_made(
         assert stored(there)["entries"] == entries
 
 
-def test_a_url_of_sqlite_may_be_a_uri(tmp_path: Path) -> None:
+def test_url_of_sqlite_may_be_uri(tmp_path: Path) -> None:
     path = lay_database(tmp_path)
     for url in (
         f"sqlite:///{path}",

@@ -32,8 +32,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What no Winnow has written is refused in words, whatever part of a project it is in, before anything is
-# stored
+# Foreign content is refused with a message, in any part of a project, before anything is stored
 
 
 Content = dict[str, Any]
@@ -49,7 +48,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Seat]:
 
 @pytest.fixture
 def file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada, person 2, has answered and has a goal; it has past settings and a snapshot."""
+    """For a project in which Ada, person 2, has answered and has a goal; it has past settings and a snapshot."""
     seat, ada = Seat(home, owner, project), annotator(home, owner, "Ada")
     answer_next(home, ada, project)
     goals.set_goal(Seat(home, ada, project), goals.Goal(40))
@@ -164,7 +163,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
 
 
 def refused(path: Path, folder: Path) -> str:
-    """What is said of the file, in this process."""
+    """The message about the file, in this process."""
     folder.mkdir()
     found = look({"path": str(path), "called": "birds.zip"}, folder, lambda _share: None)
     return str(DamagedError(*found["damaged"]) if "damaged" in found else found["refused"])
@@ -172,7 +171,7 @@ def refused(path: Path, folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_does_not_fit_is_said(file: Path, tmp_path: Path, name: str) -> None:
+def test_input_that_does_not_fit_is_reported(file: Path, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
     said = refused(forged(file, tmp_path, change), tmp_path / "job")
     assert "birds.zip" in said
@@ -181,7 +180,9 @@ def test_what_does_not_fit_is_said(file: Path, tmp_path: Path, name: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
-def test_what_does_not_fit_never_half_enters(file: Path, elsewhere: Seat, tmp_path: Path, name: str) -> None:
+def test_input_that_does_not_fit_never_half_enters(
+    file: Path, elsewhere: Seat, tmp_path: Path, name: str
+) -> None:
     change, words = MISFITS[name]
     path = forged(file, tmp_path, change)
     with pytest.raises(BackupError, match=words):
@@ -203,7 +204,7 @@ def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
-def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
+def test_valid_input_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
     """So that the cases above are refused for what they say."""
 
     def change(content: Content) -> None:
@@ -214,7 +215,7 @@ def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Ch
 
 
 @pytest.mark.slow
-def test_counts_are_those_of_the_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_counts_match_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     extract_all(file, check_archive(file), tmp_path / "here")
     there, rows, named = read_content("birds.zip", tmp_path / "here")
     assert (len(rows["entries"]), named) == (1, {1: "owner", 2: "Ada"})
@@ -225,7 +226,7 @@ def test_counts_are_those_of_the_table(file: Path, elsewhere: Seat, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_file_from_before_the_later_columns_is_taken(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_file_from_before_later_columns_is_taken(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def change(content: Content) -> None:
         for name in ("room", "stop_rules", "source_hash"):
             del content["project"][name]
@@ -251,7 +252,7 @@ def test_a_file_from_before_the_later_columns_is_taken(file: Path, elsewhere: Se
         (OperationalError("", {}, Exception("database or disk is full")), NotSaved),
     ],
 )
-def test_what_the_check_has_missed_is_said_in_words(
+def test_what_check_has_missed_is_reported(
     file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: type[Exception]
 ) -> None:
     def fails(*_: object) -> int:
@@ -272,14 +273,14 @@ DROP = "'); DROP TABLE people; --"
 
 @pytest.fixture
 def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
-    """Of a project in which Ada, who is person 2, has answered."""
+    """For a project in which Ada, who is person 2, has answered."""
     answer_next(home, annotator(home, owner, "Ada"), project)
     take_along(Seat(home, owner, project), tmp_path / "p.zip")
     return tmp_path / "p.zip"
 
 
 def project_check_look(file: Path, folder: Path) -> dict[str, Any]:
-    """What the job says of it, in this process."""
+    """Description in the job, in this process."""
     folder.mkdir()
     return project_content.look({"path": str(file), "called": "birds.zip"}, folder, lambda _share: None)
 
@@ -338,7 +339,7 @@ def test_what_was_made_to_hurt_is_refused_in_words(
     assert words in (found.get("refused") or found["damaged"][3])
 
 
-def test_the_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> None:
+def test_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> None:
     """Else the others would be refused for what they have in common with it."""
     found = project_check_look(forged(project_check_file, tmp_path, lambda content: None), tmp_path / "job")
     assert found["people"] == {1: "owner", 2: "Ada"}
@@ -347,7 +348,7 @@ def test_the_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> N
     assert len((tmp_path / "job" / "rows-entries.jsonl").read_text().splitlines()) == 1
 
 
-def test_text_is_text_also_where_it_is_sql(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+def test_text_is_text_also_if_it_is_sql(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def sql(content: Content) -> None:
         content["rows"]["entries"][0]["note"] = DROP
         content["project"]["description"] = DROP
@@ -393,7 +394,7 @@ def naming(name: str) -> Callable[[Path, Path], None]:
         (f"{'a' * 64}.png", "as a table names it"),
     ],
 )
-def test_a_table_names_images_of_this_file_alone(
+def test_table_names_images_of_this_file_alone(
     project_check_file: Path, tmp_path: Path, name: str, words: str
 ) -> None:
     """An image that another project has here would else be this one's, too."""
@@ -401,7 +402,7 @@ def test_a_table_names_images_of_this_file_alone(
     assert words in found["damaged"][2]
 
 
-def test_what_nobody_names_is_not_kept(project_check_file: Path, tmp_path: Path) -> None:
+def test_what_no_one_names_is_not_kept(project_check_file: Path, tmp_path: Path) -> None:
     def change(aside: Path) -> dict[str, Path]:
         page = b"<script>alert(1)</script>"
         named = hashlib.sha256(page).hexdigest()
@@ -418,7 +419,7 @@ def no_table(_table: Path, target: Path) -> None:
     target.write_bytes(b"PAR1" * 100)
 
 
-def test_a_table_that_is_none_is_said(project_check_file: Path, tmp_path: Path) -> None:
+def test_table_that_is_none_is_reported(project_check_file: Path, tmp_path: Path) -> None:
     found = project_check_look(with_table(project_check_file, tmp_path, no_table), tmp_path / "job")
     assert "a table of Winnow's" in found["damaged"][2]
 
@@ -431,20 +432,20 @@ def bomb(_table: Path, target: Path) -> None:
             writer.write_table(piece)
 
 
-def test_a_table_that_unpacks_to_gigabytes_ends_a_process_of_its_own(
+def test_table_that_unpacks_to_gigabytes_ends_process_of_its_own(
     project_check_file: Path, elsewhere: Seat, tmp_path: Path
 ) -> None:
     path = with_table(project_check_file, tmp_path, bomb)
     assert path.stat().st_size < 10_000_000
     with pytest.raises(BackupError, match="Nothing was stored") as refused:
         bring_in(elsewhere, path, called="birds.zip")
-    assert str(refused.value).startswith("birds.zip cannot be brought in.")
+    assert str(refused.value).startswith("birds.zip cannot be imported.")
     assert managing.list_projects(elsewhere) == []
     assert files_of(elsewhere.home.settings.home) == {}
     assert not list(elsewhere.home.settings.home.glob(".bringing-*"))
 
 
-def test_a_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_path: Path) -> None:
+def test_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CONTENT, b" " * 50_000_000)
@@ -456,7 +457,7 @@ def test_a_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_p
 @pytest.mark.parametrize(
     "name", ["../../app.py", "/etc/passwd", "tables/../winnow.sqlite3", "media/aa/x.png"]
 )
-def test_no_name_leads_out_of_the_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
+def test_no_name_leads_out_of_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, b"import os")
@@ -466,7 +467,7 @@ def test_no_name_leads_out_of_the_folder(elsewhere: Seat, tmp_path: Path, name: 
     assert [one.name for one in (tmp_path / "job").iterdir()] == []
 
 
-def test_a_larger_file_may_cost_more() -> None:
+def test_larger_file_may_cost_more() -> None:
     small, large = project_content.bounds_of(1_000), project_content.bounds_of(50_000_000)
     assert small.memory_mb < large.memory_mb
     assert small.cpu < large.cpu < large.wall

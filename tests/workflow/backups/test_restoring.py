@@ -30,7 +30,7 @@ from workflow.server.home import Home
 
 @pytest.fixture(scope="session")
 def backend() -> str:
-    """What is looked at here are SQLite's files; PostgreSQL has its drill in `test_places.py`."""
+    """These tests are about SQLite's files; PostgreSQL has its drill in `test_places.py`."""
     return "sqlite"
 
 
@@ -52,7 +52,7 @@ def backed_up(home: Home, path: Path) -> object:
         path.unlink()
 
 
-def test_a_restored_winnow_is_the_same(home: Home, owner: int, tmp_path: Path) -> None:
+def test_restored_winnow_is_the_same(home: Home, owner: int, tmp_path: Path) -> None:
     one, vectors, pictures = three_projects(home, owner)
     ada = annotator(home, owner, "Ada")
     for person in (owner, ada):
@@ -81,7 +81,7 @@ def test_a_restored_winnow_is_the_same(home: Home, owner: int, tmp_path: Path) -
         there.close()
 
 
-def test_twenty_good_ones_are_restored_equal_to_the_byte(home: Home, owner: int, tmp_path: Path) -> None:
+def test_twenty_good_ones_are_restored_equal_to_byte(home: Home, owner: int, tmp_path: Path) -> None:
     """After each of twenty steps of a Winnow that is used."""
     one, vectors, pictures = three_projects(home, owner)
     owner_at = Seat(home, owner, one)
@@ -113,7 +113,7 @@ def backup(home: Home, project: int, tmp_path: Path) -> Path:
     return tmp_path / "b.zip"
 
 
-def test_a_damaged_one_touches_nothing(home: Home, owner: int, project: int, backup: Path) -> None:
+def test_damaged_one_touches_nothing(home: Home, owner: int, project: int, backup: Path) -> None:
     data = backup.read_bytes()
     backup.write_bytes(data[:9000] + b"?" + data[9001:])
     home.close()
@@ -126,21 +126,21 @@ def test_a_damaged_one_touches_nothing(home: Home, owner: int, project: int, bac
     )
 
 
-def test_a_new_folder_is_not_made_for_a_damaged_one(backup: Path, tmp_path: Path) -> None:
+def test_new_folder_is_not_made_for_damaged_one(backup: Path, tmp_path: Path) -> None:
     backup.write_bytes(backup.read_bytes()[:-1])
     with pytest.raises(DamagedError):
         restore(settings_of(tmp_path / "new"), backup)
     assert not (tmp_path / "new").exists()
 
 
-def test_a_home_in_use_is_left_alone(home: Home, backup: Path) -> None:
+def test_home_in_use_is_left_alone(home: Home, backup: Path) -> None:
     with pytest.raises(BackupError, match="is open in a running Winnow"):
         restore(home.settings, backup, replace=True)
     home.close()
     restore(home.settings, backup, replace=True)
 
 
-def test_a_folder_with_something_in_it_is_left_alone_unless_told(
+def test_folder_with_something_in_it_is_left_alone_unless_told(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
     saved = state_of(home.settings.home)
@@ -160,10 +160,10 @@ def test_a_folder_with_something_in_it_is_left_alone_unless_told(
     assert rows_of(done.before) == answered, "what was there can be had again"
 
 
-def test_what_was_written_last_is_in_the_database_that_is_kept(
+def test_what_was_written_last_is_in_database_that_is_kept(
     home: Home, owner: int, project: int, backup: Path
 ) -> None:
-    """As after a kill: its last entries are in the file beside it alone."""
+    """As after a kill: its last entries are in the file next to it alone."""
     home.close()
     path = home.settings.home / DATABASE
     with closing(sqlite3.connect(path)) as killed:
@@ -182,7 +182,7 @@ def test_what_was_written_last_is_in_the_database_that_is_kept(
     assert "Zoe" not in str(rows_of(path)["people"])
 
 
-def test_what_was_there_is_on_the_disk_before_the_backup_takes_its_place(
+def test_existing_data_is_on_disk_before_backup_takes_its_place(
     home: Home, project: int, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut may come at any moment: until all was flushed, the name leads to what was there."""
@@ -201,10 +201,10 @@ def test_what_was_there_is_on_the_disk_before_the_backup_takes_its_place(
     assert flushed == [(True, kept), (False, kept)], "before the backup takes its place, and after"
 
 
-def test_a_log_that_cannot_be_kept_stays_beside_its_database(
+def test_log_that_cannot_be_kept_stays_next_to_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database lies on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
+    """The database is on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
     for another program has the database open."""
     path, copy = tmp_path / DATABASE, tmp_path / "copy"
     there = {path.with_name(path.name + ending): ending.encode() for ending in ("", "-wal", "-shm")}
@@ -232,10 +232,10 @@ def test_a_log_that_cannot_be_kept_stays_beside_its_database(
     assert list((tmp_path / "backups").iterdir()) == []
 
 
-def test_nothing_of_a_database_that_is_gone_gets_into_the_restored_one(
+def test_nothing_of_database_that_is_gone_gets_into_restored_one(
     home: Home, project: int, backup: Path
 ) -> None:
-    """Somebody has deleted it, and left its log beside: SQLite would write that into whatever has the name next."""
+    """Someone has deleted it, and left its log alongside: SQLite would write that into whatever has the name next."""
     saved = state_of(home.settings.home)
     home.close()
     path = home.settings.home / DATABASE
@@ -258,7 +258,7 @@ def test_nothing_of_a_database_that_is_gone_gets_into_the_restored_one(
     reopened(home.settings.home).close()
 
 
-def test_one_that_was_killed_leaves_nothing_that_the_next_one_meets(backup: Path, tmp_path: Path) -> None:
+def test_one_that_was_killed_leaves_nothing_that_next_one_meets(backup: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     (new / ".restoring-abc").mkdir(parents=True)
     (new / ".restoring-abc" / DATABASE).write_bytes(b"with the hashes of passwords")
@@ -267,7 +267,7 @@ def test_one_that_was_killed_leaves_nothing_that_the_next_one_meets(backup: Path
     assert not [path.name for path in new.iterdir() if path.name.startswith(".")]
 
 
-def test_a_damaged_database_is_replaced(home: Home, project: int, backup: Path) -> None:
+def test_damaged_database_is_replaced(home: Home, project: int, backup: Path) -> None:
     saved = state_of(home.settings.home)
     home.close()
     path = home.settings.home / DATABASE
@@ -278,9 +278,7 @@ def test_a_damaged_database_is_replaced(home: Home, project: int, backup: Path) 
     reopened(home.settings.home).close()
 
 
-def test_a_damaged_table_is_mended_and_a_good_one_not_spoilt(
-    home: Home, project: int, tmp_path: Path
-) -> None:
+def test_damaged_table_is_mended_and_good_one_not_spoilt(home: Home, project: int, tmp_path: Path) -> None:
     good = tmp_path / "good.zip"
     making.make(home, good)
     (table,) = home.tables_dir.glob("*.parquet")
@@ -295,7 +293,7 @@ def test_a_damaged_table_is_mended_and_a_good_one_not_spoilt(
     assert table.read_bytes() == data
 
 
-def test_a_full_disk_leaves_what_was_there(home: Home, owner: int, project: int, backup: Path) -> None:
+def test_full_disk_leaves_existing_data(home: Home, owner: int, project: int, backup: Path) -> None:
     answer_next(home, owner, project)
     home.close()
     before = state_of(home.settings.home)
@@ -305,7 +303,7 @@ def test_a_full_disk_leaves_what_was_there(home: Home, owner: int, project: int,
     assert not [path.name for path in home.settings.home.iterdir() if path.name.startswith(".")]
 
 
-def test_a_disk_without_room_is_said_before(
+def test_disk_without_room_is_reported_before(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
@@ -325,7 +323,7 @@ def test_one_of_newer_tables_is_refused(home: Home, project: int, tmp_path: Path
 
 
 def forged(backup: Path, folder: Path, statements: str) -> Path:
-    """A backup that is whole to the byte, of somebody who has changed its tables."""
+    """A backup that is whole to the byte, of someone who has changed its tables."""
     manifest, out = check_archive(backup), folder / "out"
     extract_all(backup, manifest, out)
     with closing(sqlite3.connect(out / DATABASE)) as there:
@@ -344,7 +342,7 @@ def test_one_whose_database_is_not_as_winnow_makes_it_is_refused(backup: Path, t
     assert not (tmp_path / "new" / DATABASE).exists()
 
 
-def test_what_others_have_put_in_comes_back_where_it_does_no_harm(
+def test_what_others_have_put_in_comes_back_if_it_does_no_harm(
     backup: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     harmless = "CREATE TABLE seq (x); CREATE INDEX mine ON entries (at)"
@@ -366,7 +364,7 @@ def test_what_others_have_put_in_comes_back_where_it_does_no_harm(
     reopened(tmp_path / "new").close()
 
 
-def test_passwords_go_on_to_work(home: Home, owner: int, tmp_path: Path) -> None:
+def test_passwords_continue_to_work(home: Home, owner: int, tmp_path: Path) -> None:
     passwords.set_password(Seat(home, owner), "a long password indeed")
     making.make(home, tmp_path / "b.zip")
     restore(settings_of(tmp_path / "new"), tmp_path / "b.zip")
@@ -377,7 +375,7 @@ def test_passwords_go_on_to_work(home: Home, owner: int, tmp_path: Path) -> None
     )
 
 
-def test_what_has_ended_since_the_backup_lets_nobody_in(home: Home, owner: int, tmp_path: Path) -> None:
+def test_what_has_ended_since_backup_lets_no_one_in(home: Home, owner: int, tmp_path: Path) -> None:
     """A browser that was signed out, a link that was used, a person who was disabled; and who was signed in signs in
     again."""
     seat = Seat(home, owner)

@@ -57,7 +57,7 @@ def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, 
 
 
 @pytest.mark.slow
-def test_it_comes_in_without_a_question(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_it_comes_in_without_question(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     assert demo.make_file is not None
     upload = importing.read_upload(demo.make_file(lambda _share: None), demo.file)
@@ -69,7 +69,7 @@ def test_it_comes_in_without_a_question(made: tuple[Demo, Seat, list[float]]) ->
 
 
 @pytest.mark.slow
-def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
+def test_it_opens_on_question_that_hidden_truth_can_answer(
     made: tuple[Demo, Seat, list[float]],
 ) -> None:
     demo, seat, _ = made
@@ -86,7 +86,7 @@ def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
 
 
 @pytest.mark.slow
-def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_its_first_model_stays_and_how_far_it_is_is_reported(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
     settings = managing.learner_settings(seat)
     assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
@@ -105,7 +105,7 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
+def test_what_was_unloaded_is_rebuilt(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
     first = making.ask(seat, small)
     assert first.wait(PATIENCE)
@@ -117,7 +117,7 @@ def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> None:
+def test_file_that_cannot_be_read_is_not_project(home: Home, owner: int) -> None:
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
         making.make(seat, broken)
@@ -146,7 +146,7 @@ def test_answers_make_its_model_better(home: Home, owner: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
+def test_calls_weigh_what_detector_heard(owner_seat: Seat) -> None:
     table = table_of(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert table.candidate_weights is not None
     assert table.roles.sound_features
@@ -157,7 +157,7 @@ def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
+def test_votes_say_who_guesses(owner_seat: Seat) -> None:
     found = reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS))))
     assert found is not None
     accuracy = {one.name: one.accuracy for one in found.voters}
@@ -167,7 +167,7 @@ def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
 
 
 @pytest.mark.slow
-def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
+def test_if_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     assert making.find(seat, demos.REMARKS) is None
     mine = small_project(home, owner, demos.REMARKS.name)
@@ -175,14 +175,14 @@ def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int)
 
 
 @pytest.mark.slow
-def test_the_digits_come_back_as_they_were_made_first(home: Home, owner: int) -> None:
+def test_digits_round_trip_made_first(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
     assert managing.get_project(seat.at(project)).n_rows == 1_797
 
 
 @pytest.mark.slow
-def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
+def test_only_owner_has_one_made(home: Home, owner: int) -> None:
     other = Seat(home, annotator(home, owner, "Ada"))
     for demo in demos.ALL:
         with pytest.raises(NotAllowed):
@@ -193,14 +193,14 @@ def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
 # The demos by name: none is taken for another, and what is said of each is true
 
 
-def test_no_two_have_a_name_or_a_key_in_common() -> None:
+def test_no_two_have_name_or_key_in_common() -> None:
     assert len({one.name for one in making.ALL}) == len({one.key for one in making.ALL}) == len(making.ALL)
     assert {name: one.name for name, one in making.BY_NAME.items()} == {
         one.name: one.name for one in making.ALL
     }
 
 
-def test_each_says_that_it_is_a_demo_and_what_is_made_up() -> None:
+def test_each_says_that_it_is_demo_and_what_is_made_up() -> None:
     for demo in making.ALL:
         assert demo.name.startswith("Demo: ")
         assert len(demo.name) <= NAME_LENGTH
@@ -235,14 +235,14 @@ def test_it_is_the_same_each_time_and_small(content: bytes) -> None:
     assert len(content) < 9_000_000
 
 
-def test_how_far_it_is_is_told() -> None:
+def test_how_far_it_is_is_reported() -> None:
     told: list[float] = []
     calls.make_file(told.append)
     assert told == sorted(told)
     assert (told[0], told[-1] > 0.9) == (0.0, True)
 
 
-def test_every_row_names_a_recording_of_its_own(content: bytes, table: pd.DataFrame) -> None:
+def test_every_row_names_recording_of_its_own(content: bytes, table: pd.DataFrame) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         assert set(table["recording"]) == {name for name in file.namelist() if name.endswith(".flac")}
         samples, rate = soundfile.read(io.BytesIO(file.read("clips/007.flac")), dtype="int16")
@@ -251,7 +251,7 @@ def test_every_row_names_a_recording_of_its_own(content: bytes, table: pd.DataFr
     assert table["id"].is_unique
 
 
-def test_the_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
+def test_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
     labels = table[[f"label{place}" for place in range(1, 5)]].to_numpy()
     scores = table[[f"score{place}" for place in range(1, 5)]].replace("", "0").astype(float).to_numpy()
     assert (np.diff(scores, axis=1) <= 0).all(), "best first"
@@ -265,7 +265,7 @@ def test_the_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(calls.SPECIES)))
-def test_each_species_sounds_where_its_words_say(number: int) -> None:
+def test_each_species_sounds_if_its_words_say(number: int) -> None:
     """The loudest pitch of a phrase, at its begin and at its end."""
     phrase = calls.SPECIES[number].sing(np.random.default_rng(0))
     assert np.abs(phrase).max() <= 1
@@ -293,15 +293,15 @@ def _pitch(samples: np.ndarray) -> float:
     return float(np.argmax(np.abs(np.fft.rfft(samples))) * calls.RATE / len(samples))
 
 
-def test_the_true_label_is_the_loudest() -> None:
-    """Of two singers alone, each in a band of its own, that of the true label has more power in most clips."""
+def test_true_label_is_loudest() -> None:
+    """For two singers alone, each in a band of its own, that of the true label has more power in most clips."""
     rng = np.random.default_rng(5)
     right = [_louder_band(calls.make_clip(rng)) for _ in range(60)]
     assert np.mean([one for one in right if one is not None]) > 0.9
 
 
 def _louder_band(clip: calls.Clip) -> bool | None:
-    """Whether the hooter, below 1 kHz, is louder than all above exactly where it is the truth; None without it."""
+    """Whether the hooter, below 1 kHz, is louder than all above exactly if it is the truth; None without it."""
     power = np.abs(np.fft.rfft(clip.samples.astype(float))) ** 2
     edge = round(1_000 * len(clip.samples) / calls.RATE)
     hooter = calls.NAMES.index("low hooter")
@@ -332,14 +332,14 @@ def test_digits_is_made_once(digits_made: Seat) -> None:
     assert one.left == one.n_to_ask > 900
 
 
-def test_a_home_with_a_project_gets_none_even_where_it_was_thrown_away(home: Home, owner: int) -> None:
+def test_home_with_project_gets_none_even_if_it_was_thrown_away(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     assert digits.ensure_demo(home) is None
     managing.bin_project(seat)
     assert digits.ensure_demo(home) is None
 
 
-def test_it_needs_an_owner(tmp_path: Path) -> None:
+def test_it_needs_owner(tmp_path: Path) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new")}))
     try:
         with pytest.raises(LookupError, match=r"Fix: call ensure_owner\(home\) first"):
@@ -348,7 +348,7 @@ def test_it_needs_an_owner(tmp_path: Path) -> None:
         home.close()
 
 
-def test_its_first_question_shows_the_digit(digits_made: Seat) -> None:
+def test_its_first_question_shows_digit(digits_made: Seat) -> None:
     question = loop.next_question(digits_made)
     assert question is not None
     assert len(question.choices) > 1
@@ -361,7 +361,7 @@ def test_its_first_question_shows_the_digit(digits_made: Seat) -> None:
     np.testing.assert_allclose(grey, 255 - drawn * 255 / 16, atol=1)
 
 
-def test_its_cells_are_the_same_each_time_and_hold_the_truth() -> None:
+def test_its_cells_are_the_same_each_time_and_hold_truth() -> None:
     (cells, roles), (again, _) = digits.demo_cells(), digits.demo_cells()
     assert cells.equals(again)
     table = LabelTable.from_cells(cells, roles)
@@ -386,7 +386,7 @@ def test_it_is_the_same_each_time() -> None:
     assert told == [1.0]
 
 
-def test_the_messages_are_whole_sentences(remarks_table: pd.DataFrame) -> None:
+def test_messages_are_whole_sentences(remarks_table: pd.DataFrame) -> None:
     assert len(remarks_table) == remarks.MESSAGES
     assert remarks_table["message"].str[0].str.isupper().all()
     assert not remarks_table["message"].str.contains(r"[{},]|\.\.").any()
@@ -402,7 +402,7 @@ def test_each_is_as_good_as_they_are_said_to_be(remarks_table: pd.DataFrame, per
     assert abs(right - remarks.CROWD[person]) < 0.07
 
 
-def test_they_often_differ_and_never_all_miss_the_truth(remarks_table: pd.DataFrame) -> None:
+def test_they_often_differ_and_never_all_miss_truth(remarks_table: pd.DataFrame) -> None:
     votes = [set(row) - {""} for row in remarks_table[list(remarks.CROWD)].to_numpy().tolist()]
     assert np.mean([len(one) > 1 for one in votes]) > 0.6
     assert all(truth in one for truth, one in zip(remarks_table["true_label"], votes, strict=True))
@@ -421,7 +421,7 @@ def test_it_is_ended_for_one_person_at_one_project(home: Home, owner: int) -> No
     assert (making.ended(seat), making.ended(other)) == (True, False)
 
 
-def test_twice_is_harmless_and_the_audit_says_it_once(home: Home, owner: int) -> None:
+def test_twice_is_harmless_and_audit_says_it_once(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     making.end(seat)
     making.end(seat)

@@ -26,7 +26,7 @@ FACTS = CardFacts(
     sources={"model": 1_100, "oracle": 100},
     described=Described(
         before="3.00 candidates a row on average",
-        after="1.20 on average, without rows set aside",
+        after="1.20 on average, without excluded rows",
         labels=(LabelCount("wren", 80, 20), LabelCount("robin", 19, 0)),
         set_aside=1,
         test_rows=0,
@@ -57,7 +57,7 @@ FACTS = CardFacts(
 
 
 def facts_of(opened: Opened[Any], names: Mapping[int, str]) -> CardFacts:
-    """The facts of a project as they stand. names : {person: what they are called}"""
+    """The facts of a project as they are. names : {person: what they are called}"""
     log = entries.after(opened.session, opened.project_id, 0)
     ids = list(map(str, opened.learner.table.ids))
     head = head_of(log, names, ids, first_table(log, opened.project.table_hash))

@@ -85,7 +85,7 @@ def test_people_are_counted_by_name_or_by_number(world: KindWorld, seat: Seat, a
     assert found.entries == len(log)
 
 
-def test_a_skip_that_was_taken_back_is_none(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_skip_that_was_withdrawn_is_none(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in ("skip", "unsure"):
         world.say(ada, kind)
     undoing.undo(ada)
@@ -96,7 +96,7 @@ def test_a_skip_that_was_taken_back_is_none(world: KindWorld, seat: Seat, ada: S
     assert (found.skips, found.unsure) == (0, 0)
 
 
-def test_the_card_names_the_head_that_verify_finds(world: KindWorld, seat: Seat) -> None:
+def test_card_names_head_that_verify_finds(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     (verified,) = verify_project(seat)
     found = facts(seat, named=True)  # the log says who, and so does its head
@@ -108,7 +108,7 @@ def test_the_card_names_the_head_that_verify_finds(world: KindWorld, seat: Seat)
         assert found.created_at == reading.project.created_at
 
 
-def test_a_project_that_nobody_has_answered(world: KindWorld, seat: Seat) -> None:
+def test_project_that_no_one_has_answered(world: KindWorld, seat: Seat) -> None:
     found = facts(seat)
     assert found.annotators == ()
     assert (found.answers, found.withdrawn, found.entries, found.simulated) == (0, 0, 0, 0)
@@ -120,7 +120,7 @@ def test_a_project_that_nobody_has_answered(world: KindWorld, seat: Seat) -> Non
     assert world.kind == "one_label" or found.classes == "labels"
 
 
-def test_answers_of_the_oracle_are_no_ones_time(home: Home, owner: int) -> None:
+def test_answers_of_oracle_are_no_ones_time(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     oracle.answer_for_me(seat, 3)
     found = facts(seat)
@@ -128,7 +128,7 @@ def test_answers_of_the_oracle_are_no_ones_time(home: Home, owner: int) -> None:
     assert found.seconds is None
 
 
-def test_rows_confirmed_together_are_left_out_of_the_time_for_an_answer(home: Home, owner: int) -> None:
+def test_rows_confirmed_together_are_left_out_of_the_time_for_answer(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="numbers")
     batch = batches.next_batch(seat)
     assert isinstance(batch, batches.ShownBatch)
@@ -137,7 +137,7 @@ def test_rows_confirmed_together_are_left_out_of_the_time_for_an_answer(home: Ho
     assert (found.answers, found.seconds) == (len(batch.tiles), None)
 
 
-def test_models_stand_in_the_order_in_which_they_were_in_force(home: Home, owner: int, project: int) -> None:
+def test_models_are_in_order_in_which_they_were_in_force(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     assert facts(seat).models == ("plknn",)
     managing.change_learner(seat, model="pegasos-average")
@@ -167,7 +167,7 @@ def test_what_people_wrote_is_kept_as_it_is(home: Home, owner: int, project: int
     )
 
 
-def test_a_change_of_classes_is_no_answer(home: Home, owner: int, project: int) -> None:
+def test_change_of_classes_is_not_answer(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     classes.change_classes(seat, 0, "add", ["elk"])
     classes.take_back(seat, classes.classes_view(seat).version)
@@ -177,7 +177,7 @@ def test_a_change_of_classes_is_no_answer(home: Home, owner: int, project: int) 
 
 
 @pytest.mark.parametrize("name", ["Ada", "Zoë"])
-def test_a_name_stands_only_where_it_is_asked_for(home: Home, owner: int, project: int, name: str) -> None:
+def test_name_stands_only_if_it_is_asked_for(home: Home, owner: int, project: int, name: str) -> None:
     answer_next(home, annotator(home, owner, name), project)
     seat = Seat(home, owner, project)
     assert name not in repr(facts(seat))
@@ -189,7 +189,7 @@ def test_a_name_stands_only_where_it_is_asked_for(home: Home, owner: int, projec
 # more
 
 
-# What a database or a browser never lets in: surrogates, NUL.
+# Data that a database or a browser refuses: surrogates, NUL.
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
@@ -206,7 +206,7 @@ def front_matter(text: str) -> dict[str, Any]:
     return found
 
 
-def test_the_front_matter_holds_what_hugging_face_reads() -> None:
+def test_front_matter_holds_what_hugging_face_reads() -> None:
     given = CardDetails(license="cc-by-4.0", languages=("en", "de"), annotators="expert-generated")
     assert front_matter(card(given)) == {
         "pretty_name": "Birds",
@@ -219,13 +219,13 @@ def test_the_front_matter_holds_what_hugging_face_reads() -> None:
     }
 
 
-def test_what_is_not_known_is_not_in_the_front_matter() -> None:
+def test_unknown_value_is_not_in_front_matter() -> None:
     found = front_matter(card(sources={"oracle": 3}))
     assert not {"annotations_creators", "language", "license"} & set(found)
 
 
 @given(any_text, any_text)
-def test_any_text_is_read_back_from_the_front_matter(name: str, license_name: str) -> None:
+def test_any_text_is_read_back_from_front_matter(name: str, license_name: str) -> None:
     found = front_matter(card(CardDetails(license=license_name), name=name))
     assert found["pretty_name"] == name
     assert found["license"] == license_name
@@ -238,7 +238,7 @@ def test_sizes(n: int, size: str) -> None:
     assert front_matter(card(n_rows=n))["size_categories"] == [size]
 
 
-def test_each_fact_stands_in_the_card() -> None:
+def test_each_fact_is_in_card() -> None:
     text = card(
         CardDetails(url="https://example.org/b", origin="A garden.", demographics="Two retired teachers.")
     )
@@ -250,14 +250,14 @@ def test_each_fact_stands_in_the_card() -> None:
         "- Origin of the items: A garden.",
         "- Imported into Winnow: 2026-03-01",
         "- At import: 3.00 candidates a row on average",
-        "- Now: 1.20 on average, without rows set aside",
-        "- Rows set aside as bad items: 1",
+        "- Now: 1.20 on average, without excluded rows",
+        "- Rows excluded as bad items: 1",
         "- Blind checks drawn: 96",
         "| model | 1,100 |",
         "| wren | 80 | 20 |",
         "- Answers that stand: 100",
         "- Of these by the simulated oracle of a dry run, not by people: 7",
-        "- Answers taken back: 5",
+        "- Answers withdrawn: 5",
         "- Answers a row: 98 rows with 1, 1 row with 2",
         "- When: 2026-03-02 to 2026-03-09",
         "- Median time for an answer, in seconds: 4.0",
@@ -282,7 +282,7 @@ def test_each_fact_stands_in_the_card() -> None:
         assert f"\n{line}\n" in text, line
 
 
-def test_what_nobody_gave_says_so() -> None:
+def test_what_no_one_gave_says_so() -> None:
     text = card(description="", guidelines="", first=None, last=None, seconds=None, per_row={})
     for line in (
         f"Description: {NOT_GIVEN}.",
@@ -301,7 +301,7 @@ def test_what_nobody_gave_says_so() -> None:
         assert f"\n{line}\n" in text, line
 
 
-def test_without_a_measure_it_says_why() -> None:
+def test_without_measure_it_says_why() -> None:
     text = card(described=dataclasses.replace(FACTS.described, measures=()))
     assert "Not measured: no test rows and no answered blind checks, or no model yet." in text
 
@@ -310,7 +310,7 @@ def test_files_are_named_with_their_hashes() -> None:
     assert "\n- SHA-256 of birds.parquet: 0a1b\n" in card(files={"birds.parquet": "0a1b"})
 
 
-def test_names_cannot_break_a_table_or_a_heading() -> None:
+def test_names_cannot_break_table_or_heading() -> None:
     label = dataclasses.replace(FACTS.described.labels[0], label="a|b\n# <b>c")
     text = card(name="x\n# y", described=dataclasses.replace(FACTS.described, labels=(label,)))
     assert r"| a\|b \# \<b\>c | 80 | 20 |" in text
@@ -322,7 +322,7 @@ def test_names_are_shown_as_they_are() -> None:
     assert "\n# \\&lt; \\~\\~old\\~\\~ \\$x\\$\n" in card(name="&lt; ~~old~~ $x$")
 
 
-def test_one_of_a_thing_is_one() -> None:
+def test_one_of_thing_is_one() -> None:
     text = card(per_row={2: 1}, entries=1)
     assert "\n- Answers a row: 1 row with 2\n" in text
     assert f"\n- Head of the log, 1 entry: {'cd' * 32}\n" in text
@@ -333,21 +333,21 @@ def test_guidelines_cannot_leave_their_fence() -> None:
     assert "`````text\n```\n# not a heading\n````\n`````\n" in text
 
 
-def test_a_span_of_one_day_has_two_equal_ends() -> None:
+def test_span_of_one_day_has_two_equal_ends() -> None:
     noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     assert "- When: 2026-05-01 to 2026-05-01\n" in card(first=noon, last=noon)
 
 
-def test_details_are_told_as_a_person_types_them() -> None:
+def test_details_are_reported_as_person_types_them() -> None:
     told = CardDetails.told({"license": " mit ", "languages": "en, de fr", "uses": " "}, named=True)
     assert told == CardDetails(license="mit", languages=("en", "de", "fr"), named=True)
     assert CardDetails.told({}) == CardDetails()
 
 
-# Croissant's metadata: MLCommons' own reader finds no error in it, and reads the records beside it
+# Croissant's metadata: MLCommons' own reader finds no error in it, and reads the records next to it
 
 
-# Of rdflib and pandas, as mlcroissant uses them.
+# For rdflib and pandas, as mlcroissant uses them.
 
 GIVEN = CardDetails(
     license="cc-by-4.0", languages=("en",), url="https://example.org/birds", demographics="Two teachers."
@@ -407,7 +407,7 @@ def records(dataset: mlcroissant.Dataset, record_set: str) -> list[list[Any]]:
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 @pytest.mark.usefixtures("no_network")
-def test_the_records_of_csv_and_parquet_are_read(tmp_path: Path) -> None:
+def test_records_of_csv_and_parquet_are_read(tmp_path: Path) -> None:
     files = write_csv(tmp_path / "my birds.csv"), write_parquet(tmp_path / "birds.parquet")
     dataset = opened(metadata(*files), tmp_path)
     assert [one.uuid for one in dataset.metadata.record_sets] == [
@@ -427,7 +427,7 @@ def test_the_records_of_csv_and_parquet_are_read(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 @pytest.mark.usefixtures("no_network")
-def test_a_file_that_was_changed_is_not_read(tmp_path: Path) -> None:
+def test_file_that_was_changed_is_not_read(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "birds.csv")
     dataset = opened(metadata(path), tmp_path)
     path.write_text(path.read_text() + "c,3,z,z,z\n")
@@ -438,7 +438,7 @@ def test_a_file_that_was_changed_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
+def test_what_is_known_is_in_rai_fields(tmp_path: Path) -> None:
     found = opened(metadata(), tmp_path).metadata
     assert found.name == "Birds"
     assert found.description == "Songs from a garden."
@@ -448,7 +448,7 @@ def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
     assert found.annotator_demographics == ["Two teachers."]
     assert found.machine_annotation_tools == ["plknn", "kernelridge"]
     assert found.data_annotation_analysis == [
-        "Accuracy on checks: 0.900 (95 % interval 0.800 to 0.950, n = 50)"
+        "Accuracy on checks: 0.900 (95% interval 0.800 to 0.950, n = 50)"
     ]
     assert found.license == ["cc-by-4.0"]
     assert found.url == "https://example.org/birds"
@@ -456,7 +456,7 @@ def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
+def test_unknown_value_is_left_out(tmp_path: Path) -> None:
     text = metadata(
         given=CardDetails(), guidelines="", description="", per_row={}, sources={"oracle": 1}, last=None
     )
@@ -469,7 +469,7 @@ def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_a_file_is_named_with_its_hash_its_size_and_its_type(tmp_path: Path) -> None:
+def test_file_is_named_with_its_hash_its_size_and_its_type(tmp_path: Path) -> None:
     path = tmp_path / "birds.npz"
     path.write_bytes(b"1234")
     (one,) = json.loads(metadata(path))["distribution"]
@@ -484,7 +484,7 @@ def test_a_file_is_named_with_its_hash_its_size_and_its_type(tmp_path: Path) -> 
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
-def test_columns_of_an_empty_file_are_none(tmp_path: Path) -> None:
+def test_columns_of_empty_file_are_none(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     assert describe_file(tmp_path / "empty.csv").columns == {}
 

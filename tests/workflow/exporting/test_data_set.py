@@ -41,14 +41,14 @@ from workflow.projects import progress
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
-# A data set of every kind of project, as it is written for whoever gives the labels away
+# A data set of every kind of project, as it is written for anyone who gives the labels away
 
 
 __all__ = ["datasets"]
 
 
 def files_in(seat: Seat, rows: str = "all", **details: Any) -> dict[str, bytes]:
-    """What the zip holds."""
+    """The content of the zip."""
     choice, file = ExportChoice("dataset", rows, details=CardDetails(**details)), io.BytesIO()
     exporting.take(seat, choice).write(file, lambda _done: None)
     with zipfile.ZipFile(file) as packed:
@@ -60,7 +60,7 @@ def hashes(files: dict[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(files[name]).hexdigest() for name in (DATA, LOG)}
 
 
-def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for _ in range(3):
         world.answer(ada)
     world.say(ada, "bad")
@@ -75,7 +75,7 @@ def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert front["configs"] == [{"config_name": "default", "data_files": DATA}]
     assert f"- Rows: {found.n_rows}\n" in text
     assert f"- Answers that stand: {found.answers}\n" in text
-    assert "- Rows set aside as bad items: 1\n" in text
+    assert "- Rows excluded as bad items: 1\n" in text
     assert f"- Head of the log, {found.entries} entries: {found.head}\n" in text
     for name, digest in hashes(files).items():
         assert f"- SHA-256 of {name}: {digest}\n" in text
@@ -86,7 +86,7 @@ def test_a_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
         assert f"| {name} | {count} |" in text
 
 
-def test_nobody_is_named_unless_it_is_wanted(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_no_one_is_named_unless_it_is_wanted(world: KindWorld, seat: Seat, ada: Seat) -> None:
     world.answer(ada)
     for named in (False, True):
         files = files_in(seat, named=named)
@@ -115,7 +115,7 @@ def test_metadata_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None
     assert "Ada" not in json.dumps(found)
 
 
-def test_the_log_in_it_holds_and_its_rows_are_those_chosen(
+def test_log_in_it_holds_and_its_rows_are_those_chosen(
     world: KindWorld, seat: Seat, ada: Seat, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     for _ in range(2):
@@ -129,7 +129,7 @@ def test_the_log_in_it_holds_and_its_rows_are_those_chosen(
     assert not list(seat.home.exports_dir.iterdir()), "what was packed is gone"
 
 
-def test_a_data_set_before_the_first_answer_says_so(seat: Seat) -> None:
+def test_data_set_before_first_answer_says_so(seat: Seat) -> None:
     files = files_in(seat)
     text = files[CARD].decode()
     assert "- Answers that stand: 0\n" in text
@@ -152,7 +152,7 @@ def test_only_owners_give_labels_away(ada: Seat) -> None:
         files_in(ada)
 
 
-def test_a_writing_that_is_stopped_leaves_nothing(seat: Seat) -> None:
+def test_writing_that_is_stopped_leaves_no_trace(seat: Seat) -> None:
     class StopError(Exception):
         pass
 
@@ -164,7 +164,7 @@ def test_a_writing_that_is_stopped_leaves_nothing(seat: Seat) -> None:
     assert not list(seat.home.exports_dir.iterdir())
 
 
-def test_hugging_face_reads_the_folder_by_its_card(
+def test_hugging_face_reads_folder_by_its_card(
     datasets: Any, world: KindWorld, seat: Seat, ada: Seat, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     world.answer(ada)
@@ -181,7 +181,7 @@ def test_hugging_face_reads_the_folder_by_its_card(
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_project_gives_out_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
+def test_project_exports_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
     files = files_of(kind)
     assert list(files) == [*kind.FORMATS, *kind.GIVEN_BACK, "dataset", *LOG_FORMATS]
     assert next(iter(files)) == ExportChoice().file == "csv"
@@ -202,7 +202,7 @@ def test_files_of_certain_tools_are_offered_only_for_their_tables(kind: Kind) ->
             find_file(kind, name, read_cells(b"candidates,x\na|b,1\n"))
 
 
-def test_a_choice_that_there_is_not_is_refused() -> None:
+def test_choice_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match=r"The rows are one of all, sure, answered. Got 'some'"):
         ExportChoice(rows="some")
     with pytest.raises(ValueError, match=r"in \[0, 1\] on. Got 90"):
@@ -225,12 +225,12 @@ def test_a_choice_that_there_is_not_is_refused() -> None:
         ("", "csv"),
     ],
 )
-def test_the_name_of_a_file_tells_its_format(called: str, name: str) -> None:
+def test_name_of_file_tells_its_format(called: str, name: str) -> None:
     assert file_called(one_label, called) == name
 
 
 @pytest.mark.parametrize("called", ["birds", "birds.xls", "csv", ".parquet.bak"])
-def test_a_name_that_tells_nothing_is_refused(called: str) -> None:
+def test_name_that_tells_nothing_is_refused(called: str) -> None:
     with pytest.raises(
         ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"
     ):
@@ -247,7 +247,7 @@ def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> N
         file_called(label_vectors, "scenes.xlsx")
 
 
-# What programs read, over both kinds of project and both databases
+# API reads, over both kinds of project and both databases
 
 
 def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
@@ -260,7 +260,7 @@ def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
         assert for_programs.predictions_of(seat, start, 5).items == []
 
 
-def test_a_part_ends_where_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_ends_if_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         world.answer(seat)
     whole = for_programs.log_since(seat, 0, 1_000)
@@ -274,14 +274,14 @@ def test_a_part_ends_where_it_is_large(world: KindWorld, seat: Seat, monkeypatch
     assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2, 3]
 
 
-def test_rows_do_not_give_the_answer_away(world: KindWorld, seat: Seat) -> None:
+def test_rows_do_not_give_answer_away(world: KindWorld, seat: Seat) -> None:
     roles = world.table().roles
     hidden = {roles.candidates, roles.truth, *roles.label_columns} - {None}
     for one in for_programs.rows_of(seat, 0, 5).items:
         assert not hidden & {*one["features"], *one["caption"]}
 
 
-def test_a_question_is_the_one_that_the_page_shows(world: KindWorld, seat: Seat) -> None:
+def test_question_is_the_one_that_page_shows(world: KindWorld, seat: Seat) -> None:
     for_programs.question_for(seat)
     seat.settle()  # no model comes between two looks
     told = for_programs.question_for(seat)
@@ -290,7 +290,7 @@ def test_a_question_is_the_one_that_the_page_shows(world: KindWorld, seat: Seat)
     assert for_programs.question_for(seat) == told
 
 
-def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
+def test_figures_match_progress(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     seat.settle()  # no model comes between two looks
     told, view = for_programs.figures_of(seat), progress.read_progress(seat)
@@ -298,7 +298,7 @@ def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
     assert len(told["curve"]) == len(view.curve.answers)
 
 
-def test_the_log_goes_on_from_where_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_log_continues_from_if_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for who in (seat, ada, seat):
         world.answer(who)
     with seat.home.database.read() as session:
@@ -313,7 +313,7 @@ def test_the_log_goes_on_from_where_it_was(world: KindWorld, seat: Seat, ada: Se
     assert for_programs.log_since(seat, len(stored), 5).items == []
 
 
-def test_what_would_tell_blind_checks_is_the_owner_s(world: KindWorld, seat: Seat) -> None:
+def test_what_would_tell_blind_checks_is_owner_s(world: KindWorld, seat: Seat) -> None:
     eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", "reviewer"), seat.project_id)
     for read in (
         lambda at: for_programs.log_since(at, 0, 1),
@@ -326,7 +326,7 @@ def test_what_would_tell_blind_checks_is_the_owner_s(world: KindWorld, seat: Sea
             read(seat.at(999))
 
 
-def test_a_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
+def test_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     seat.settle()  # no model comes between the two files
     for name, ending in (("csv", ".csv"), ("log", "-log.csv")):
@@ -338,7 +338,7 @@ def test_a_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
     assert list(seat.home.exports_dir.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_written_is_said_in_words(
+def test_file_that_cannot_be_written_is_reported(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:

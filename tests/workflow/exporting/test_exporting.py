@@ -54,10 +54,10 @@ def prepared(seat: Seat, choice: ExportChoice | None = None, stem: str = "small"
     return found
 
 
-# What the files hold
+# Contents of the files
 
 
-def test_every_format_of_every_kind_is_written_whole_by_the_thread(of_any_kind: Seat) -> None:
+def test_every_format_of_every_kind_is_written_whole_by_thread(of_any_kind: Seat) -> None:
     for name, file in files.export_view(of_any_kind, 2).files.items():
         told: list[int] = []
         taken, here = files.take(of_any_kind, ExportChoice(name)), io.BytesIO()
@@ -79,7 +79,7 @@ def test_every_format_of_every_kind_is_written_whole_by_the_thread(of_any_kind: 
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz", "labelstudio", "prodigy"])
-def test_our_own_readers_know_the_rows_again(seat: Seat, tmp_path: Path, name: str) -> None:
+def test_our_own_readers_know_rows_again(seat: Seat, tmp_path: Path, name: str) -> None:
     path = tmp_path / f"birds{FORMATS[name].suffix}"
     path.write_bytes(file_of(seat, name))
     read = read_table(path)
@@ -89,7 +89,7 @@ def test_our_own_readers_know_the_rows_again(seat: Seat, tmp_path: Path, name: s
     assert any(read.cells[column].tolist() == ids for column in read.cells.columns) or name == "prodigy"
 
 
-def test_every_answer_is_in_the_lines_with_who_when_and_how_long(home: Home, owner: int, seat: Seat) -> None:
+def test_every_answer_is_in_lines_with_who_when_and_how_long(home: Home, owner: int, seat: Seat) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     question = loop.next_question(ada)
     assert question is not None
@@ -108,14 +108,14 @@ def test_every_answer_is_in_the_lines_with_who_when_and_how_long(home: Home, own
     assert (hers["kind"], hers["labels"]) == ("among", list(question.choices))
 
 
-def test_votes_are_one_line_an_answer(seat: Seat) -> None:
+def test_votes_are_one_line_answer(seat: Seat) -> None:
     assert len(read_cells(file_of(seat, "votes"))) == 8
 
 
 # Which rows
 
 
-def test_the_rows_are_those_that_were_chosen(home: Home, owner: int, seat: Seat) -> None:
+def test_rows_are_those_that_were_chosen(home: Home, owner: int, seat: Seat) -> None:
     whole = exported(home, owner, seat.project_id or 0)
     answered = read_cells(file_of(seat, rows=ANSWERED))
     assert answered.id.tolist() == whole[whole.winnow_source == "oracle"].id.tolist()
@@ -133,7 +133,7 @@ def test_the_rows_are_those_that_were_chosen(home: Home, owner: int, seat: Seat)
     )
 
 
-def test_the_rows_of_every_kind_are_counted_as_they_are_written(of_any_kind: Seat) -> None:
+def test_rows_of_every_kind_are_counted_as_they_are_written(of_any_kind: Seat) -> None:
     counts = files.export_view(of_any_kind, 5, 0.6).counts
     assert counts[ALL] == managing.get_project(of_any_kind).n_rows
     assert 0 < counts[ANSWERED] <= 3
@@ -143,7 +143,7 @@ def test_the_rows_of_every_kind_are_counted_as_they_are_written(of_any_kind: Sea
             assert files.take(of_any_kind, ExportChoice(rows=rows, above=0.6)).total == count
 
 
-def test_a_file_that_there_is_not_is_refused(seat: Seat) -> None:
+def test_file_that_there_is_not_is_refused(seat: Seat) -> None:
     with pytest.raises(ValueError, match=r"A file is one of csv, parquet, .*.*log. Got 'xls'"):
         files.prepare(seat, ExportChoice("xls"), "small")
     with pytest.raises(ValueError, match=r"one of \.csv, \.parquet"):
@@ -154,7 +154,7 @@ def test_a_file_that_there_is_not_is_refused(seat: Seat) -> None:
 # In the background
 
 
-def test_nobody_waits_for_a_file_and_it_holds_what_was_so_when_it_was_asked_for(seat: Seat) -> None:
+def test_no_one_waits_for_file_and_it_holds_what_was_so_when_it_was_asked_for(seat: Seat) -> None:
     before = file_of(seat)
     taken = files.take(seat, ExportChoice())
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -165,7 +165,7 @@ def test_nobody_waits_for_a_file_and_it_holds_what_was_so_when_it_was_asked_for(
     assert taken.seq == 8
 
 
-def test_a_file_knows_how_new_it_is(seat: Seat) -> None:
+def test_file_knows_how_new_it_is(seat: Seat) -> None:
     one = prepared(seat)
     assert one.seq == files.export_view(seat, 1).seq == 8
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -185,24 +185,24 @@ def test_two_files_are_written_at_once(seat: Seat) -> None:
     ]
 
 
-def test_the_choice_of_rows_is_in_the_name(seat: Seat) -> None:
+def test_choice_of_rows_is_in_name(seat: Seat) -> None:
     assert prepared(seat, ExportChoice(rows=SURE)).file_name == "small-winnowed-sure.csv"
     assert prepared(seat, ExportChoice("votes", ANSWERED)).file_name == "small-winnowed-answered.votes.csv"
     assert prepared(seat, ExportChoice("log", ANSWERED)).file_name == "small-log.csv"
 
 
-def test_what_is_not_wanted_any_more_goes(seat: Seat) -> None:
+def test_non_wanted_any_more_goes(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.remove(seat, one.key)
     assert not path.exists()
-    with pytest.raises(NotFound, match="prepare it anew"):
+    with pytest.raises(NotFound, match="prepare it again"):
         files.find(seat, one.key)
     files.remove(seat, one.key)
     assert files.prepared(seat) == ()
 
 
-def test_a_full_disk_is_a_sentence(seat: Seat) -> None:
+def test_full_disk_is_sentence(seat: Seat) -> None:
     file_of(seat)  # the log has been read once
     with full_disk():
         one = prepared(seat)
@@ -212,13 +212,13 @@ def test_a_full_disk_is_a_sentence(seat: Seat) -> None:
     assert prepared(seat).state == files.READY
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(seat: Seat) -> None:
+def test_folder_that_cannot_be_made_is_sentence(seat: Seat) -> None:
     seat.home.exports_dir.write_bytes(b"a file is in its place")
     with pytest.raises(NotSaved, match="could not be written to the data folder"):
         files.prepare(seat, ExportChoice(), "small")
 
 
-def test_what_is_left_goes_and_a_home_that_closes_leaves_no_files(seat: Seat) -> None:
+def test_what_is_left_goes_and_home_that_closes_leaves_no_files(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.clear_left(seat.home)
@@ -236,7 +236,7 @@ def test_what_is_left_goes_and_a_home_that_closes_leaves_no_files(seat: Seat) ->
 # For whom
 
 
-def test_a_file_is_for_the_owner_who_asked_for_it_alone(home: Home, owner: int, seat: Seat) -> None:
+def test_file_is_for_owner_who_asked_for_it_alone(home: Home, owner: int, seat: Seat) -> None:
     one = prepared(seat)
     bob = annotator(home, owner, "Bob")
     with pytest.raises(NotAllowed):
@@ -252,7 +252,7 @@ def test_a_file_is_for_the_owner_who_asked_for_it_alone(home: Home, owner: int, 
     assert files.find(seat, one.key)
 
 
-def test_a_file_is_of_one_project_and_goes_with_it(
+def test_file_is_of_one_project_and_goes_with_it(
     home: Home, owner: int, seat: Seat, world: KindWorld
 ) -> None:
     one = prepared(seat)

@@ -48,7 +48,7 @@ SETTINGS: Mapping[str, list[dict[str, object]]] = {
     "one_label": [{"n_neighbors": 3}, {"n_neighbors": 4}, {"model": "perceptron-max"}, {"model": "plknn"}],
     "label_vectors": [{"max_iter": 3}, {"max_iter": 4}, {"criterion": "random"}],
 }
-"""What an owner changes: with another model, and without a word of it in the log."""
+"""Changes by an owner: with another model, and without a word of it in the log."""
 
 
 def files(seat: Seat, as_of: int | None = None) -> dict[str, bytes]:
@@ -58,7 +58,7 @@ def files(seat: Seat, as_of: int | None = None) -> dict[str, bytes]:
 
 
 def act(play: Play, what: str, who: int, number: int) -> None:
-    """One of an owner's acts, or of anybody's."""
+    """One of an owner's acts, or of anyone's."""
     seat, ada = play.people
     if what == "settings":
         choices = SETTINGS[play.world.kind]
@@ -102,7 +102,7 @@ EVERY_WORLD = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.n
 @EVERY_WORLD
 @given(acts=STEPS)
 @settings(max_examples=2, suppress_health_check=CALM)
-def test_the_state_as_of_an_entry_is_the_export_made_right_after_it(
+def test_state_as_of_entry_is_export_made_right_after_it(
     world: KindWorld,
     acts: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
@@ -124,7 +124,7 @@ def test_so_it_is_after_many_acts(
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
 
-def test_classes_rows_and_people_are_those_of_then(home: Home, owner: int, project: int) -> None:
+def test_classes_rows_and_people_are_those_at_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
     live = {0: files(seat)}
@@ -154,7 +154,7 @@ def test_classes_rows_and_people_are_those_of_then(home: Home, owner: int, proje
         assert files(seat, seq) == held, seq
 
 
-def test_settings_that_the_log_does_not_tell_are_those_of_then(home: Home, owner: int, project: int) -> None:
+def test_settings_that_log_does_not_tell_are_those_at_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     live = []
     for neighbors in (4, 9, 2):
@@ -167,7 +167,7 @@ def test_settings_that_the_log_does_not_tell_are_those_of_then(home: Home, owner
     assert file_of(seat, as_of=3) == live[-1] != file_of(seat)
 
 
-def test_a_model_that_a_worker_trains_is_the_version_of_then(home: Home, owner: int) -> None:
+def test_model_that_worker_trains_is_version_at_that_time(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="kernelridge", strategy="margin", train_every=2)
     seat, worker, live = Seat(home, owner, project), training.Worker(home, "one"), []
     for number in range(7):
@@ -186,9 +186,7 @@ def test_a_model_that_a_worker_trains_is_the_version_of_then(home: Home, owner: 
         assert file_of(seat, as_of=seq) == held, seq
 
 
-def test_one_learner_of_the_past_is_kept_until_the_present_is_looked_at(
-    home: Home, owner: int, project: int
-) -> None:
+def test_one_learner_of_past_is_kept_until_present_is_looked_at(home: Home, owner: int, project: int) -> None:
     seat, past = Seat(home, owner, project), home.shelf.slot(project).past
     answer_next(home, owner, project)
     with open_as_of(seat, 0) as then:
@@ -204,13 +202,13 @@ def test_one_learner_of_the_past_is_kept_until_the_present_is_looked_at(
     assert past.learner is None
 
 
-def test_the_past_is_the_owner_s(home: Home, owner: int, project: int) -> None:
+def test_past_is_owner_s(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed), open_as_of(Seat(home, ada, project), 0):
         pass
 
 
-def test_a_data_set_is_of_now(home: Home, owner: int, project: int) -> None:
+def test_data_set_is_current(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with pytest.raises(ValueError, match="is of the present state"):
         ExportChoice("dataset", as_of=0)
@@ -218,7 +216,7 @@ def test_a_data_set_is_of_now(home: Home, owner: int, project: int) -> None:
     assert "dataset" not in exporting.export_view(seat, 1, as_of=0).files
 
 
-def test_a_file_of_then_says_so_in_its_name(home: Home, owner: int, project: int) -> None:
+def test_file_at_that_time_says_so_in_its_name(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     answer_next(home, owner, project)
@@ -252,17 +250,17 @@ def found(seat: Seat, as_of: AsOf) -> Past:
         ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
     ],
 )
-def test_what_is_typed_is_a_number_a_moment_or_a_name(said: str, meant: AsOf) -> None:
+def test_typed_text_is_number_moment_or_name(said: str, meant: AsOf) -> None:
     assert read_as_of(said) == meant
 
 
-def test_a_moment_without_a_zone_is_of_the_person_s() -> None:
+def test_moment_without_zone_is_of_person_s() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     assert read_as_of("2026-07-01 12:30", berlin) == datetime(2026, 7, 1, 10, 30, tzinfo=UTC)
     assert read_as_of("2026-07-01 12:30Z", berlin) == datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
 
 
-def test_a_moment_means_the_latest_entry_until_then(home: Home, owner: int, project: int) -> None:
+def test_moment_means_latest_entry_until_then(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with seat.reading() as reading:
         made = reading.project.created_at
@@ -279,7 +277,7 @@ def test_a_moment_means_the_latest_entry_until_then(home: Home, owner: int, proj
     assert found(seat, 2).moment == log[1].at
 
 
-def test_a_moment_has_the_settings_of_then(home: Home, owner: int, project: int) -> None:
+def test_moment_has_settings_at_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     before = datetime.now(UTC)
@@ -291,7 +289,7 @@ def test_a_moment_has_the_settings_of_then(home: Home, owner: int, project: int)
     assert found(seat, 1).settings["n_neighbors"] == 4, "right after the entry"
 
 
-def test_the_log_tells_the_model_where_the_settings_of_then_were_not_noted(home: Home, owner: int) -> None:
+def test_log_tells_model_if_settings_at_that_time_were_not_noted(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
@@ -320,7 +318,7 @@ def test_the_log_tells_the_model_where_the_settings_of_then_were_not_noted(home:
         (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is yet to come"),
     ],
 )
-def test_a_state_that_there_is_not_is_refused(
+def test_state_that_there_is_not_is_refused(
     home: Home, owner: int, project: int, as_of: AsOf, words: str
 ) -> None:
     answer_next(home, owner, project)
@@ -328,7 +326,7 @@ def test_a_state_that_there_is_not_is_refused(
         found(Seat(home, owner, project), as_of)
 
 
-def test_an_empty_log_has_a_beginning(home: Home, owner: int, project: int) -> None:
+def test_empty_log_has_beginning(home: Home, owner: int, project: int) -> None:
     assert found(Seat(home, owner, project), 0).seq == 0
     with pytest.raises(AsOfError, match="has no entry yet"):
         found(Seat(home, owner, project), 1)

@@ -25,12 +25,12 @@ from plcore.tables.roles.cells import one_spelling
 from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS
 from workflow import kinds
 
-# What is compared
+# The compared values
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a table says of its rows, by the names of rows, classes, voters and columns.
+    """Rows of a table, by the names of rows, classes, voters and columns.
 
     weights : of each row, {} in all of them if no row has candidates of unlike weights
     cells : of the columns that describe the rows, doubles as Python writes them
@@ -248,7 +248,7 @@ def generated(draw: st.DrawFn, kind: str) -> Generated:
     return Generated(table, file.getvalue(), tuple(said), several)
 
 
-# What leaves, as it stands after the answers
+# Exports, after the answers
 
 
 def learner_of(made: Generated) -> Any:
@@ -362,7 +362,7 @@ def accepted_only(facts: Facts, made: Generated) -> Facts:
 
 
 def votes_alone(facts: Facts, made: Generated) -> Facts:
-    """The labels that annotators named, and how often; every class that anybody named in rows of which nobody did."""
+    """The labels that annotators named, and how often; every class that anyone named in rows of which no one did."""
     later = {(one.row, one.person) for one in made.answers}  # what they said last counts
     before = facts_of(made.table).votes  # all of them, also for labels that answers ruled out
     votes = frozenset(one for one in before if one[:2] not in later) | said_votes(made)
@@ -379,7 +379,7 @@ def votes_alone(facts: Facts, made: Generated) -> Facts:
 
 
 def answers_alone(facts: Facts, made: Generated) -> Facts:
-    """The labels that somebody answered about; nothing of the others."""
+    """The labels that someone answered about; nothing of the others."""
     named = dict.fromkeys(label for one in made.answers for label in one.labels)
     vectors = [dict.fromkeys(named, -1) for _ in facts.ids]
     for one in made.answers:
@@ -413,13 +413,13 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
     ("label_vectors", "prodigy"): (TEXT,),
     ("label_vectors", "votes"): (("it holds answers alone", answers_alone),),
 }
-"""What a format changes, each with its reason. What is not declared comes back as it was."""
+"""Changes that a format makes, each with its reason. What is not declared comes back as it was."""
 ONE_WAY = {
     ("one_label", "probabilities"): "probabilities of a model are no candidates",
     ("one_label", "labelstudio-config"): "a labelling interface holds no rows",
     ("label_vectors", "labelstudio-config"): "a labelling interface holds no rows",
 }
-"""Formats that nobody reads back, with the reason."""
+"""Formats that no one reads back, with the reason."""
 FORMATS = [(kind.NAME, name) for kind in kinds.KINDS.values() for name in kind.FORMATS]
 """All of the registry: a new format is held to this without a line here."""
 
@@ -441,13 +441,13 @@ def again(made: Generated, name: str) -> Facts:
 @given(st.data())
 def test_format_brings_back_what_it_does_not_declare(kind: str, name: str, data: st.DataObject) -> None:
     made = data.draw(generated(kind))
-    # Numbers of a few rows may stand in any column of the table that the votes are joined to.
+    # Numbers of a few rows may be in any column of the table that the votes are joined to.
     assume(name != "votes" or made.table.roles.id is not None)
     wanted = left_of(made)
     for _, change in DECLARED.get((kind, name), ()):
         wanted = change(wanted, made)
     if len(wanted.classes) < 2:
-        with pytest.raises(TableError):  # nothing is left to decide, or nobody has said anything
+        with pytest.raises(TableError):  # nothing is left to decide, or no one has said anything
             again(made, name)
         return
     found = again(made, name)

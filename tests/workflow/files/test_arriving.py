@@ -34,7 +34,7 @@ from workflow.kinds.one_label.build import keep_graph
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# Files on their way to the disk: what is kept of them, whose they are, how much may lie there, and when it
+# Files on their way to the disk: what is kept of them, whose they are, how much may be there, and when it
 # goes
 
 
@@ -74,7 +74,7 @@ def lying(folder: Path) -> list[int]:
     return sorted(path.stat().st_size for path in folder.iterdir())
 
 
-def test_a_file_lies_on_the_disk_for_whose_it_is_alone(store: Arrivals, folder: Path) -> None:
+def test_file_is_on_disk_for_whose_it_is_alone(store: Arrivals, folder: Path) -> None:
     file = send(store, folder, ADA, b"id,labels\n")
     assert (file.name, file.size, file.path.read_bytes()) == ("birds.csv", 10, b"id,labels\n")
     assert file.path.parent == folder
@@ -88,16 +88,16 @@ def test_a_file_lies_on_the_disk_for_whose_it_is_alone(store: Arrivals, folder: 
     assert lying(folder) == []
 
 
-def test_a_key_may_stand_in_the_name_of_a_box(store: Arrivals, folder: Path) -> None:
+def test_key_may_are_in_name_of_box(store: Arrivals, folder: Path) -> None:
     """Streamlit refuses a component whose name holds "__": one key in 130 did while they were base64."""
     assert set(send(store, folder, ADA, b"").key) <= set("0123456789abcdef")
 
 
-def test_an_empty_file_is_one(store: Arrivals, folder: Path) -> None:
+def test_empty_file_is_one(store: Arrivals, folder: Path) -> None:
     assert send(store, folder, ADA, b"").path.read_bytes() == b""
 
 
-def test_what_breaks_off_leaves_nothing(store: Arrivals, folder: Path) -> None:
+def test_interrupted_work_leaves_no_trace(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "birds.csv", 10, ROOM)
     coming.write(b"first half")
     assert len(lying(folder)) == 1
@@ -107,7 +107,7 @@ def test_what_breaks_off_leaves_nothing(store: Arrivals, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("announced", [None, 5, 101, 10**15])
-def test_a_file_too_large_is_refused_announced_or_not(
+def test_file_too_large_is_refused_announced_or_not(
     store: Arrivals, folder: Path, announced: int | None
 ) -> None:
     with pytest.raises(TooLarge, match=r"^The file is larger than .* MB\. Fix: "):
@@ -116,7 +116,7 @@ def test_a_file_too_large_is_refused_announced_or_not(
     assert send(store, folder, ADA, b"x" * 100).size == 100
 
 
-def test_one_at_a_time_of_a_person(store: Arrivals, folder: Path) -> None:
+def test_one_at_a_time_of_person(store: Arrivals, folder: Path) -> None:
     first = store.begin(folder, ADA, "a", None, ROOM)
     with pytest.raises(OneAtATime, match="on its way"):
         store.begin(folder, ADA, "b", None, ROOM)
@@ -126,7 +126,7 @@ def test_one_at_a_time_of_a_person(store: Arrivals, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_the_oldest_of_a_person_s_files_give_way(
+def test_oldest_of_person_s_files_give_way(
     store: Arrivals, folder: Path, clock: Clock, announced: bool
 ) -> None:
     files = []
@@ -152,9 +152,7 @@ def test_more_than_one_person_may_have_is_refused(store: Arrivals, folder: Path)
     coming.end()
 
 
-def test_all_together_have_a_limit_and_nobody_s_files_give_way_to_others(
-    store: Arrivals, folder: Path
-) -> None:
+def test_all_together_have_limit_and_no_one_s_files_give_way_to_others(store: Arrivals, folder: Path) -> None:
     files = {person: send(store, folder, person, b"x" * 100) for person in (ADA, BOB)}
     with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
         send(store, folder, EVE, b"x" * 21, 21)
@@ -184,9 +182,7 @@ def test_what_another_server_has_there_counts(store: Arrivals, folder: Path) -> 
     store.begin(folder, ADA, "a", 20, ROOM).end()
 
 
-def test_the_database_keeps_room_on_the_disk(
-    store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_database_keeps_room_on_disk(store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Usage:
         free = SPARE + 9
 
@@ -196,7 +192,7 @@ def test_the_database_keeps_room_on_the_disk(
     store.begin(folder, ADA, "a", 9, ROOM).end()
 
 
-def test_a_disk_that_cannot_be_written_is_said(store: Arrivals, tmp_path: Path) -> None:
+def test_disk_that_cannot_be_written_is_reported(store: Arrivals, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NoRoom, match="cannot be written"):
         store.begin(tmp_path / "file" / "uploads", ADA, "a", 1, ROOM)
@@ -207,7 +203,7 @@ def test_a_disk_that_cannot_be_written_is_said(store: Arrivals, tmp_path: Path) 
     coming.end()
 
 
-def test_a_disk_that_is_full_at_the_end_is_said(store: Arrivals, folder: Path) -> None:
+def test_disk_that_is_full_at_end_is_reported(store: Arrivals, folder: Path) -> None:
     coming = store.begin(folder, ADA, "a", 1, ROOM)
     coming.write(b"x")
     full: Any = open("/dev/full", "wb")  # noqa: PTH123, SIM115
@@ -233,19 +229,19 @@ def test_it_goes_once_no_page_asks_for_it(store: Arrivals, folder: Path, clock: 
     assert store.find(ADA, file.key) is None
 
 
-def test_a_file_that_somebody_removed_is_not_here_any_more(store: Arrivals, folder: Path) -> None:
+def test_file_that_someone_removed_is_not_here_any_more(store: Arrivals, folder: Path) -> None:
     file = send(store, folder, ADA, b"x")
     file.path.unlink()
     assert store.find(ADA, file.key) is None
 
 
-def test_the_end_of_the_process_removes_all(store: Arrivals, folder: Path) -> None:
+def test_end_of_process_removes_all(store: Arrivals, folder: Path) -> None:
     send(store, folder, ADA, b"x")
     store.close()
     assert lying(folder) == []
 
 
-def test_what_a_killed_server_left_goes_once_it_is_old(folder: Path) -> None:
+def test_leftovers_of_killed_server_goes_once_it_is_old(folder: Path) -> None:
     clear(folder)  # there is none yet
     folder.mkdir()
     for name, age in (("old", KEPT + 60), ("young", KEPT - 60)):
@@ -255,7 +251,7 @@ def test_what_a_killed_server_left_goes_once_it_is_old(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["young"]
 
 
-def test_many_people_at_once_never_pass_the_limit(folder: Path) -> None:
+def test_many_people_at_once_never_pass_limit(folder: Path) -> None:
     store, most, seen = Arrivals(), Room(file=60, person=60, all=200), []
 
     def work(person: int) -> None:
@@ -304,7 +300,7 @@ def test_names_are_words_and_no_paths(name: str, plain: str) -> None:
     assert plain_name(name) == plain
 
 
-# What a killed process has left in the data folder goes; what others are at does not
+# Leftovers of a killed process in the data folder are removed; what others are at does not
 
 
 NAMES = (".restoring-abc", ".bringing-abc", ".winnow.sqlite3.restored")
@@ -326,15 +322,15 @@ def names(home: Path) -> set[str]:
     return {path.name for path in home.iterdir()}
 
 
-def test_a_start_removes_what_is_older_than_a_day(tmp_path: Path) -> None:
+def test_start_removes_what_is_older_than_a_day(tmp_path: Path) -> None:
     lay(tmp_path, stored.DAY + 60)
-    (tmp_path / "of somebody else").mkdir()
+    (tmp_path / "of someone else").mkdir()
     reopened(tmp_path).close()
     assert not names(tmp_path) & set(NAMES)
-    assert "of somebody else" in names(tmp_path)
+    assert "of someone else" in names(tmp_path)
 
 
-def test_a_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
+def test_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
     lay(tmp_path, 60)
     reopened(tmp_path).close()
     assert names(tmp_path) >= set(NAMES)
@@ -343,7 +339,7 @@ def test_a_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
 
 
 def test_what_was_half_written_in_its_folders_goes_and_all_else_stays(tmp_path: Path) -> None:
-    """Of tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
+    """For tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
     settings = settings_of(tmp_path)
     gone = [
         *(".doctor-abcdefgh", ".winnow.sqlite3.rescued-7-9.123", "tables/.new-abc_d.part"),
@@ -382,7 +378,7 @@ def there_is_no_time(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])
-def test_what_is_begun_is_called_as_what_is_removed(
+def test_what_starts_is_called_as_what_is_removed(
     what: str, home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill at the moment at which it gets its name."""
@@ -401,7 +397,7 @@ def test_what_is_begun_is_called_as_what_is_removed(
     assert not left.exists()
 
 
-def test_a_database_that_lies_elsewhere_has_its_own_removed_and_no_more(tmp_path: Path) -> None:
+def test_database_that_lies_elsewhere_has_its_own_removed_and_no_more(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (ours, other) = (elsewhere / ".a.sqlite3.restored", elsewhere / ".b.sqlite3.restored")

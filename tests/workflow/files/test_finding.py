@@ -62,7 +62,7 @@ def files_in(folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> None:
+def test_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> None:
     names = {kept(picture(n)) for n in range(6)} | {kept(WAV, "wav")}
     assert files_in(home.media_dir) == names
     for path in home.media_dir.rglob("*.png"):
@@ -71,9 +71,7 @@ def test_the_files_named_are_kept_once_and_no_others(home: Home, birds: int) -> 
     assert all(path.is_dir() and len(path.name) == 2 for path in home.media_dir.iterdir())
 
 
-def test_a_question_shows_its_picture_and_its_recording_by_address(
-    home: Home, owner: int, birds: int
-) -> None:
+def test_question_shows_its_picture_and_its_recording_by_address(home: Home, owner: int, birds: int) -> None:
     seen = {}
     for row in range(12):
         view = loop.ask_next(Seat(home, owner, birds), row).view
@@ -83,7 +81,7 @@ def test_a_question_shows_its_picture_and_its_recording_by_address(
     assert seen[8][0] == seen[2][0]
 
 
-def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
+def test_who_may_see_file(home: Home, owner: int, birds: int) -> None:
     name = kept(picture(2))
     path, content_type = media.find(Seat(home, owner), name)
     assert (path.read_bytes(), content_type) == (picture(2), "image/png")
@@ -113,7 +111,7 @@ def test_who_may_see_a_file(home: Home, owner: int, birds: int) -> None:
         media.find(Seat(home, owner), name)
 
 
-def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
+def test_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
 
     ada = annotator(home, owner, "Ada")
     team.disable_person(Seat(home, owner), ada)
@@ -123,7 +121,7 @@ def test_a_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> N
         assert people.find(session, ada) is not None
 
 
-def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int, birds: int) -> None:
+def test_files_of_project_in_bin_are_not_exported(home: Home, owner: int, birds: int) -> None:
     from datetime import UTC, datetime
 
     with home.database.write() as session:
@@ -132,7 +130,7 @@ def test_files_of_a_project_in_the_bin_are_not_given_out(home: Home, owner: int,
         media.find(Seat(home, owner), kept(picture(2)))
 
 
-def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, owner: int, birds: int) -> None:
+def test_learner_is_rebuilt_with_its_pictures_after_restart(home: Home, owner: int, birds: int) -> None:
     with opened(home, owner, birds) as learner:
         before = learner.label_distributions
     again = open_home(home.settings)
@@ -145,7 +143,7 @@ def test_the_learner_is_rebuilt_with_its_pictures_after_a_restart(home: Home, ow
         again.close()
 
 
-def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, birds: int) -> None:
+def test_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, birds: int) -> None:
     before = files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"}
     other = make_zip({"t.csv": b"candidates,image\na|b,x.png\nb,x.png\n", "x.png": picture(50)})
     with pytest.raises(ProjectNameError):
@@ -153,7 +151,7 @@ def test_a_refused_name_keeps_nothing_of_a_second_zip(home: Home, owner: int, bi
     assert files_in(home.settings.home) - {"winnow.sqlite3-wal", "winnow.sqlite3-shm"} == before
 
 
-def test_a_disk_that_fills_leaves_no_file_under_a_name(
+def test_disk_that_fills_leaves_no_file_under_name(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, given = table_of(), KeptFiles.open
@@ -175,7 +173,7 @@ def test_a_disk_that_fills_leaves_no_file_under_a_name(
     assert importing.create(Seat(home, owner), "birds", table, SETTINGS) == 1
 
 
-def test_what_came_out_of_the_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
+def test_what_came_out_of_zip_is_let_go_once_its_files_are_kept(home: Home, owner: int) -> None:
     table = table_of()
     with pytest.raises(ProjectNameError):
         importing.create(Seat(home, owner), "", table, SETTINGS)
@@ -186,13 +184,13 @@ def test_what_came_out_of_the_zip_is_let_go_once_its_files_are_kept(home: Home, 
     assert not folder.exists()
 
 
-def test_a_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
+def test_file_kept_before_is_not_written_again(home: Home, owner: int, birds: int) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")}
     importing.create(Seat(home, owner), "more", table_of(), SETTINGS)
     assert {path: path.stat().st_mtime_ns for path in home.media_dir.rglob("*.png")} == stamps
 
 
-def test_the_export_has_the_names_of_the_file_as_it_came(home: Home, owner: int, birds: int) -> None:
+def test_export_has_names_of_file_as_it_came(home: Home, owner: int, birds: int) -> None:
     frame = exported(home, owner, birds)
     assert list(frame["image"]) == [f"pictures/{n}.png" for n in range(12)]
     assert list(frame["song"])[3] == "call.wav"
@@ -205,7 +203,7 @@ def put_back(home: Home, folder: Path) -> None:
 
 
 @on_sqlite
-def test_a_backup_is_a_home_with_its_pictures(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
+def test_backup_is_home_with_its_pictures(home: Home, owner: int, birds: int, tmp_path: Path) -> None:
     put_back(home, tmp_path)
     assert files_in(tmp_path / "copy" / "media") == files_in(home.media_dir)
     restored = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "copy")}))
@@ -229,7 +227,7 @@ def test_one_bad_file_refuses_all(home: Home) -> None:
     assert not home.media_dir.exists()
 
 
-def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -> None:
+def test_zip_without_table_is_refused_and_csv_still_read(tmp_path: Path) -> None:
     with pytest.raises(importing.TableError, match="no CSV file"):
         importing.read_upload(make_zip({"a.png": picture()}))
     (tmp_path / "birds.csv").write_text("candidates,w\na|b,1\nb,2\n")
@@ -238,7 +236,7 @@ def test_a_zip_without_a_table_is_refused_and_a_csv_still_read(tmp_path: Path) -
     assert len(importing.read_upload(tmp_path / "birds.zip").cells) == 12
 
 
-def test_taking_the_picture_column_for_something_else_asks_for_no_picture_features() -> None:
+def test_taking_picture_column_for_something_else_asks_for_no_picture_features() -> None:
     upload = importing.read_upload(ZIP)
     guess = upload.suggest_roles()
     assert guess.image_features
@@ -246,7 +244,7 @@ def test_taking_the_picture_column_for_something_else_asks_for_no_picture_featur
     assert (chosen.image, chosen.image_features) == (None, False)
 
 
-def test_pictures_of_rows_that_come_later_are_kept_and_shown_beside_the_others(
+def test_pictures_of_rows_that_come_later_are_kept_and_shown_next_to_the_others(
     home: Home, owner: int, birds: int
 ) -> None:
     """The same name in the second zip is another picture, and stays one."""
@@ -262,7 +260,7 @@ def test_pictures_of_rows_that_come_later_are_kept_and_shown_beside_the_others(
         assert learner.table.media.images[[0, 12]].tolist() == [kept(picture(0)), kept(picture(50))]
 
 
-def test_who_may_see_a_picture_may_see_it_small_and_a_recording_has_none(
+def test_who_may_see_picture_may_see_it_small_and_recording_has_none(
     home: Home, owner: int, birds: int
 ) -> None:
     name = kept(picture(2))
@@ -280,7 +278,7 @@ def test_who_may_see_a_picture_may_see_it_small_and_a_recording_has_none(
         media.find_small(Seat(home, owner), kept(picture(4)))
 
 
-def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: Home, owner: int) -> None:
+def test_lists_have_small_picture_of_each_row_and_mark_for_recordings(home: Home, owner: int) -> None:
     rows = ("a,wren|robin,a.png,,1", "b,robin,,call.wav,2", "c,robin,,,3", "d,wren,a.png,call.wav,4")
     csv = "\n".join(("id,candidates,image,song,n", *rows, "")).encode()
     table = table_of(make_zip({"t.csv": csv, "a.png": picture(1), "call.wav": WAV}))
@@ -296,9 +294,7 @@ def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: 
         media.small_addresses(Seat(home, 999, seat.project_id), [0])
 
 
-def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
-    home: Home, owner: int
-) -> None:
+def test_project_without_pictures_has_no_small_ones_and_row_of_it_is_shown(home: Home, owner: int) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
     seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
     assert media.small_pictures(seat, [0, 1]) is None
@@ -310,7 +306,7 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
             media.row_of(seat, wrong)
 
 
-def test_a_picture_in_its_cell_is_its_own_small_address_where_it_is_short(home: Home, owner: int) -> None:
+def test_picture_in_its_cell_is_its_own_small_address_if_it_is_short(home: Home, owner: int) -> None:
     short, long = (f"data:image/png;base64,{'A' * size}" for size in (40, media.SHORT))
     rows = (f'r{n},{"wren|robin" if n % 2 else "wren"},"{long if n == 1 else short}",{n}\n' for n in range(4))
     csv = f"id,candidates,image,n\n{''.join(rows)}"
@@ -321,7 +317,7 @@ def test_a_picture_in_its_cell_is_its_own_small_address_where_it_is_short(home: 
     assert media.small_pictures(seat, [0, 1, 2]) == (short, long, short)
 
 
-def test_lists_have_the_beginning_of_each_text_on_one_line(home: Home, owner: int) -> None:
+def test_lists_have_beginning_of_each_text_on_one_line(home: Home, owner: int) -> None:
     long = "word " * 100
     table = LabelTable.read_csv(
         f'id,candidates,text\na,wren|robin,"two\n  lines"\nb,robin|wren,\nc,wren,{long}\n'.encode(),
@@ -335,7 +331,7 @@ def test_lists_have_the_beginning_of_each_text_on_one_line(home: Home, owner: in
 
 
 @on_sqlite
-def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
+def test_several_pictures_of_row_go_the_whole_way(home: Home, owner: int, tmp_path: Path) -> None:
     """From the upload to the question, the file route, a restart, a backup and the export."""
     rows = "".join(
         f"r{n},wren|robin,pictures/{n % 6}.png|pictures/{(n + 1) % 6}.png,North {n}\n" for n in range(12)
@@ -364,7 +360,7 @@ def test_several_pictures_of_a_row_go_the_whole_way(home: Home, owner: int, tmp_
     assert list(exported(home, owner, number)["image"])[5] == "pictures/5.png|pictures/0.png"
 
 
-def test_a_question_names_the_files_of_the_row_that_is_likely_to_come(home: Home, owner: int) -> None:
+def test_question_names_files_of_row_that_is_likely_to_come(home: Home, owner: int) -> None:
     seat = Seat(home, owner, segments_project(home, owner))
     first = loop.next_question(seat)
     assert first.view.segment is not None
@@ -381,7 +377,7 @@ def test_a_question_names_the_files_of_the_row_that_is_likely_to_come(home: Home
     assert len(seen) == 4
 
 
-def test_a_blind_check_that_is_due_next_is_likely_to_come(home: Home, owner: int) -> None:
+def test_blind_check_that_is_due_next_is_likely_to_come(home: Home, owner: int) -> None:
     seat = Seat(home, owner, segments_project(home, owner, control_share=0.5))
     asked = set()
     for _ in range(8):
@@ -393,7 +389,7 @@ def test_a_blind_check_that_is_due_next_is_likely_to_come(home: Home, owner: int
     assert len(asked) > 1
 
 
-def test_what_is_before_somebody_else_is_not_likely_to_come(home: Home, owner: int) -> None:
+def test_what_is_before_someone_else_is_not_likely_to_come(home: Home, owner: int) -> None:
     project = segments_project(home, owner)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
     likely = loop.next_question(seat).coming
@@ -402,7 +398,7 @@ def test_what_is_before_somebody_else_is_not_likely_to_come(home: Home, owner: i
     assert again.coming.row not in (likely.row, again.view.row)
 
 
-def test_the_last_question_and_rows_without_files_have_nothing_to_come(
+def test_last_question_and_rows_without_files_have_nothing_to_come(
     home: Home, owner: int, project: int
 ) -> None:
     assert loop.next_question(Seat(home, owner, project)).coming is None
@@ -423,12 +419,12 @@ def upload() -> importing.LabelTable:
     return checked.table
 
 
-def test_two_letters_of_a_name_are_its_folder(tmp_path: Path) -> None:
+def test_two_letters_of_name_are_its_folder(tmp_path: Path) -> None:
     assert stored.path_of(tmp_path, "abcd.png") == tmp_path / "ab" / "abcd.png"
     assert stored.address("abcd.png") == "files/abcd.png"
 
 
-def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path: Path) -> None:
+def test_every_file_that_table_names_is_kept_and_twice_is_harmless(tmp_path: Path) -> None:
     table, folder = upload(), tmp_path / "media"
     stored.keep(folder, table)
     names = table.media.kept_names()
@@ -441,7 +437,7 @@ def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path:
     assert not list(folder.glob(".new-*"))
 
 
-def test_where_one_cannot_be_read_none_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_one_cannot_be_read_none_has_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
     real = KeptFiles.open

@@ -39,7 +39,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Spectrograms: what may be asked, where a tone stands in the picture, what is kept of them and for how long
+# Spectrograms: what may be asked, where a tone is in the picture, what is kept of them and for how long
 
 
 NAME = kept(RECORDINGS["calls/0.wav"], "wav")
@@ -91,7 +91,7 @@ def test_parameters_are_read(query: dict[str, str], asked: Asked) -> None:
         ({"width": "99999"}, "Got 'width'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_words(query: dict[str, str], words: str) -> None:
+def test_input_that_cannot_be_meant_is_refused_in_words(query: dict[str, str], words: str) -> None:
     with pytest.raises(BadRequestError) as refused:
         Asked.of(query)
     assert words in str(refused.value)
@@ -106,7 +106,7 @@ def test_the_same_picture_has_the_same_key_and_others_have_others() -> None:
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-def test_a_tone_stands_where_its_frequency_is(spectrograms_seat: Seat, scale: str) -> None:
+def test_tone_stands_if_its_frequency_is(spectrograms_seat: Seat, scale: str) -> None:
     drawn = spectrograms.draw(spectrograms_seat, NAME, Asked(4, 6, scale))
     grey, edges = grey_of(drawn), drawn.edges
     assert grey.shape == (HEIGHT, WIDTH)
@@ -121,7 +121,7 @@ def test_a_tone_stands_where_its_frequency_is(spectrograms_seat: Seat, scale: st
     assert frequency == pytest.approx(3_000, rel=0.03)
 
 
-def test_what_begins_late_is_drawn_to_the_right(home: Home, owner: int) -> None:
+def test_what_begins_late_is_drawn_to_right(home: Home, owner: int) -> None:
     late = tone(8, begins=5.0)
     files_project(home, owner, {"late.wav": late})
     drawn = spectrograms.draw(Seat(home, owner), kept(late, "wav"), Asked())
@@ -131,7 +131,7 @@ def test_what_begins_late_is_drawn_to_the_right(home: Home, owner: int) -> None:
     assert seconds == pytest.approx(5, abs=0.05)
 
 
-def test_of_a_long_recording_the_first_minute_is_drawn(home: Home, owner: int) -> None:
+def test_of_long_recording_first_minute_is_drawn(home: Home, owner: int) -> None:
     long = tone(100, rate=2_000, hertz=500)
     files_project(home, owner, {"long.wav": long})
     seat = Seat(home, owner)
@@ -143,14 +143,14 @@ def test_of_a_long_recording_the_first_minute_is_drawn(home: Home, owner: int) -
     assert (end.t0, end.t1) == (70 - AROUND, 100)
 
 
-def test_a_recording_made_for_bats_is_drawn_to_its_highest_frequency(home: Home, owner: int) -> None:
+def test_recording_made_for_bats_is_drawn_to_its_highest_frequency(home: Home, owner: int) -> None:
     bats, birds = tone(1, hertz=45_000, rate=192_000), tone(1, rate=48_000)
     files_project(home, owner, {"bats.wav": bats, "birds.wav": birds})
     tops = [spectrograms.draw(Seat(home, owner), kept(one, "wav"), Asked()).edges.f1 for one in (bats, birds)]
     assert tops == [96_000, spectrograms.HEARD]
 
 
-def test_a_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(4, 6)
     assert spectrograms.kept(spectrograms_seat, NAME, asked) is None
     drawn = spectrograms.draw(spectrograms_seat, NAME, asked)
@@ -160,9 +160,7 @@ def test_a_picture_is_drawn_once(spectrograms_seat: Seat, monkeypatch: pytest.Mo
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(4, 6, "log")) is None
 
 
-def test_whoever_may_not_have_the_file_gets_no_picture_kept_or_not(
-    home: Home, owner: int, spectrograms_seat: Seat
-) -> None:
+def test_person_without_right_gets_no_picture(home: Home, owner: int, spectrograms_seat: Seat) -> None:
     spectrograms.draw(spectrograms_seat, NAME, Asked())
     ada = team.redeem_link(home, team.make_link(spectrograms_seat, "Ada"))
     assert ada
@@ -179,7 +177,7 @@ def test_whoever_may_not_have_the_file_gets_no_picture_kept_or_not(
 @pytest.mark.parametrize(
     "data", [WAV, WAV[:30], b"RIFF\xff\xff\xff\xffWAVEfmt \xff\xff\xff\x7f" + bytes(40), tone(1)[:44]]
 )
-def test_what_cannot_be_decoded_is_said_and_not_kept(
+def test_input_that_cannot_be_decoded_is_reported_and_not_kept(
     home: Home, owner: int, spectrograms_seat: Seat, data: bytes
 ) -> None:
     path = home.media_dir / NAME[:2] / NAME
@@ -189,7 +187,7 @@ def test_what_cannot_be_decoded_is_said_and_not_kept(
     assert not cached(home)
 
 
-def test_a_picture_is_no_recording(home: Home, owner: int) -> None:
+def test_picture_is_not_recording(home: Home, owner: int) -> None:
     table = table_of(
         make_zip({"t.csv": b"candidates,image\na|b,x.png\nb|a,x.png\na,x.png\n", "x.png": picture(3)})
     )
@@ -198,7 +196,7 @@ def test_a_picture_is_no_recording(home: Home, owner: int) -> None:
         spectrograms.draw(Seat(home, owner), kept(picture(3)), Asked())
 
 
-def test_a_segment_beyond_the_recording_is_said(spectrograms_seat: Seat) -> None:
+def test_segment_beyond_recording_is_reported(spectrograms_seat: Seat) -> None:
     with pytest.raises(NotDrawnError, match="ends at 10 s"):
         spectrograms.draw(spectrograms_seat, NAME, Asked(11, 12))
     assert spectrograms.draw(spectrograms_seat, NAME, Asked(9, 12)).edges.t1 == 10
@@ -213,9 +211,7 @@ def test_many_at_once_leave_whole_pictures_alone(spectrograms_seat: Seat) -> Non
     assert [spectrograms.kept(spectrograms_seat, NAME, one) for one in asked[:3]] == drawn[:3]
 
 
-def test_the_cache_keeps_the_latest_that_fit(
-    spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_keeps_latest_that_fit(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     for second in range(4):
         spectrograms.draw(spectrograms_seat, NAME, Asked(second, second + 2))
         (latest,) = (
@@ -232,7 +228,7 @@ def test_the_cache_keeps_the_latest_that_fit(
     assert spectrograms.kept(spectrograms_seat, NAME, Asked(0, 2)) is None
 
 
-def test_pictures_of_silence_do_not_fill_the_cache_with_files(
+def test_pictures_of_silence_do_not_fill_cache_with_files(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     silence = tone(9)[:44] + bytes(len(tone(9)) - 44)
@@ -244,7 +240,7 @@ def test_pictures_of_silence_do_not_fill_the_cache_with_files(
     assert len(cached(home)) == 3
 
 
-def test_a_damaged_picture_is_drawn_anew(spectrograms_seat: Seat) -> None:
+def test_damaged_picture_is_redrawn(spectrograms_seat: Seat) -> None:
     drawn = spectrograms.draw(spectrograms_seat, NAME, Asked())
     (path,) = cached(spectrograms_seat.home)
     for damage in (b"", b"{}\n", b"not json\nxx", b"[1]\nxx", b'{"t0": 1}\nxx'):
@@ -253,9 +249,7 @@ def test_a_damaged_picture_is_drawn_anew(spectrograms_seat: Seat) -> None:
         assert spectrograms.draw(spectrograms_seat, NAME, Asked()) == drawn
 
 
-def test_a_full_disk_keeps_nobody_from_looking(
-    spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_does_not_stop_looking(spectrograms_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -265,7 +259,7 @@ def test_a_full_disk_keeps_nobody_from_looking(
 
 
 @on_sqlite
-def test_a_backup_leaves_out_what_can_be_drawn_again(spectrograms_seat: Seat, tmp_path: Path) -> None:
+def test_backup_leaves_out_what_can_be_drawn_again(spectrograms_seat: Seat, tmp_path: Path) -> None:
     spectrograms.draw(spectrograms_seat, NAME, Asked())
     making.make(spectrograms_seat.home, tmp_path / "backup.zip")
     with zipfile.ZipFile(tmp_path / "backup.zip") as made:
@@ -273,7 +267,7 @@ def test_a_backup_leaves_out_what_can_be_drawn_again(spectrograms_seat: Seat, tm
         assert not [name for name in made.namelist() if "cache" in name]
 
 
-# Small pictures: made once, kept under the name of the picture's content, made anew where they are gone
+# Small pictures: made once, kept under the name of the picture's content, rebuilt if they are gone
 
 
 LARGE = picture(1, "JPEG", (500, 300))
@@ -296,7 +290,7 @@ def thumbnails_kept(home: Home) -> list[Path]:
     return [path for path in home.thumbnails_dir.rglob("*") if path.is_file()]
 
 
-def test_it_is_made_once_and_kept_beside_no_other_file(
+def test_it_is_made_once_and_kept_next_to_no_other_file(
     home: Home, image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert thumbnail_of(home, image) == thumbnail(LARGE)
@@ -309,14 +303,14 @@ def test_it_is_made_once_and_kept_beside_no_other_file(
     assert thumbnail_of(home, image) == thumbnail(LARGE)
 
 
-def test_one_that_was_taken_away_is_made_anew(home: Home, image: Path) -> None:
+def test_one_that_was_removed_is_rebuilt(home: Home, image: Path) -> None:
     first = thumbnail_of(home, image)
     thumbnails_kept(home)[0].unlink()
     assert thumbnail_of(home, image) == first
     assert len(thumbnails_kept(home)) == 1
 
 
-def test_a_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -325,7 +319,7 @@ def test_a_full_disk_costs_time_alone(home: Home, image: Path, monkeypatch: pyte
     assert not thumbnails_kept(home)
 
 
-def test_a_kept_picture_and_the_same_in_a_cell_share_one_small_picture(home: Home, image: Path) -> None:
+def test_kept_picture_and_the_same_in_cell_share_one_small_picture(home: Home, image: Path) -> None:
     first = small_url(home, address(THUMBNAILS_NAME))
     kind, _, data = first.partition(",")
     assert kind == "data:image/webp;base64"
@@ -334,14 +328,14 @@ def test_a_kept_picture_and_the_same_in_a_cell_share_one_small_picture(home: Hom
     assert len(thumbnails_kept(home)) == 1
 
 
-def test_a_small_picture_in_a_cell_is_shown_as_it_is(home: Home) -> None:
+def test_small_picture_in_cell_is_shown_as_it_is(home: Home) -> None:
     small = url(picture(1, "JPEG"))
     assert len(small) <= SMALL_ENOUGH < len(url(LARGE))
     assert small_url(home, small) == small
     assert not home.thumbnails_dir.exists()
 
 
-def test_one_that_is_gone_or_damaged_is_left_out_of_a_list(home: Home, image: Path) -> None:
+def test_one_that_is_gone_or_damaged_is_left_out_of_list(home: Home, image: Path) -> None:
     broken = picture(2, "JPEG", (500, 300))[:2000]
     assert small_url(home, url(broken) + "A" * SMALL_ENOUGH) == ""
     assert small_url(home, address("0" * 64 + ".png")) == ""
@@ -353,12 +347,12 @@ def test_one_that_is_gone_or_damaged_is_left_out_of_a_list(home: Home, image: Pa
     assert media.CONTENT_TYPE == "image/webp"
 
 
-def test_the_address_of_a_small_picture_is_that_of_its_file(home: Home) -> None:
+def test_address_of_small_picture_is_that_of_its_file(home: Home) -> None:
     assert small_address(address(THUMBNAILS_NAME)) == f"files/{THUMBNAILS_NAME}/small"
     assert small_address(url(LARGE)) == url(LARGE)
 
 
-def test_a_recording_is_drawn_small_by_its_segment(home: Home) -> None:
+def test_recording_is_drawn_small_by_its_segment(home: Home) -> None:
     """Silence for three seconds, then a tone: a row's segment is drawn, of more than HEARD seconds the first."""
     name = "0" * 64 + ".wav"
     path = path_of(home.media_dir, name)

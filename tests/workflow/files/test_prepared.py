@@ -93,7 +93,7 @@ def only(files: PreparedFiles, whose: Whose = OWNER) -> PreparedFile:
     return one
 
 
-def test_a_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> None:
+def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> None:
     key = files.begin(tmp_path / "exports", OWNER, "birds.csv", rows(b"ab"))
     files.wait(key)
     assert only(files) == PreparedFile(key, "birds.csv", READY, 3, 3, 5, size=6)
@@ -102,7 +102,7 @@ def test_a_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> 
     assert found is not None
     path, name = found
     assert (path.read_bytes(), name, path.parent) == (b"ababab", "birds.csv", tmp_path / "exports")
-    assert path.parent.stat().st_mode & 0o777 == 0o700, "nobody else of this machine looks in"
+    assert path.parent.stat().st_mode & 0o777 == 0o700, "no one else of this machine looks in"
     assert len(key) >= 32
     assert files.fetch(OWNER, key) == found, "a download may be tried again"
 
@@ -134,7 +134,7 @@ def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_pa
     key = files.begin(tmp_path, OWNER, "birds.csv", held.taken())
     held.begun.wait()
     assert only(files) == PreparedFile(key, "birds.csv", WRITING, 1, 3, 5)
-    assert files.fetch(OWNER, key) is None, "half a file is nobody's"
+    assert files.fetch(OWNER, key) is None, "half a file is no one's"
     files.remove(OWNER, key)
     assert files.of(OWNER) == ()
     held.go_on.set()
@@ -143,7 +143,7 @@ def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_so_many_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
+def test_n_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
     held = [Held() for _ in range(AT_ONCE)]
     for number, one in enumerate(held):
         files.begin(tmp_path, OWNER, f"{number}.csv", one.taken())
@@ -177,7 +177,7 @@ def test_two_people_have_theirs_written_side_by_side(files: PreparedFiles, tmp_p
         assert found[0].read_bytes() == b"123"
 
 
-def test_a_second_of_the_same_name_takes_the_place_of_the_first(files: PreparedFiles, tmp_path: Path) -> None:
+def test_a_second_of_the_same_name_takes_place_of_first(files: PreparedFiles, tmp_path: Path) -> None:
     held = Held()
     files.begin(tmp_path, OWNER, "birds.csv", held.taken())
     held.begun.wait()
@@ -191,7 +191,7 @@ def test_a_second_of_the_same_name_takes_the_place_of_the_first(files: PreparedF
     assert [path.name for path in tmp_path.iterdir()] == [third]
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(
+def test_full_disk_is_reported_and_leaves_no_trace(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with full_disk():
@@ -209,7 +209,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(
     assert files.of(OWNER) == ()
 
 
-def test_what_a_writer_refuses_is_said(
+def test_what_writer_refuses_is_reported(
     files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def write(_file: BinaryIO, _tell: Tell) -> None:
@@ -220,7 +220,7 @@ def test_what_a_writer_refuses_is_said(
     assert "An export failed" in caplog.text
 
 
-def test_a_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
+def test_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
     files: PreparedFiles, clock: Clock, tmp_path: Path
 ) -> None:
     kept, fetched = (files.begin(tmp_path, OWNER, name, rows(b"x")) for name in ("kept.csv", "fetched.csv"))
@@ -239,14 +239,14 @@ def test_a_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_somebody_has_removed_is_not_there(files: PreparedFiles, tmp_path: Path) -> None:
+def test_file_that_someone_has_removed_is_not_there(files: PreparedFiles, tmp_path: Path) -> None:
     key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"x"))
     files.wait(key)
     (tmp_path / key).unlink()
     assert files.fetch(OWNER, key) is None
 
 
-def test_the_end_of_the_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
+def test_end_of_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
     files, held = PreparedFiles(clock), Held()
     done = files.begin(tmp_path, OWNER, "done.csv", rows(b"x"))
     files.wait(done)
@@ -258,7 +258,7 @@ def test_the_end_of_the_process_takes_all_with_it(clock: Clock, tmp_path: Path) 
     files.close()
 
 
-def test_what_a_killed_server_left_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
+def test_leftovers_of_killed_server_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
     clear(tmp_path / "none")
     for name in ("old", ".half.part", "new", ".begun.part"):
         (tmp_path / name).write_bytes(b"x")
@@ -284,7 +284,7 @@ def test_it_is_there_when_it_is_whole_and_not_before(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_block_has_ended(
+def test_bytes_are_on_disk_before_name_and_name_before_block_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, synced = tmp_path / "out.csv", []
@@ -301,7 +301,7 @@ def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_block_has
 
 
 @pytest.mark.parametrize("why", [KeyboardInterrupt, OSError, ValueError])
-def test_what_ends_early_leaves_what_was_there(tmp_path: Path, why: type[BaseException]) -> None:
+def test_work_that_ends_early_leaves_existing_data(tmp_path: Path, why: type[BaseException]) -> None:
     path = tmp_path / "out.csv"
     path.write_bytes(b"before")
 
@@ -316,7 +316,7 @@ def test_what_ends_early_leaves_what_was_there(tmp_path: Path, why: type[BaseExc
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     with (
         full_disk(),
         pytest.raises(OSError, match="File too large"),
@@ -326,12 +326,12 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "nowhere" / "out.csv"):
         pytest.fail("there is nothing to write into")
 
 
-def test_a_link_stays_one_and_a_device_is_written_as_it_is(tmp_path: Path) -> None:
+def test_link_stays_one_and_device_is_written_as_it_is(tmp_path: Path) -> None:
     real, link = tmp_path / "real.csv", tmp_path / "link.csv"
     real.write_bytes(b"before")
     link.symlink_to(real)
@@ -360,7 +360,7 @@ def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
 
 
-def test_a_folder_is_named_on_the_disk_with_all_above_it_that_were_missing(
+def test_folder_is_named_on_disk_with_all_above_it_that_were_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[tuple[int, bool]] = []

@@ -1,4 +1,4 @@
-"""What a process unpacks is gone with it, killed or not; that of a living one is left alone."""
+"""Unpacked files are removed with their process, killed or not; that of a living one is left alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def another(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
         yield process, Path(process.stdout.readline().strip())
 
 
-def test_a_folder_goes_with_who_made_it() -> None:
+def test_folder_goes_with_who_made_it() -> None:
     kept, closed = Scratch(), Scratch()
     (closed.path / "cells").touch()
     assert kept.path != closed.path
@@ -56,13 +56,13 @@ def test_a_folder_goes_with_who_made_it() -> None:
     assert not path.exists()
 
 
-def test_a_process_that_ends_leaves_nothing(place: Path) -> None:
+def test_process_that_ends_leaves_no_trace(place: Path) -> None:
     with another(place) as (_, path):
         assert path.is_dir()
     assert not path.exists()
 
 
-def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(place: Path) -> None:
+def test_leftovers_of_killed_process_is_removed_and_what_living_one_has_stays(place: Path) -> None:
     mine, other = Scratch(), place / "winnow-pg-1"
     other.mkdir()
     with another(place) as (killed, left), another(place) as (_, neighbours):
@@ -78,7 +78,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(p
     assert sorted(place.iterdir()) == sorted([mine.path, other])
 
 
-def test_no_process_that_is_started_holds_the_folder_of_another(place: Path) -> None:
+def test_no_process_that_is_started_holds_folder_of_another(place: Path) -> None:
     starts = (
         "import subprocess; subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'])\nprint("
     )
@@ -108,7 +108,7 @@ def test_links_and_folders_of_others_are_left_alone(place: Path, monkeypatch: py
     assert {path.name for path in place.iterdir()} == {"mine", f"{PREFIX}link", f"{PREFIX}file"}
 
 
-def test_a_folder_that_a_neighbour_removes_before_it_is_locked_is_made_again(
+def test_folder_that_neighbour_removes_before_it_is_locked_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held, moments = scratch._held, []
@@ -131,7 +131,7 @@ def test_a_folder_that_a_neighbour_removes_before_it_is_locked_is_made_again(
     assert made.path.is_dir()
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_cannot_be_made_is_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(place / "none"))
     with pytest.raises(FileNotFoundError):
         Scratch()

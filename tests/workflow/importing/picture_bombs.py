@@ -43,7 +43,7 @@ def chunk(kind: bytes, data: bytes, length: int | None = None) -> bytes:
 def png(
     width: int, height: int, *more: bytes, form: bytes = b"\x08\x02\0\0\0", data: bytes | None = None
 ) -> bytes:
-    """Of three bytes a point, or of this form; `more` stands before the data."""
+    """For three bytes a point, or of this form; `more` is before the data."""
     idat = zeros(10**6) if data is None else data
     head = chunk(b"IHDR", struct.pack(">II", width, height) + form)
     return b"\x89PNG\r\n\x1a\n" + head + b"".join(more) + chunk(b"IDAT", idat) + chunk(b"IEND", b"")
@@ -209,7 +209,7 @@ def scans(side: int, n: int, *, whole: bool = True) -> bytes:
 
 
 def exif_body(number: int) -> bytes:
-    """Of a preview: this many pictures are said to be there."""
+    """For a preview: this many pictures are said to be there."""
     tags = ((0xB000, 7, 4, 0x30303130), (0xB001, 4, 1, number), (0xB002, 7, 16, 0))
     return b"II*\0\x08\0\0\0" + struct.pack("<H", 3) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
 

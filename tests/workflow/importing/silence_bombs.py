@@ -32,7 +32,7 @@ _SUMS = {
 
 
 def check_sum(data: bytes, polynomial: int, bits: int) -> int:
-    """Of FLAC's frames and Ogg's pages: a cyclic redundancy check that begins with 0, high bits first."""
+    """For FLAC's frames and Ogg's pages: a cyclic redundancy check that begins with 0, high bits first."""
     value, table, mask = 0, _SUMS[polynomial, bits], (1 << bits) - 1
     for byte in data:
         value = (value << 8 ^ table[value >> (bits - 8) ^ byte]) & mask
@@ -60,7 +60,7 @@ def flac(hours: float, rate: int = RATE) -> bytes:
 
 
 def _coded(number: int) -> bytes:
-    """As UTF-8 would have it, also where there is no such character."""
+    """As UTF-8 would have it, also if there is no such character."""
     if number < 0x80:
         return bytes([number])
     more = 1

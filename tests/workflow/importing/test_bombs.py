@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 MOST_MB, MOST_SECONDS = 500, 20
 MOST_GROWN_MB, MOST_GROWN_BY_A_TABLE_MB = 60, 250
-"""What this process keeps after a file that was refused, and after one that became a table of 10,000 columns."""
+"""Memory of this process after a refused file, and after a table of 10,000 columns."""
 
 SAMPLE = [one for one in BOMBS if one.quick] + [one for one in BOMBS if not one.quick][::12]
 """Some of each kind; the others take minutes together."""
@@ -71,7 +71,7 @@ def defuse(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("bomb", SAMPLE, ids=lambda one: one.name)
-def test_a_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
+def test_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
@@ -81,7 +81,7 @@ def test_every_other_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture)
     defuse(bomb, caplog)
 
 
-def test_an_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "winnow")
     read_upload(ODD_FILES[0].data, ODD_FILES[0].file)
     before = resident_mb()
@@ -95,21 +95,21 @@ def test_an_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     assert resident_mb() - before < MOST_GROWN_MB
 
 
-def test_the_bombs_are_many_and_all_different() -> None:
+def test_bombs_are_many_and_all_different() -> None:
     assert len(BOMBS) >= 60
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(bomb.name for bomb in BOMBS).items() if count > 1] == []
     assert 10 <= sum(bomb.quick for bomb in BOMBS) <= 20
 
 
-# No picture and no recording costs more than its size allows, at import and when somebody looks: it is
-# shown, or words stand in its place, within 500 MB and 20 seconds of computing, and the next one is seen
+# No picture and no recording costs more than its size allows, at import and when someone looks: it is
+# shown, or words are in its place, within 500 MB and 20 seconds of computing, and the next one is seen
 
 
 MEDIA_BOMBS = [*PICTURES, *SOUNDS, *SILENCES]
 IMAGES = ("png", "gif", "webp", "jpg")
 MOST_MEDIA_MB, MOST_OF_A_HEAVY_ONE_MB, MOST_MEDIA_SECONDS = 500, 700, 20
-"""A picture of nearly fifty million points, which is taken, may have 500 MB beside what all jobs share."""
+"""A picture of nearly fifty million points, which is taken, may have 500 MB next to what all jobs share."""
 
 SPECTROGRAM = {
     "start": None,
@@ -122,7 +122,7 @@ SPECTROGRAM = {
 
 
 def imported(bomb: MediaBomb, data: bytes) -> list[str]:
-    """What is said of a zip whose rows name the file; nothing where it becomes a table."""
+    """The message about a zip whose rows name the file; nothing if it becomes a table."""
     name, column = f"x.{bomb.ending}", "image" if bomb.ending in IMAGES else "audio"
     table = f"candidates,{column}\na|b,{name}\nb,{name}\n".encode()
     try:
@@ -136,7 +136,7 @@ def imported(bomb: MediaBomb, data: bytes) -> list[str]:
 
 
 def seen(path: Path) -> list[str]:
-    """What is said in place of its picture; nothing where there is one."""
+    """Message in place of its image; nothing if there is one."""
     job, how = (
         ("small_picture", dict[str, Any]()) if path.suffix[1:] in IMAGES else ("spectrogram", SPECTROGRAM)
     )
@@ -171,7 +171,7 @@ MEDIA_SAMPLE = [one for one in MEDIA_BOMBS if not one.heavy][::6]
 
 
 @pytest.mark.parametrize("bomb", MEDIA_SAMPLE, ids=lambda one: one.name)
-def test_a_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_media_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     defuse_media(bomb, tmp_path, caplog)
 
 

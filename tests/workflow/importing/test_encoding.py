@@ -41,7 +41,7 @@ def table(*texts: str) -> LabelTable:
     return LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
 
 
-def test_encoders_are_folders_of_the_data_folder(home: Home) -> None:
+def test_encoders_are_folders_of_data_folder(home: Home) -> None:
     assert encoding.names(home) == ()
     with pytest.raises(EncoderError, match=r"encoders has none"):
         encoding.folder_of(home, "words")
@@ -56,14 +56,14 @@ def test_encoders_are_folders_of_the_data_folder(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../tables", "/etc", "notes.txt", "words/../words"])
-def test_nothing_but_a_name_that_is_listed_leads_to_a_folder(home: Home, name: str) -> None:
+def test_nothing_but_name_that_is_listed_leads_to_folder(home: Home, name: str) -> None:
     encoder(home.encoders_dir / "words", {"kind": "text"}, words_of("a"))
     with pytest.raises(EncoderError, match="No encoder is called"):
         encoding.folder_of(home, name)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".NPZ"])
-def test_vectors_are_written_by_the_names_of_the_rows(tmp_path: Path, ending: str) -> None:
+def test_vectors_are_written_by_names_of_rows(tmp_path: Path, ending: str) -> None:
     words = Encoder(encoder(tmp_path / "words", {"kind": "text"}, words_of("wren", "owl")))
     path = tmp_path / f"v{ending}"
     steps: list[tuple[int, int, str]] = []
@@ -75,7 +75,7 @@ def test_vectors_are_written_by_the_names_of_the_rows(tmp_path: Path, ending: st
     np.testing.assert_array_equal(found.values, [[0, 1], [np.nan, np.nan], [1, 0]])
 
 
-def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failure_leaves_existing_data(tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
     path.write_bytes(b"before")
     colors = Encoder(encoder(tmp_path / "colors", {"kind": "image", "size": 4}, mean_color()))
@@ -143,7 +143,7 @@ def test_one_that_takes_too_much_does_no_harm_to_the_others(
 
     def limit(job: str, given: Mapping[str, Any], *others: Any) -> Any:
         if "b" in given["keys"]:
-            raise MediaError("Reading it takes more than 350 MB.", "Save it anew.")
+            raise MediaError("Reading it takes more than 350 MB.", "Save it again.")
         return look(job, given, *others)
 
     monkeypatch.setattr(limited, "look", limit)
@@ -166,7 +166,7 @@ def encoding_requests_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, text_project(home, owner))
 
 
-def test_before_anything_there_is_only_the_folder(encoding_requests_seat: Seat) -> None:
+def test_before_anything_there_is_only_folder(encoding_requests_seat: Seat) -> None:
     found = encoding_requests.encoders(encoding_requests_seat)
     assert found.names == ()
     assert found.folder == str(encoding_requests_seat.home.encoders_dir)
@@ -183,7 +183,7 @@ def test_only_what_is_listed_can_be_asked_for(encoding_requests_seat: Seat, name
         offers.ask(encoding_requests_seat, name)
 
 
-def test_what_is_asked_for_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
+def test_request_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     first = latest(encoding_requests_seat)
     assert (first.state, first.asked_by, first.encoder) == (
@@ -211,7 +211,7 @@ def test_it_can_be_cancelled_and_asked_for_again(encoding_requests_seat: Seat) -
     assert not encoding_requests.encoders(encoding_requests_seat).cancelled
 
 
-def test_whether_a_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat) -> None:
+def test_whether_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat) -> None:
     offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     now, task = datetime.now(UTC), encoding_worker.TASK
 
@@ -253,7 +253,7 @@ def test_whether_a_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Se
     assert (found.done, found.total) == (3, 9)
 
 
-def test_the_outcome_of_the_latest_stays_beside_what_was_stored(encoding_requests_seat: Seat) -> None:
+def test_outcome_of_latest_stays_next_to_stored_data(encoding_requests_seat: Seat) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
@@ -273,7 +273,7 @@ def test_the_outcome_of_the_latest_stays_beside_what_was_stored(encoding_request
         assert found.cancelled == (end == "cancelled")
 
 
-def test_encodings_are_the_owners(encoding_requests_seat: Seat) -> None:
+def test_encodings_are_owners(encoding_requests_seat: Seat) -> None:
     words_encoder(encoding_requests_seat.home)
     ada = Seat(
         encoding_requests_seat.home,

@@ -70,12 +70,10 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
-# What it does
+# Its actions
 
 
-def test_what_was_asked_for_is_stored_once_in_the_name_of_who_asked(
-    seat: Seat, worker: EncodingWorker
-) -> None:
+def test_what_was_asked_for_is_stored_once_in_name_of_who_asked(seat: Seat, worker: EncodingWorker) -> None:
     assert anything_to_do(seat.home)
     assert worker.look()
     done = latest(seat)
@@ -118,7 +116,7 @@ def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
         assert [one.encoder for one in opened.learner.table.encoded] == ["words"]
 
 
-def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingWorker) -> None:
+def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorker) -> None:
     frame = text_frame()
     frame.loc[5, "text"] = ""
     table = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
@@ -135,7 +133,7 @@ def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingW
     assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
-def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
+def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = small_project(seat.home, seat.person_id, "other", model="plsvc", strategy="margin", train_every=1)
@@ -158,7 +156,7 @@ def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
 def test_encoding_comes_before_rest_of_comparison(
     home: Home, owner: int, worker: EncodingWorker, findings: Findings, own: bool
 ) -> None:
-    """A comparison that nobody asked for is not waited for; features that have changed are compared anew."""
+    """A comparison that no one asked for is not waited for; features that have changed are compared again."""
     automatic = {"model": "automatic", "train_seconds": 3600.0}
     compared = text_project(home, owner, "compared", **automatic)
     other = compared if own else text_project(home, owner, "other")
@@ -199,14 +197,14 @@ def test_models_are_compared_again_once_features_have_changed(
     worker.look()
     worker.look()
     assert not table_of(seat).encoded[0].missing.any(), "the new row is encoded"
-    assert latest_comparison(home, project) == second, "by the same encoder: nothing to compare anew"
+    assert latest_comparison(home, project) == second, "by the same encoder: nothing to compare again"
     encoding.back_to_words(seat)
     worker.look()
     assert latest_comparison(home, project).id > second.id
     assert len(findings.calls) == 3
 
 
-def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
+def test_between_two_notes_nothing_is_written_but_last_step_always_is(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 3600.0)
@@ -220,7 +218,7 @@ def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
 def test_who_asked_waits_for_no_comparison(
     home: Home, owner: int, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Models are compared before the first answer where nobody has chosen one; that may take minutes."""
+    """Models are compared before the first answer if no one has chosen one; that may take minutes."""
     seat = asked(home, owner, text_project(home, owner, model="automatic"))
     before: list[str] = []
     monkeypatch.setattr(ComparingWorker, "compare", lambda *_: before.append(latest(seat).state))
@@ -232,7 +230,7 @@ def test_who_asked_waits_for_no_comparison(
 
 
 @pytest.mark.parametrize("at", [16, 60])
-def test_what_is_cancelled_stores_nothing(
+def test_cancelled_work_stores_nothing(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     seen: list[int] = []
@@ -251,7 +249,7 @@ def test_what_is_cancelled_stores_nothing(
     assert not anything_to_do(seat.home)
 
 
-def test_what_is_cancelled_before_a_worker_begins_is_not_begun(
+def test_cancelled_work_before_worker_begins_is_not_begun(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = latest(seat)
@@ -261,7 +259,7 @@ def test_what_is_cancelled_before_a_worker_begins_is_not_begun(
     assert latest(seat).state == trained.CANCELLED
 
 
-def test_a_cancel_that_comes_after_the_last_step_is_too_late_and_the_page_says_so(
+def test_cancel_that_comes_after_last_step_is_too_late_and_page_says_so(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = more_rows.add_rows
@@ -289,7 +287,7 @@ def test_without_onnx_runtime_it_says_what_to_install(
     assert "Fix: pip install 'plcore[onnx]'" in failed
 
 
-def test_a_failure_says_why_and_the_others_go_on(
+def test_failure_says_why_and_the_others_continue(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker
 ) -> None:
     encoder(home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
@@ -326,7 +324,7 @@ def test_rows_that_come_while_others_are_encoded_are_encoded_too(
     np.testing.assert_array_equal(one.values, [*VECTORS, VECTORS[0]])
 
 
-def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, worker: EncodingWorker) -> None:
+def test_nothing_is_stored_in_name_of_without_right(home: Home, owner: int, worker: EncodingWorker) -> None:
     seat = asked(home, owner, text_project(home, owner))
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
@@ -339,7 +337,7 @@ def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, wo
     assert stored(seat) == []
 
 
-def test_a_project_that_is_put_away_waits(seat: Seat, worker: EncodingWorker) -> None:
+def test_project_that_is_unloaded_waits(seat: Seat, worker: EncodingWorker) -> None:
     managing.archive_project(seat)
     assert not anything_to_do(seat.home)
     worker.look()
@@ -382,14 +380,14 @@ def killed(seat: Seat) -> None:
         trained.note_encoding(session, one.id, 16, 60)
 
 
-def test_another_takes_up_what_a_worker_that_died_has_left(seat: Seat, worker: EncodingWorker) -> None:
+def test_another_takes_up_what_worker_that_died_has_left(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     worker.look()
     assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
 
-def test_nobody_takes_it_while_the_lease_lasts(seat: Seat, worker: EncodingWorker) -> None:
+def test_no_one_takes_it_while_lease_lasts(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     with seat.home.database.write() as session:
         soon = datetime.now(UTC) + timedelta(hours=1)
@@ -399,7 +397,7 @@ def test_nobody_takes_it_while_the_lease_lasts(seat: Seat, worker: EncodingWorke
     assert stored(seat) == []
 
 
-def test_a_worker_that_died_between_storing_and_saying_so_has_stored_once(
+def test_worker_that_died_between_storing_and_saying_so_has_stored_once(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -418,7 +416,7 @@ def test_a_worker_that_died_between_storing_and_saying_so_has_stored_once(
     assert len(stored(seat)) == 1
 
 
-def test_a_worker_that_slept_finds_that_another_has_done_it(
+def test_worker_that_slept_finds_that_another_has_done_it(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[int] = []
@@ -460,7 +458,7 @@ def test_what_costs_workers_rests_and_says_why(seat: Seat, worker: EncodingWorke
     assert latest(seat).state == trained.DONE, "another request is another attempt"
 
 
-def test_a_worker_told_to_end_leaves_it_and_no_death_is_counted(
+def test_worker_told_to_end_leaves_it_and_no_death_is_counted(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
@@ -475,7 +473,7 @@ def test_a_worker_told_to_end_leaves_it_and_no_death_is_counted(
     assert latest(seat).state == trained.DONE
 
 
-def test_a_database_that_is_away_fails_no_encoding(
+def test_database_that_is_away_fails_no_encoding(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object) -> None:
@@ -527,7 +525,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_rows_that_come_later_wait_as_the_mean_and_are_then_encoded_alone(
+def test_rows_that_come_later_wait_as_mean_and_are_then_encoded_alone(
     seat: Seat, worker: EncodingWorker, seen: list[str]
 ) -> None:
     worker.look()
@@ -585,7 +583,7 @@ def test_pictures_and_their_captions_each_have_vectors_and_later_rows_get_both(
     assert latest(seat).state == trained.DONE
 
 
-def test_records_of_a_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:
+def test_records_of_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     row = text_frame().iloc[0].to_dict() | {"id": "later", "text": KNOWN[2], "truth": ""}
     assert row_records.append_rows(seat, [{name: str(cell) for name, cell in row.items()}]).added == 1
@@ -620,7 +618,7 @@ def failed_long_ago(seat: Seat, hours: float) -> None:
     os.utime(seat.home.encoders_dir, (0, 0))
 
 
-def test_new_rows_wait_until_the_encoder_works_again(seat: Seat, worker: EncodingWorker) -> None:
+def test_new_rows_wait_until_encoder_works_again(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     folder = seat.home.encoders_dir
     (folder / "words").rename(folder.parent / "elsewhere")
@@ -648,7 +646,7 @@ def test_new_rows_wait_until_the_encoder_works_again(seat: Seat, worker: Encodin
     assert not anything_to_do(seat.home)
 
 
-def test_new_rows_of_another_column_wait_after_an_encoding_of_one(
+def test_new_rows_of_another_column_wait_after_encoding_of_one(
     home: Home, owner: int, worker: EncodingWorker
 ) -> None:
     """The encoder of one column is gone when another column is encoded: its new rows are not forgotten."""
@@ -674,7 +672,7 @@ def test_new_rows_of_another_column_wait_after_an_encoding_of_one(
     assert not anything_to_do(home)
 
 
-def test_failed_request_of_an_owner_is_not_tried_again(seat: Seat, worker: EncodingWorker) -> None:
+def test_failed_request_of_owner_is_not_tried_again(seat: Seat, worker: EncodingWorker) -> None:
     shutil.rmtree(seat.home.encoders_dir / "words")
     worker.look()
     assert latest(seat).state == trained.FAILED
@@ -683,7 +681,7 @@ def test_failed_request_of_an_owner_is_not_tried_again(seat: Seat, worker: Encod
     assert not anything_to_do(seat.home)
 
 
-def test_an_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker: EncodingWorker) -> None:
+def test_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     folder = seat.home.encoders_dir
     (folder / "words").rename(folder / "renamed")
@@ -695,7 +693,7 @@ def test_an_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, work
     np.testing.assert_array_equal(one.values[60], VECTORS[0])
 
 
-def test_rows_that_come_at_the_last_moment_are_asked_for_again(
+def test_rows_that_come_at_last_moment_are_asked_for_again(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = encoding.encode_new_rows
@@ -714,7 +712,7 @@ def test_rows_that_come_at_the_last_moment_are_asked_for_again(
     assert not table_of(seat).encoded[0].missing.any()
 
 
-def test_a_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
+def test_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
     seat: Seat, worker: EncodingWorker
 ) -> None:
     worker.look()
@@ -725,10 +723,10 @@ def test_a_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
     assert not anything_to_do(seat.home)
 
 
-# What is stored by encoder and content
+# Cache by encoder and content
 
 
-def test_a_worker_goes_on_after_the_last_batch_of_one_that_was_killed(
+def test_worker_continues_after_last_batch_of_one_that_was_killed(
     seat: Seat, worker: EncodingWorker, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -775,9 +773,7 @@ def test_damaged_stored_vectors_are_made_again(
     assert len(seen) == 120
 
 
-def test_vectors_of_the_encoders_unused_longest_go_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_of_encoders_unused_longest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vector = MadeVector(np.ones(500, dtype=np.float16), True)
     for place, name in enumerate("abc"):
         KeptVectors(tmp_path, name).keep({"text": vector})
@@ -791,7 +787,7 @@ def test_vectors_of_the_encoders_unused_longest_go_first(
 # Back to words
 
 
-def test_back_to_words_removes_the_vectors_and_says_so_in_the_log(seat: Seat, worker: EncodingWorker) -> None:
+def test_back_to_words_removes_vectors_and_says_so_in_log(seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     encoding.back_to_words(seat)
@@ -807,7 +803,7 @@ def test_back_to_words_removes_the_vectors_and_says_so_in_the_log(seat: Seat, wo
     assert [one.encoder for one in encoding_requests.encoders(seat).columns] == ["words"]
 
 
-def test_back_to_words_ends_an_encoding_that_runs(
+def test_back_to_words_ends_encoding_that_runs(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.look()
@@ -818,7 +814,7 @@ def test_back_to_words_ends_an_encoding_that_runs(
     assert table_of(seat).encoded == ()
 
 
-def test_back_to_words_holds_while_the_vectors_are_being_stored(
+def test_back_to_words_holds_while_vectors_are_being_stored(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All vectors are known when they are stored again: no batch is left in which a cancel would be noticed."""
@@ -837,7 +833,7 @@ def test_back_to_words_holds_while_the_vectors_are_being_stored(
     assert table_of(seat).encoded == ()
 
 
-def test_back_to_words_is_the_owners(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
+def test_back_to_words_is_owners(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     with pytest.raises(NotAllowed):

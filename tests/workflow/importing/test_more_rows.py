@@ -110,7 +110,7 @@ def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_sh
     assert counts_agreed(home, owner, project)[1] == 0
 
 
-def test_the_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: Seat) -> None:
+def test_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: Seat) -> None:
     home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     other = anew(home)
@@ -133,7 +133,7 @@ def test_the_log_says_who_added_how_many_and_other_processes_follow(more_rows_se
         assert learner.state(60).candidates in (("ant", "dog"), ("dog",))
 
 
-def test_a_second_press_and_a_file_looked_at_before_a_change_add_nothing(more_rows_seat: Seat) -> None:
+def test_a_second_press_and_file_looked_at_before_change_add_nothing(more_rows_seat: Seat) -> None:
     looked = more_rows.read_rows(more_rows_seat, upload(later(n=3)))
     assert more_rows.add_rows(more_rows_seat, looked) == 63
     with pytest.raises(more_rows.RowsError, match="have changed since this file was read"):
@@ -150,7 +150,7 @@ def test_a_second_press_and_a_file_looked_at_before_a_change_add_nothing(more_ro
         assert reading.project.n_rows == 63
 
 
-def test_names_in_the_new_rows_mean_the_classes_of_the_log(more_rows_seat: Seat) -> None:
+def test_names_in_new_rows_mean_classes_of_log(more_rows_seat: Seat) -> None:
     """An earlier name, the present one and a class added meanwhile: each is the class that it is in the project."""
 
     def change(*names: str) -> None:
@@ -180,7 +180,7 @@ def test_names_in_the_new_rows_mean_the_classes_of_the_log(more_rows_seat: Seat)
         ]
 
 
-def test_a_class_that_added_rows_may_have_is_not_taken_back(more_rows_seat: Seat) -> None:
+def test_class_that_added_rows_may_have_is_not_withdrawn(more_rows_seat: Seat) -> None:
     classes.change_classes(more_rows_seat, 0, "add", ["dog"])
     add(more_rows_seat, later(n=2).assign(candidates=["ant|dog", "dog|bee"], truth=""))
     view = classes.classes_view(more_rows_seat)
@@ -191,7 +191,7 @@ def test_a_class_that_added_rows_may_have_is_not_taken_back(more_rows_seat: Seat
         classes.change_classes(more_rows_seat, view.version, "rows", ["60"])
 
 
-def test_a_trained_model_goes_on_and_its_curve_stays(home: Home, owner: int) -> None:
+def test_trained_model_continues_and_its_curve_stays(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="plsvc", strategy="margin", control_share=0.2, test_share=0.25)
     seat = Seat(home, owner, project)
     worker = training.Worker(home, "one")
@@ -217,7 +217,7 @@ def test_a_trained_model_goes_on_and_its_curve_stays(home: Home, owner: int) -> 
         assert learner.curve[:2] == before
 
 
-def test_the_curve_of_a_class_that_was_added_by_itself_stays(home: Home, owner: int) -> None:
+def test_curve_of_class_that_was_added_by_itself_stays(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
     seat, worker = Seat(home, owner, project), training.Worker(home, "one")
     classes.change_classes(seat, 0, "add", ["dog"])
@@ -234,7 +234,7 @@ def test_the_curve_of_a_class_that_was_added_by_itself_stays(home: Home, owner: 
         assert learner.curve[:1] == before
 
 
-def test_rows_that_come_once_a_training_is_due_are_trained_on(home: Home, owner: int) -> None:
+def test_rows_that_come_once_training_is_due_are_trained_on(home: Home, owner: int) -> None:
     """A worker found it to be due, and waited: for its turn, or for another worker."""
     project = small_project(home, owner, model="plsvc", strategy="margin", test_share=0.25)
     (due,) = training.due(home)
@@ -290,7 +290,7 @@ def test_only_owners_add_rows(more_rows_seat: Seat) -> None:
         assert reading.project.n_rows == 60
 
 
-def test_a_full_disk_adds_nothing(more_rows_seat: Seat) -> None:
+def test_full_disk_adds_nothing(more_rows_seat: Seat) -> None:
     looked = more_rows.read_rows(more_rows_seat, upload(later()))
     with world.full_disk(), pytest.raises(more_rows.NotSaved, match="Nothing was stored"):
         more_rows.add_rows(more_rows_seat, looked)
@@ -312,7 +312,7 @@ def encoded(vectors: np.ndarray) -> ColumnVectors:
     return ColumnVectors("x", "words", "5a" * 32, directions_of(vectors))
 
 
-def test_vectors_that_the_project_had_before_come_back(more_rows_seat: Seat) -> None:
+def test_vectors_that_project_had_before_come_back(more_rows_seat: Seat) -> None:
     first, second = (encoded(np.array([[share, 1]] * 60)) for share in (0.25, 0.5))
     tables = []
     for vectors in (first, second, first):
@@ -380,7 +380,7 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
 
 
 def weighed(pool: Any) -> np.ndarray:
-    """What the candidates of every row weigh as they stand; where all weigh alike, the candidates."""
+    """Current weights of the candidates of every row; where all weigh alike, the candidates."""
     found = pool.weights_of(np.arange(len(pool.candidates)), pool.candidates)
     return np.asarray(pool.candidates if found is None else found, dtype=float)
 

@@ -56,7 +56,7 @@ def predictions_entries(seat: Seat) -> list:
     return log(seat.home, seat.project_id or 0)
 
 
-def test_scores_are_the_weights_and_one_entry_of_the_log(there: Seat) -> None:
+def test_scores_are_weights_and_one_entry_of_log(there: Seat) -> None:
     with there.learner() as opened:
         before, names = opened.learner.candidates.copy(), list(opened.learner.classes)
         first = opened.learner.table.candidates.copy()
@@ -75,7 +75,7 @@ def test_scores_are_the_weights_and_one_entry_of_the_log(there: Seat) -> None:
     assert np.array_equal(weights(Seat(anew(there.home), there.person_id, there.project_id)), now)
 
 
-def test_review_counts_the_rows_that_were_scored_alone(there: Seat) -> None:
+def test_review_counts_rows_that_were_scored_alone(there: Seat) -> None:
     add_predictions(there, SENT, "net", "k1")
     found = reviewing.scores(there, 0.1)
     assert found is not None
@@ -83,14 +83,14 @@ def test_review_counts_the_rows_that_were_scored_alone(there: Seat) -> None:
     assert found.total.seen.scored == 4, "ant and bee of row 1, cat and dog of r0"
 
 
-def test_the_same_again_stores_nothing_and_is_told_the_same(there: Seat) -> None:
+def test_the_same_again_stores_nothing_and_is_reported_the_same(there: Seat) -> None:
     first = add_predictions(there, SENT, "net", "k1")
     add_predictions(there, [ScoredRow(1, None, {"ant": 0.1, "bee": 0.9})], "net", "k2")
     now = weights(there)
     assert add_predictions(there, SENT, "net", "k1") == first, "also when others came meanwhile"
     assert np.array_equal(weights(there), now)
     assert len(predictions_entries(there)) == 2
-    assert add_predictions(there, SENT, "net", "k3").seq == 3, "under another key it is sent anew"
+    assert add_predictions(there, SENT, "net", "k3").seq == 3, "under another key it is sent again"
     assert weights(there)[1].max() == 0.7
 
 
@@ -102,7 +102,7 @@ def test_the_same_twice_at_once_is_stored_once(there: Seat) -> None:
 
 
 def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
-    """Of other programs, or of other parts of one: none is told to look at a file again."""
+    """For other programs, or of other parts of one: none is told to look at a file again."""
 
     def send(row: int) -> int:
         return add_predictions(there, [ScoredRow(row, None, {"ant": 0.25, "dog": 0.5})], "net", f"k{row}").seq
@@ -119,7 +119,7 @@ def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
     verify_project(there)
 
 
-def test_what_came_between_is_said_and_nothing_is_stored(
+def test_what_came_between_is_reported_and_nothing_is_stored(
     there: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stale(*_: object) -> None:
@@ -130,7 +130,7 @@ def test_what_came_between_is_said_and_nothing_is_stored(
         add_predictions(there, SENT, "net", "k1")
 
 
-def test_classes_go_by_every_name_they_ever_had(there: Seat) -> None:
+def test_classes_use_every_name_they_ever_had(there: Seat) -> None:
     classes.change_classes(there, classes.classes_view(there).version, "rename", ["ant", "gnu"])
     classes.change_classes(there, classes.classes_view(there).version, "merge", ["bee", "cat"])
     classes.change_classes(there, classes.classes_view(there).version, "add", ["emu"])
@@ -149,7 +149,7 @@ def test_classes_go_by_every_name_they_ever_had(there: Seat) -> None:
     verify_project(there)
 
 
-def test_answers_go_on_and_are_kept(there: Seat) -> None:
+def test_answers_continue_and_are_kept(there: Seat) -> None:
     shown = loop.next_question(there)
     loop.submit_answer(there, shown.token, "is", ["bee"])
     add_predictions(there, SENT, "net", "k1")
@@ -164,17 +164,17 @@ def test_answers_go_on_and_are_kept(there: Seat) -> None:
     [
         (ScoredRow(60, None, {}), "there is no row 60"),
         (ScoredRow(-1, None, {}), "there is no row -1"),
-        (ScoredRow(None, "nobody", {}), "there is no row_id 'nobody'"),
+        (ScoredRow(None, "nobody", {}), "there is no row_id 'no one'"),
         (ScoredRow(None, None, {}), "names no row, or two"),
         (ScoredRow(3, "r3", {}), "names no row, or two"),
         (ScoredRow(None, "r1", {}), "row 1 stands here twice"),
-        (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
+        (ScoredRow(3, None, {"nobody": 1}), "'no one' is not a class and never was"),
         (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
     ],
 )
-def test_what_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
+def test_input_that_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
     with pytest.raises(TableError, match=words) as refused:
         add_predictions(there, [*SENT, wrong], "net", "k1")
     assert "Fix:" in str(refused.value)
@@ -199,14 +199,14 @@ def test_label_vectors_take_none(home: Home, owner: int) -> None:
         add_predictions(seat, SENT, "net", "k1")
 
 
-def test_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
     monkeypatch.setattr(predictions, "with_scores", lambda *_: pytest.fail("read"))
     with pytest.raises(NotAllowed):
         add_predictions(eve, SENT, "net", "k1")
 
 
-def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
+def test_they_weigh_as_scores_of_file_do(home: Home, owner: int) -> None:
     """Whether they came with the file or later: the same weights, words, model and order of asking."""
     frame, scores = small_frame(), {}
     for row, sets in enumerate(frame["candidates"]):
@@ -240,7 +240,7 @@ def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
     assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
 
 
-# The crowd that voted before: who is how right, who guesses, how far they agree, and who is told of it
+# The crowd that voted before: who is how right, who guesses, inter-annotator agreement, and who is told of it
 
 
 PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")
@@ -248,7 +248,7 @@ ROLES = Roles(annotators=PEOPLE, numbers=("w",))
 
 
 def table(rows: int = 200, seed: int = 0) -> LabelTable:
-    """Four who are right in 85 %, and Eve, who guesses; each row has three of them; five classes."""
+    """Four who are right in 85%, and Eve, who guesses; each row has three of them; five classes."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(5, size=rows)
     cells = np.full((rows, len(PEOPLE)), "", dtype=object)
@@ -259,7 +259,7 @@ def table(rows: int = 200, seed: int = 0) -> LabelTable:
     return LabelTable.from_cells(pd.DataFrame(cells, columns=list(PEOPLE), dtype="str").assign(w="1"), ROLES)
 
 
-def test_the_one_who_guesses_is_told_and_no_other() -> None:
+def test_the_one_who_guesses_is_reported_and_no_other() -> None:
     steps: list[float] = []
     found = reliability(table(), steps.append)
     assert found is not None
@@ -276,7 +276,7 @@ def test_the_one_who_guesses_is_told_and_no_other() -> None:
     assert (steps[-1], found.low < found.alpha < found.high) == (1.0, True)
 
 
-def test_alpha_is_that_of_the_library() -> None:
+def test_alpha_is_that_of_library() -> None:
     made = table(60)
     found = reliability(made)
     said = [(row, who, cell) for who in PEOPLE for row, cell in enumerate(made.cells[who]) if cell]
@@ -301,20 +301,20 @@ def test_agreement_is_how_often_another_said_the_same() -> None:
     assert "Only 2 rows" in found.why_no_alpha
 
 
-def test_who_shares_no_row_agrees_with_nobody() -> None:
+def test_who_shares_no_row_agrees_with_no_one() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b", ""], "Bob": ["", "", "b"], "w": ["1", "2", "3"]}, dtype="str")
     found = reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",))))
     assert found is not None
     assert all(math.isnan(one.agreement) and one.warning == "" for one in found.voters)
 
 
-def test_a_single_voter_and_nobody_are_no_crowd() -> None:
+def test_single_voter_and_no_one_are_not_crowd() -> None:
     cells = pd.DataFrame({"Ann": ["a", "b"], "Bob": ["", ""], "w": ["1", "2"]}, dtype="str")
     assert reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",)))) is None
     assert reliability(LabelTable.from_cells(cells, Roles(candidates="Ann", numbers=("w",)))) is None
 
 
-def test_of_very_many_votes_rows_are_drawn_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_votes_rows_are_drawn_and_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "MOST_VOTES", 300)
     found = reliability(table(seed=1))
     assert found is not None
@@ -344,7 +344,7 @@ def test_reviewers_see_it_and_annotators_do_not(home: Home, owner: int) -> None:
         earlier_votes(Seat(home, annotator(home, owner, "Ada")).at(project))
 
 
-def test_the_question_names_voters_to_reviewers_and_never_to_annotators(home: Home, owner: int) -> None:
+def test_question_names_voters_to_reviewers_and_never_to_annotators(home: Home, owner: int) -> None:
     made = table(40)
     project = importing.create(Seat(home, owner), "voted", made)
     people = {
@@ -373,7 +373,7 @@ def count(there: Seat) -> int:
         return opened.learner.table.n_rows
 
 
-def test_rows_come_in_as_a_file_would_bring_them(there: Seat) -> None:
+def test_rows_come_in_as_file_would_bring_them(there: Seat) -> None:
     before = count(there)
     odd = 'two\nlines, "quoted"'
     added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
@@ -396,7 +396,7 @@ def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
         assert entries.last_seq(session, there.project_id or 0) == 1
 
 
-def test_what_the_project_has_is_passed_over(there: Seat) -> None:
+def test_what_project_has_is_passed_over(there: Seat) -> None:
     row_records.append_rows(there, [NEW])
     before = count(there)
     added = row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}])
@@ -410,7 +410,7 @@ def test_what_the_project_has_is_passed_over(there: Seat) -> None:
 def test_rows_of_others_that_come_between_do_not_hinder(
     there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
 ) -> None:
-    """Of programs that send at once each has its rows added; the same sent twice at once come in once."""
+    """For programs that send at once each has its rows added; the same sent twice at once come in once."""
     before, read = count(there), more_rows.read_rows
 
     def read_late(*given: Any) -> Any:
@@ -431,7 +431,7 @@ def test_rows_of_others_that_come_between_do_not_hinder(
             assert [opened.learner.table.id_of(row) for row in (before, before + 1)] == ["theirs", "new"]
 
 
-def test_who_comes_between_every_time_is_told(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_comes_between_every_time_is_reported(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def add(*_: object) -> None:
         raise RowsError("The rows have changed.")
 
@@ -452,7 +452,7 @@ def test_row_records_what_does_not_fit_is_refused_whole(there: Seat, wrong: list
     assert count(there) == before
 
 
-def test_row_records_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_records_nothing_is_read_without_right(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: object, **__: object) -> None:
         pytest.fail("read")
 
@@ -478,7 +478,7 @@ def test_words_read_as_nothing_are_reported(home: Home, owner: int) -> None:
     assert any("counts as certain" in note for note in added.notes)
 
 
-def test_a_doubt_stops_the_rows_until_it_is_accepted(home: Home, owner: int) -> None:
+def test_doubt_stops_rows_until_it_is_accepted(home: Home, owner: int) -> None:
     cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     seat = Seat(home, owner, importing.create(Seat(home, owner), "birds", table))
@@ -493,7 +493,7 @@ def test_a_doubt_stops_the_rows_until_it_is_accepted(home: Home, owner: int) -> 
     assert added.notes, "it is told all the same"
 
 
-def test_na_next_to_labels_is_a_class(home: Home, owner: int) -> None:
+def test_na_next_to_labels_is_class(home: Home, owner: int) -> None:
     cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     project = importing.create(Seat(home, owner), "birds", table)

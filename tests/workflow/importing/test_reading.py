@@ -43,7 +43,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
 READING_ZIP = make_zip({"t.csv": b"id,labels,p\n1,a|b,x.png\n2,b,x.png\n", "x.png": picture()})
 
 
-def test_nothing_of_a_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_given: object) -> None:
         raise AssertionError
 
@@ -73,7 +73,7 @@ def test_doubts_about_the_whole_file_stop_its_import() -> None:
     assert [doubt.name for doubt in found] == ["unfinished-answers"]
 
 
-def test_what_lies_on_the_disk_goes_with_the_upload() -> None:
+def test_what_is_on_disk_goes_with_upload() -> None:
     upload = read_upload(READING_ZIP)
     folder = upload.folder
     assert folder is not None
@@ -86,7 +86,7 @@ def test_what_lies_on_the_disk_goes_with_the_upload() -> None:
     assert len(cells) == len(cells.drop_duplicates()), "cells may outlive their file's name"
 
 
-def test_a_refused_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_file_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(TableError, match="empty"):
         read_upload(b"")
@@ -95,7 +95,7 @@ def test_a_refused_file_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("where", ["folder", "process"])
-def test_a_full_disk_is_said_in_words(number: int, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(number: int, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_given: object, **_how: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -113,7 +113,7 @@ def test_a_full_disk_is_said_in_words(number: int, where: str, monkeypatch: pyte
         assert "TMPDIR" in problem.fix
 
 
-def test_another_fault_of_the_disk_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_fault_of_disk_stay_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_given: object, **_how: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -123,7 +123,7 @@ def test_another_fault_of_the_disk_stays_what_it_is(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("megabytes", [1, 4])  # by the file itself, and by what is made of it
-def test_a_disk_that_fills_up_while_a_file_is_read(
+def test_disk_that_fills_up_while_file_is_read(
     megabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = "".join(f"{k},a|b,3\n" for k in range(200_000))
@@ -134,14 +134,14 @@ def test_a_disk_that_fills_up_while_a_file_is_read(
         assert list(folder.iterdir()) == [], "and nothing of it is left"
 
 
-def test_a_folder_is_read_where_it_is(tmp_path: Path) -> None:
+def test_folder_is_read_if_it_is(tmp_path: Path) -> None:
     (tmp_path / "birds.csv").write_bytes(CSV)
     (tmp_path / "call.txt").write_text("nothing")
     upload = read_paths(tmp_path)
     assert upload.reading.format == "folder of a table (CSV) and its files"
 
 
-def test_a_folder_of_parquet_parts_is_the_table_of_one_file_with_all_rows(tmp_path: Path) -> None:
+def test_folder_of_parquet_parts_is_table_of_one_file_with_all_rows(tmp_path: Path) -> None:
     whole = pa.table(
         {
             "labels": pa.array([["a", "b"], ["b"], ["a"], ["c", "a"]], pa.list_(pa.string())),
@@ -165,7 +165,7 @@ def test_a_folder_of_parquet_parts_is_the_table_of_one_file_with_all_rows(tmp_pa
     assert read_paths(parts).source_hash == uploads[0].source_hash != uploads[1].source_hash
 
 
-def test_files_come_out_of_the_zip_in_that_process_and_are_kept_as_long_as_the_table() -> None:
+def test_files_come_out_of_zip_in_that_process_and_are_kept_as_long_as_table() -> None:
     upload = read_upload(READING_ZIP)
     assert upload.reading.files is None
     table = check(upload, upload.suggest_roles()).table
@@ -182,7 +182,7 @@ def test_files_come_out_of_the_zip_in_that_process_and_are_kept_as_long_as_the_t
     assert not folder.exists()
 
 
-def test_files_of_a_folder_stay_where_they_are(tmp_path: Path) -> None:
+def test_files_of_folder_stay_if_they_are(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,labels,p\n1,a|b,x.png\n2,b,x.png\n")
     (tmp_path / "x.png").write_bytes(picture())
     upload = read_paths(tmp_path)
@@ -202,7 +202,7 @@ def table_of(data: bytes) -> LabelTable:
     return table
 
 
-def test_the_first_row_that_leaves_a_choice_heaviest_label_first() -> None:
+def test_first_row_that_leaves_choice_heaviest_label_first() -> None:
     table = table_of(b"id,labels,w\nx,owl:1,3\ny,wren:0.2|robin:0.6|tit:0.2,4\nz,owl:1,5\n")
     look = first_look(table)
     assert look is not None
@@ -230,7 +230,7 @@ def test_nothing_to_ask_has_no_first_question() -> None:
     assert first_look(table_of(b"w,ant,bee\n10,1,0\n20,0,1\n30,0,0\n")) is None
 
 
-def test_a_recording_is_drawn_as_its_segment_looks() -> None:
+def test_recording_is_drawn_as_its_segment_looks() -> None:
     sound = written(np.concatenate([tone(500, 3), tone(3000, 3)])).getvalue()
     looks = []
     for start in (0, 3):
@@ -257,7 +257,7 @@ def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> Non
     assert look.view.audio is None
 
 
-# What a person names is laid over the guess: columns leave their roles, pairs stay pairs, nothing is said
+# A user's choices override the guess: columns leave their roles, pairs stay pairs, nothing is said
 # in vain
 
 
@@ -295,13 +295,11 @@ PAIRS = Roles(choices=("c", "i"), choice_scores=("x", "y"), text="w")
         ({"candidates": "absent"}, replace(GUESS, candidates="absent")),
     ],
 )
-def test_a_column_that_is_named_leaves_the_role_it_was_guessed_for(
-    chosen: dict[str, Any], wanted: Roles
-) -> None:
+def test_column_that_is_named_leaves_role_it_was_guessed_for(chosen: dict[str, Any], wanted: Roles) -> None:
     assert adjusted(GUESS, chosen, CELLS) == wanted
 
 
-def test_further_images_leave_with_the_first_and_a_caption_takes_its_column() -> None:
+def test_further_images_leave_with_first_and_caption_takes_its_column() -> None:
     guess = replace(GUESS, image="bars", more_images=("json", "shares"))
     assert adjusted(guess, {"more_images": ["json"]}, CELLS).picture_columns == ("bars", "json")
     assert adjusted(guess, {"image": ""}, CELLS).picture_columns == ()
@@ -311,7 +309,7 @@ def test_further_images_leave_with_the_first_and_a_caption_takes_its_column() ->
     assert adjusted(guess, {"caption": [""]}, CELLS) == guess
 
 
-def test_source_may_be_the_column_of_images_recordings_or_captions() -> None:
+def test_source_may_be_column_of_images_recordings_or_captions() -> None:
     guess = replace(GUESS, image="bars", audio="json", caption=("shares",))
     for column in ("bars", "json", "shares"):
         assert adjusted(guess, {"source": column}, CELLS) == replace(guess, source=column)
@@ -321,7 +319,7 @@ def test_source_may_be_the_column_of_images_recordings_or_captions() -> None:
     assert adjusted(own, {"source": ""}, CELLS) == guess
 
 
-def test_candidates_that_are_named_are_no_label_vectors() -> None:
+def test_candidates_that_are_named_are_not_label_vectors() -> None:
     found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
     assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
     votes = Roles(annotators=("c", "i"), numbers=("x",))
@@ -334,7 +332,7 @@ def test_candidates_that_are_named_are_no_label_vectors() -> None:
     ("column", "form", "separator"),
     [("bars", "list", "|"), ("shares", "weighted", ";"), ("json", "json", "|")],
 )
-def test_how_a_newly_named_column_is_written_is_guessed_anew(column: str, form: str, separator: str) -> None:
+def test_how_newly_named_column_is_written_is_guessed_again(column: str, form: str, separator: str) -> None:
     guess = replace(GUESS, form="weighted", separator="/")
     found = adjusted(guess, {"candidates": column}, CELLS)
     assert (found.form, found.separator) == (form, separator)
@@ -345,7 +343,7 @@ def test_how_a_newly_named_column_is_written_is_guessed_anew(column: str, form: 
     assert (same.form, same.separator) == ("weighted", "/"), "what was guessed of it stays"
 
 
-def test_how_newly_named_scores_are_read_is_guessed_anew() -> None:
+def test_how_newly_named_scores_are_read_is_guessed_again() -> None:
     assert adjusted(SCORES, {"score_columns": ["p_a", "p_b"]}, CELLS) == SCORES
     one = adjusted(SCORES, {"score_columns": ["p_b", "p_a"]}, CELLS)
     assert (one.score_prefix, one.cut, one.cut_at) == ("p_", "mass", 0.95)
@@ -356,7 +354,7 @@ def test_how_newly_named_scores_are_read_is_guessed_anew() -> None:
 
 
 @pytest.mark.parametrize("cut", CUT_AT)
-def test_a_cut_goes_with_a_number_of_its_own(cut: str) -> None:
+def test_cut_goes_with_number_of_its_own(cut: str) -> None:
     found = adjusted(SCORES, {"cut": cut}, CELLS)
     assert (found.cut, found.cut_at) == (cut, CUT_AT[cut])
     if cut != "all":
@@ -376,7 +374,7 @@ def test_a_cut_goes_with_a_number_of_its_own(cut: str) -> None:
         ({"choices": ["c"], "choice_scores": ["y"]}, ("c",), ("y",)),
     ],
 )
-def test_a_label_and_its_score_leave_together(
+def test_label_and_its_score_leave_together(
     chosen: dict[str, Any], labels: tuple[str, ...], scores: tuple[str, ...]
 ) -> None:
     found = adjusted(PAIRS, chosen, CELLS)
@@ -426,7 +424,7 @@ def test_there_are_no_other_roles() -> None:
     st.sets(st.sampled_from("abcdef")),
     st.integers(0, 6),
 )
-def test_what_is_left_of_pairs_are_those_of_which_nothing_was_taken(
+def test_what_is_left_of_pairs_match_which_nothing_was_taken(
     columns: list[str], taken: set[str], n: int
 ) -> None:
     labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]

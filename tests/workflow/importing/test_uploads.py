@@ -42,7 +42,7 @@ ZIP = make_zip(
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_a_file_becomes_a_project_of_its_kind(world: KindWorld, home: Home, owner: int) -> None:
+def test_file_becomes_project_of_its_kind(world: KindWorld, home: Home, owner: int) -> None:
     table = world.table()
     upload = importing.read_upload(table.cells.to_csv(index=False).encode())
     assert upload.reading.files is None
@@ -78,7 +78,7 @@ def test_looking_through_many_files_says_how_far_it_is() -> None:
     assert 0 <= steps[0] <= steps[-1] <= 1
 
 
-def test_a_file_with_columns_named_is_the_table_they_make(tmp_path: Path) -> None:
+def test_file_with_columns_named_is_table_they_make(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n")
     rows = tmp_path / "tasks.csv"
@@ -102,7 +102,7 @@ def test_a_file_with_columns_named_is_the_table_they_make(tmp_path: Path) -> Non
         (b"id,labels,w\n1,a|b,3\n2,b,4\n", False),
     ],
 )
-def test_a_table_of_the_rows_is_wanted_where_nothing_describes_them(data: bytes, needs: bool) -> None:
+def test_table_of_rows_is_wanted_if_nothing_describes_them(data: bytes, needs: bool) -> None:
     assert importing.read_upload(data).needs_rows is needs
     assert not importing.read_upload(data, as_it_is=True).needs_rows or b"worker" not in data
 
@@ -128,11 +128,11 @@ def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home:
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_a_project_with_something_to_ask_is_not_doubted(world: KindWorld) -> None:
+def test_project_with_something_to_ask_is_not_doubted(world: KindWorld) -> None:
     assert importing.doubts_about(world.table(), world.settings()) == []
 
 
-def test_a_name_that_is_taken_keeps_the_files_open_for_another_try(home: Home, owner: int) -> None:
+def test_name_that_is_taken_keeps_files_open_for_another_try(home: Home, owner: int) -> None:
     upload = importing.read_upload(ZIP)
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
@@ -144,11 +144,11 @@ def test_a_name_that_is_taken_keeps_the_files_open_for_another_try(home: Home, o
     assert importing.create(seat, "two", table, settings) != first
 
 
-# Who may send files, and within which limits; that is tried of the store itself in
+# Rights and limits of uploads; that is tried of the store itself in
 # `common/test_arriving.py`
 
 
-def test_owners_of_a_project_send_files_and_have_their_own(home: Home, owner: int) -> None:
+def test_owners_of_project_send_files_and_have_their_own(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     mine = Seat(home, owner)
     theirs = Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
@@ -166,7 +166,7 @@ def test_owners_of_a_project_send_files_and_have_their_own(home: Home, owner: in
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_nobody_else_does(home: Home, owner: int, role: Role) -> None:
+def test_no_one_else_does(home: Home, owner: int, role: Role) -> None:
     small_project(home, owner)
     seat = Seat(home, annotator(home, owner, "Eve", role))
     for ask in (
@@ -179,7 +179,7 @@ def test_nobody_else_does(home: Home, owner: int, role: Role) -> None:
     assert not home.uploads_dir.exists()
 
 
-def test_the_limits_are_the_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_limits_are_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     from workflow.people import team
 
     folder = str(tmp_path_factory.mktemp("home"))
@@ -197,7 +197,7 @@ def test_the_limits_are_the_settings(tmp_path_factory: pytest.TempPathFactory) -
         home.close()
 
 
-def test_a_killed_server_leaves_nothing_of_an_upload_to_the_next(
+def test_killed_server_leaves_nothing_of_upload_to_next(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = (
@@ -220,7 +220,7 @@ def test_a_killed_server_leaves_nothing_of_an_upload_to_the_next(
     assert mine.cells["labels"].tolist() == ["a|b"]
 
 
-# A person's file is read by one process however many pages ask; nobody else's page has it; what ends it
+# A person's file is read by one process however many pages ask; no one else's page has it; what ends it
 # says so
 
 
@@ -266,9 +266,7 @@ def test_two_pages_have_one_process_and_one_upload(home: Home, owner: int, asked
     assert asked == ["read"]
 
 
-def test_a_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(
-    home: Home, owner: int
-) -> None:
+def test_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(home: Home, owner: int) -> None:
     """There is room for the person's files together, and the oldest go for one that is sent, from another page too."""
     home = replace(home, settings=replace(home.settings, upload_mb=1))
     seat = Seat(home, owner)
@@ -286,7 +284,7 @@ def test_a_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(
         job.result()
 
 
-def test_what_the_system_refuses_is_no_file_that_has_gone(home: Home, owner: int) -> None:
+def test_what_system_refuses_is_not_file_that_has_gone(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
 
     def read(_: jobs.Job[Upload]) -> Upload:
@@ -298,7 +296,7 @@ def test_what_the_system_refuses_is_no_file_that_has_gone(home: Home, owner: int
         job.result()
 
 
-def test_a_file_that_is_taken_away_while_it_waits_gives_up_its_place(
+def test_file_that_is_removed_while_it_waits_gives_up_its_place(
     home: Home, owner: int, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
@@ -322,7 +320,7 @@ def test_a_file_that_is_taken_away_while_it_waits_gives_up_its_place(
         jobs.ask(seat, file, "read", (), reading(file))
 
 
-def test_nobody_asks_after_the_file_of_somebody_else(home: Home, owner: int) -> None:
+def test_no_one_asks_after_file_of_someone_else(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     mine, theirs = Seat(home, owner), Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
     file = sent(mine)
@@ -344,13 +342,13 @@ def children() -> list[int]:
     return [int(number) for path in tasks for number in path.read_text().split()]
 
 
-def test_a_process_that_is_killed_is_said_in_words_and_begun_anew(home: Home, owner: int) -> None:
+def test_process_that_is_killed_is_reported_and_begun_again(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()
-    os.mkfifo(file.path)  # whoever reads it waits for what is written
+    os.mkfifo(file.path)  # anyone who reads it waits for what is written
     job = jobs.ask(seat, file, "read", (), reading(file))
-    writing = os.open(file.path, os.O_WRONLY)  # which waits for whoever reads
+    writing = os.open(file.path, os.O_WRONLY)  # which waits for anyone who reads
     try:
         (child,) = children()
         os.kill(child, signal.SIGKILL)
@@ -366,7 +364,7 @@ def test_a_process_that_is_killed_is_said_in_words_and_begun_anew(home: Home, ow
     assert len(again.result().cells) == 3
 
 
-def test_the_process_ends_with_the_server(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_ends_with_server(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
     seat = Seat(home, owner)
     file = sent(seat)

@@ -30,7 +30,7 @@ from workflow.projects import managing, progress
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What the house asks of a project whatever its kind
+# Functions that every kind of project needs
 
 
 def project_of(seat: Seat) -> Project:
@@ -38,7 +38,7 @@ def project_of(seat: Seat) -> Project:
         return reading.project
 
 
-def test_a_project_is_of_the_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
+def test_project_is_of_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
     project, kind = project_of(seat), kinds.KINDS[world.kind]
     assert kinds.kind_of(project) is seat.kind is kind
     assert kinds.kind_name(project) == world.kind
@@ -57,7 +57,7 @@ def test_a_project_is_of_the_kind_of_its_table(world: KindWorld, seat: Seat) -> 
         assert kinds.version_key(project, 0)
 
 
-def test_a_kind_of_a_later_version_is_said(seat: Seat) -> None:
+def test_kind_of_later_version_is_reported(seat: Seat) -> None:
     later = replace(project_of(seat), settings={"kind": "ranks", "seed": 0})
     with pytest.raises(LookupError, match=r"is of a kind that this version .* does not know: 'ranks'"):
         kinds.kind_of(later)
@@ -87,13 +87,13 @@ def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat
     assert settings.beginning(settings, 1) == settings, "nothing has changed"
 
 
-def test_stop_rules_are_those_of_the_kind_until_somebody_sets_some(world: KindWorld, seat: Seat) -> None:
+def test_stop_rules_match_kind_until_someone_sets_some(world: KindWorld, seat: Seat) -> None:
     assert kinds.stop_rules(project_of(seat)) == kinds.KINDS[world.kind].DEFAULT_RULES
     progress.change_stop_rules(seat, StopRules(budget=3))
     assert kinds.stop_rules(project_of(seat)) == StopRules(budget=3)
 
 
-def test_a_worker_trains_for_a_kind_that_has_such_models(home: Home, owner: int) -> None:
+def test_worker_trains_for_kind_that_has_such_models(home: Home, owner: int) -> None:
     project = project_of(Seat(home, owner, small_project(home, owner, model="clpl")))
     assert kinds.worker_settings(project) == kinds.read_settings(project)
     trainer = kinds.make_trainer(home, project, ())
@@ -101,7 +101,7 @@ def test_a_worker_trains_for_a_kind_that_has_such_models(home: Home, owner: int)
     assert kinds.version_key(project, 0) != kinds.version_key(project, 4)
 
 
-def test_a_log_is_counted_once_for_each_state_of_it(
+def test_log_is_counted_once_for_each_state_of_it(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, calls = kinds.KINDS[world.kind], []
@@ -160,7 +160,7 @@ PARTS_OF_ALL = {"rows", "measured", "importing"}
 """Folders of `pages.parts` that draw tables of any kind."""
 
 
-def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
+def test_every_kind_is_folder_and_every_folder_kind() -> None:
     for room in (ROOT / "workflow" / "kinds", ROOT / "pages" / "parts"):
         folders = {path.parent.name for path in room.glob("*/__init__.py")} - PARTS_OF_ALL
         assert folders == set(KINDS) == set(PARTS)
@@ -170,7 +170,7 @@ def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
         assert kind.__name__ == f"workflow.kinds.{name}"
 
 
-def test_the_folders_have_the_same_modules() -> None:
+def test_folders_have_the_same_modules() -> None:
     found = {name: modules(ROOT / "workflow" / "kinds" / name) for name in KINDS}
     core = set.intersection(*found.values())
     assert {"answering", "build", "exporting", "progress", "reviewing", "rows", "settings", "showing"} <= core
@@ -181,14 +181,14 @@ def test_the_folders_have_the_same_modules() -> None:
     assert all(one == parts[0] for one in parts)
 
 
-def test_the_protocols_have_names() -> None:
+def test_protocols_have_names() -> None:
     assert {"NAME", "FORMATS", "open_row", "make_turn", "count"} <= names_of(Kind)
     assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize(("room", "protocol"), [("workflow.kinds", Kind), ("pages.parts", KindParts)])
-def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
+def test_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
     module = import_module(f"{room}.{name}")
     wanted = names_of(protocol)
     assert wanted <= set(dir(module))
@@ -199,7 +199,7 @@ def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: t
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_functions_take_what_the_protocol_says(name: str) -> None:
+def test_functions_take_what_protocol_says(name: str) -> None:
     for one, declared in inspect.getmembers(Kind, inspect.isfunction):
         if one.startswith("_"):
             continue
@@ -221,14 +221,14 @@ def test_one_kind_does_not_know_another(name: str) -> None:
                 assert not [one for one in named if any(one.startswith(other) for other in others)], path
 
 
-# What every kind says of rows that are confirmed together: all of it, or that there is none
+# Texts of every kind for rows confirmed together: all of it, or that there is none
 
 
 ASKED = [name for name in vars(Batching) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def test_a_kind_answers_everything_or_confirms_nothing_together(kind: object) -> None:
+def test_kind_answers_everything_or_confirms_nothing_together(kind: object) -> None:
     batching = kind.BATCHING  # type: ignore[attr-defined]
     assert len(ASKED) == 7
     for name in ASKED if batching is not None else ():
@@ -236,16 +236,16 @@ def test_a_kind_answers_everything_or_confirms_nothing_together(kind: object) ->
         assert ["self", *inspect.signature(getattr(batching, name)).parameters] == asked, name
 
 
-def test_there_is_a_kind_that_does() -> None:
+def test_there_is_kind_that_does() -> None:
     assert [name for name, kind in KINDS.items() if kind.BATCHING is not None] == ["one_label"]
 
 
-# What every kind says of rows on the map: in the order asked for, within the classes, and known once
+# Texts of every kind for rows on the map: in the order asked for, within the classes, and known once
 # answered
 
 
 @pytest.mark.parametrize("make", [small_project, vector_project])
-def test_rows_are_named_in_the_order_they_are_asked_for(home: Home, owner: int, make: object) -> None:
+def test_rows_are_named_in_order_they_are_asked_for(home: Home, owner: int, make: object) -> None:
     seat = Seat(home, owner, make(home, owner))  # type: ignore[operator]
     seat.settle()
     with seat.learner() as opened:
@@ -262,7 +262,7 @@ def test_rows_are_named_in_the_order_they_are_asked_for(home: Home, owner: int, 
         assert len(kind.MAP.named(learner, []).classes) == 0
 
 
-def test_an_answer_makes_a_row_known(home: Home, owner: int, project: int) -> None:
+def test_answer_makes_row_known(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with Seat(home, owner, project).learner() as opened:
         named = opened.kind.MAP.named(opened.learner, [saved.row])
@@ -270,7 +270,7 @@ def test_an_answer_makes_a_row_known(home: Home, owner: int, project: int) -> No
     assert named.known[0]
 
 
-# What pages say of shortlists, as numbers
+# Figures of shortlists for pages
 
 
 def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none: int = 0) -> ShortlistView:
@@ -291,7 +291,7 @@ def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none
 
 
 @pytest.mark.parametrize(("checks", "missing"), [(0, [9, 19, 99]), (12, [0, 7, 87]), (99, [0, 0, 0])])
-def test_what_is_missing_for_each_promise(checks: int, missing: list[int]) -> None:
+def test_missing_part_for_each_promise(checks: int, missing: list[int]) -> None:
     assert [view(checks).missing(promise) for promise in PROMISES] == missing
 
 
@@ -302,7 +302,7 @@ def test_intervals_are_exact() -> None:
     assert view().held_interval == (0.0, 1.0)
 
 
-def test_a_promise_is_one_of_three() -> None:
+def test_promise_is_one_of_three() -> None:
     assert RoomSettings.from_json(RoomSettings(shortlist=0.95).to_json()).shortlist == 0.95
     assert RoomSettings.from_json({}).shortlist is None
     with pytest.raises(RoomError, match=r"shortlist must be None or one of 0.9, 0.95, 0.99. Got 0.5"):

@@ -68,7 +68,7 @@ def taken_in() -> Iterator[list[int]]:
 
 
 def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
-    """What people see of the project."""
+    """Figures that users see of the project."""
     seat = Seat(home, person, project)
     with seat.learner() as opened:
         learner = opened.learner
@@ -80,7 +80,7 @@ def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
 
 
 def work(home: Home, person: int, project: int, times: int = 4) -> None:
-    """Answers, a skip, one taken back; after each of them what a page does then."""
+    """Answers, a skip, one withdrawn; after each of them what a page does then."""
     seat = Seat(home, person, project)
     for number in range(times):
         question = loop.next_question(seat)
@@ -92,7 +92,7 @@ def work(home: Home, person: int, project: int, times: int = 4) -> None:
     loop.get_ready(seat)
 
 
-def test_it_is_due_after_many_entries_and_a_share_of_a_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_due_after_many_entries_and_share_of_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "MANY_ENTRIES", 2_000)
     assert not opening.is_due(0, 1_999)
     assert opening.is_due(0, 2_000)
@@ -100,7 +100,7 @@ def test_it_is_due_after_many_entries_and_a_share_of_a_long_log(monkeypatch: pyt
     assert opening.is_due(1_000_000, 1_020_000)
 
 
-def test_a_restart_reads_the_entries_since(home: Home, owner: int, project: int) -> None:
+def test_restart_reads_entries_since(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     ada = annotator(home, owner, "Ada")
     answer_next(home, ada, project)
@@ -141,7 +141,7 @@ def test_so_it_is_where_several_answer_and_for_other_models(
     assert len(seen) == 20
 
 
-def test_a_project_that_was_put_away_comes_back_from_it(home: Home, owner: int, project: int) -> None:
+def test_project_that_was_unloaded_comes_back_from_it(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     before = standing(home, owner, project)
     assert home.shelf.slot(project).put_away()
@@ -173,7 +173,7 @@ def damaged(whole: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "how", ["empty", "half", "a bit", "text", "no state", "pickle", "plain pickle", "nothing"]
 )
-def test_a_damaged_one_is_passed_over_and_made_again(
+def test_damaged_one_is_passed_over_and_made_again(
     home: Home, owner: int, project: int, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     work(home, owner, project, 6)
@@ -204,7 +204,7 @@ def test_one_of_other_settings_is_passed_over(
     assert len(seen) < 3
 
 
-def test_one_of_before_a_change_of_the_classes_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_one_of_before_change_of_classes_is_passed_over(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     work(home, owner, project, 6)
     with taken_in() as seen:
@@ -234,7 +234,7 @@ def test_one_of_other_code_is_passed_over(
 
 
 @on_sqlite
-def test_one_of_a_log_that_went_another_way_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_one_of_log_that_went_another_way_is_passed_over(home: Home, owner: int, project: int) -> None:
     """As after a backup was put back: the same person is asked the same, and answers otherwise."""
     work(home, owner, project, 6)
     kept = file_of(home, project).read_bytes()
@@ -252,7 +252,7 @@ def test_one_of_a_log_that_went_another_way_is_passed_over(home: Home, owner: in
 
 
 @on_sqlite
-def test_one_that_is_ahead_of_the_log_is_passed_over(home: Home, owner: int, project: int) -> None:
+def test_one_that_is_ahead_of_log_is_passed_over(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     with home.database.write() as session:
         session.execute(text("DROP TRIGGER IF EXISTS entries_no_delete"))
@@ -262,7 +262,7 @@ def test_one_that_is_ahead_of_the_log_is_passed_over(home: Home, owner: int, pro
     assert seen == [1, 2]
 
 
-def test_a_full_disk_costs_nobody_an_answer(
+def test_full_disk_costs_no_one_answer(
     home: Home, owner: int, project: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner, project)

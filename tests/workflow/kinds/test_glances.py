@@ -1,4 +1,4 @@
-"""How good each project is, for lists: by the learners in memory, else as it was seen last; nobody waits for it."""
+"""How good each project is, for lists: by the learners in memory, else as it was seen last; no one waits for it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kept(home: Home) -> list[Path]:
 
 
 def forget(home: Home) -> None:
-    """As after a restart: what lies in memory is gone."""
+    """As after a restart: what is in memory is gone."""
     glances._known.pop(home.database, None)
 
 
@@ -48,7 +48,7 @@ def kind_of_project(seat: Seat) -> Any:
         return kind_of(stored.get(session, seat.project_id or 0))
 
 
-def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
+def test_it_follows_answers(world: KindWorld, seat: Seat) -> None:
     number = seat.project_id or 0
     seat.settle()  # who is at the learner, such as a fit that ends, is not waited for by a glance
     assert progress.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
@@ -61,7 +61,7 @@ def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
     assert (seen.what, seen.measured) == (now.what, now.measured)
 
 
-def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: Seat) -> None:
+def test_it_is_there_after_restart_without_learner(world: KindWorld, seat: Seat) -> None:
     number, home = seat.project_id or 0, seat.home
     world.answer(seat)
     home.shelf.settle(number)
@@ -74,15 +74,15 @@ def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: S
     assert slot.learner is None, "looking at the list opens nothing"
 
 
-def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
+def test_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
     world.answer(seat)
     progress.at_a_glance(seat)
     progress.change_stop_rules(seat, StopRules(goal=0.85))
-    seat.settle()  # a glance does not wait for whoever is at the learner
+    seat.settle()  # a glance does not wait for anyone who is at the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 
-def test_other_settings_of_the_model_are_seen_at_once(home: Home, owner: int) -> None:
+def test_other_settings_of_model_are_seen_at_once(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     number = seat.project_id or 0
     for _ in range(6):
@@ -98,7 +98,7 @@ def test_other_settings_of_the_model_are_seen_at_once(home: Home, owner: int) ->
     assert len(set(seen)) > 1, "no entry of the log says so, and the figure is another"
 
 
-def test_a_fit_that_ends_after_the_last_answer_is_seen(
+def test_fit_that_ends_after_last_answer_is_seen(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -112,7 +112,7 @@ def test_a_fit_that_ends_after_the_last_answer_is_seen(
     assert (seen.seq, seen.curve) == (0, (round(held.micro_f1.value, 4),))
 
 
-def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
+def test_pace_is_known_if_it_says_how_long_goal_takes(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -131,7 +131,7 @@ def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
     assert seen.pace is not None
 
 
-def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
+def test_no_one_waits_for_who_is_at_learner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
     asked = loop.next_question(seat)
@@ -157,9 +157,7 @@ def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
     assert progress.at_a_glance(seat) != before
 
 
-def test_a_file_that_is_damaged_is_made_anew(
-    home: Home, owner: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_file_that_is_damaged_is_rebuilt(home: Home, owner: int, caplog: pytest.LogCaptureFixture) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
     (file,) = kept(home)
@@ -172,7 +170,7 @@ def test_a_file_that_is_damaged_is_made_anew(
         assert json.loads(file.read_bytes())["seq"] == 0
 
 
-def test_what_is_known_of_a_longer_log_is_of_another_database(home: Home, owner: int) -> None:
+def test_what_is_known_of_longer_log_is_of_another_database(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     (number,) = progress.at_a_glance(seat)
     put_away(home, number)
@@ -193,7 +191,7 @@ def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
         progress.at_a_glance(Seat(home, 99))
 
 
-def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_row_with_picture_shows_it(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     seat.settle()
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == ""
@@ -206,7 +204,7 @@ def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == "data:image/png;base64,AAAA"
 
 
-def test_a_first_row_with_a_recording_shows_what_it_sounds_like(
+def test_first_row_with_recording_shows_what_it_sounds_like(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"{'0' * 64}.wav"
@@ -225,7 +223,7 @@ def test_a_first_row_with_a_recording_shows_what_it_sounds_like(
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == picture, "it is drawn once"
 
 
-def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
@@ -235,7 +233,7 @@ def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.Mo
     assert kept(home) == []
 
 
-def test_a_kind_leaves_the_picture_to_others(seat: Seat) -> None:
+def test_kind_leaves_picture_to_others(seat: Seat) -> None:
     kind = kind_of_project(seat)
     with seat.learner() as opened:
         now = kind.glance(opened.learner, StopRules())

@@ -30,10 +30,10 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-# The learners in memory: they follow the log, and hold nobody up
+# The learners in memory: they follow the log, and hold no one up
 
 
-def test_nothing_is_kept_for_projects_that_somebody_only_names(home: Home, owner: int, project: int) -> None:
+def test_nothing_is_kept_for_projects_that_someone_only_names(home: Home, owner: int, project: int) -> None:
     ada = somebody(home, owner, "Ada")
     for number in (project, 1_000, 2**31 - 1):
         for use in (lambda seat: press.press(seat, "1.1.1", "skip"), loop.get_ready):
@@ -44,7 +44,7 @@ def test_nothing_is_kept_for_projects_that_somebody_only_names(home: Home, owner
 
 
 @on_sqlite
-def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
+def test_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = open_home(home.settings)
@@ -70,7 +70,7 @@ def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
         other.close()
 
 
-def test_no_entry_is_written_where_a_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
+def test_no_entry_is_written_if_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     with pytest.raises(RuntimeError, match="need not last"), seat.turn(lasting=False) as turn:
@@ -78,7 +78,7 @@ def test_no_entry_is_written_where_a_power_cut_may_lose_it(home: Home, owner: in
     assert count_entries(home) == 0
 
 
-def test_what_was_written_in_a_turn_that_failed_is_unknown_to_the_learner(
+def test_what_was_written_in_turn_that_failed_is_unknown_to_learner(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(Seat(home, owner, project))
@@ -100,7 +100,7 @@ def test_what_was_written_in_a_turn_that_failed_is_unknown_to_the_learner(
         assert learner.seq == 1
 
 
-def test_a_log_that_became_shorter_is_learnt_anew(home: Home, owner: int, project: int) -> None:
+def test_log_that_became_shorter_is_learned_again(home: Home, owner: int, project: int) -> None:
     """As after a database server has taken over that was behind."""
     for _ in range(4):
         answer_next(home, owner, project)
@@ -118,7 +118,7 @@ def test_a_log_that_became_shorter_is_learnt_anew(home: Home, owner: int, projec
         assert (learner.seq, len(learner.pool.answered.nonzero()[0])) == (3, 3)
 
 
-def test_a_large_table_lies_on_the_disk_and_takes_less_for_each_of_its_bytes() -> None:
+def test_large_table_is_on_disk_and_takes_less_for_each_of_its_bytes() -> None:
     assert opening_takes(0) == 0
     assert opening_takes(8_000_000) == 64_000_000, "text and numbers are in memory"
     assert opening_takes(1_000_000_000) == 700_000_000
@@ -126,7 +126,7 @@ def test_a_large_table_lies_on_the_disk_and_takes_less_for_each_of_its_bytes() -
     assert sizes == sorted(sizes)
 
 
-# What one server writes, the other has taken in before anybody asks it
+# Each server applies the other's entries before it is asked
 
 
 LONG = 60.0
@@ -162,7 +162,7 @@ def height_of(home: Home, project: int) -> int:
 
 
 @on_postgres
-def test_news_are_taken_in_before_anybody_asks(home: Home, other: Home, owner: int, project: int) -> None:
+def test_news_are_applied_before_anyone_asks(home: Home, other: Home, owner: int, project: int) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
     follower = Follower(other)
     answer(there)
@@ -179,7 +179,7 @@ def test_news_are_taken_in_before_anybody_asks(home: Home, other: Home, owner: i
     with (
         other.shelf.opened()[project].lock,
         home.database.read() as session,
-    ):  # somebody is at it: they take it in
+    ):  # someone is at it: they take it in
         busy = threading.Thread(target=follower.look, args=(LONG,))
         busy.start()
         busy.join(LONG)
@@ -202,7 +202,7 @@ def test_what_is_undone_is_no_news(home: Home, other: Home, owner: int, project:
     follower.stop()
 
 
-def test_much_that_was_missed_is_left_to_who_comes_next(
+def test_much_that_was_missed_is_left_to_next_visitor(
     home: Home, other: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = Seat(home, owner, project), Seat(other, owner, project)
@@ -251,7 +251,7 @@ def change(home: Home, owner: int, project: int, **more: object) -> entries.LogE
         )
 
 
-def test_an_entry_tells_what_changed_and_when(home: Home, owner: int, project: int) -> None:
+def test_entry_tells_what_changed_and_when(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     made = change(home, owner, project, model="automatic", adopted="clpl")
     assert made is not None
@@ -273,14 +273,14 @@ def test_an_entry_tells_what_changed_and_when(home: Home, owner: int, project: i
     assert (second.answers, second.before, second.model, second.automatic) == (2, "clpl", "clpl", False)
 
 
-def test_other_settings_are_no_line_of_the_log(home: Home, owner: int, project: int) -> None:
+def test_other_settings_are_not_line_of_log(home: Home, owner: int, project: int) -> None:
     assert change(home, owner, project, strategy="random", C=2.0) is None
     with home.database.read() as session:
         assert projects.get(session, project).settings["strategy"] == "random"
         assert entries.last_seq(session, project) == 0
 
 
-def test_an_error_leaves_both_as_they_were(home: Home, owner: int, project: int) -> None:
+def test_error_leaves_both_as_they_were(home: Home, owner: int, project: int) -> None:
     with suppress(RuntimeError), home.database.write() as session:
         stored = projects.get(session, project)
         settings = LearnerSettings.from_json(stored.settings).adopting("clpl")
@@ -291,7 +291,7 @@ def test_an_error_leaves_both_as_they_were(home: Home, owner: int, project: int)
         assert entries.last_seq(session, project) == 0
 
 
-def test_faults_of_the_model_before_are_forgotten(home: Home, owner: int, project: int) -> None:
+def test_faults_of_model_before_are_forgotten(home: Home, owner: int, project: int) -> None:
     with home.database.write() as session:
         moment = projects.get(session, project).created_at
         trained.take_lease(session, project, "one", "key", moment, moment)
@@ -338,7 +338,7 @@ def forget(home: Home, project: int, *keys: str) -> None:
         stored_projects.change_settings(session, project, left)
 
 
-def test_a_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:
+def test_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     forget(home, project, "model", "C", "train_every", "train_seconds", "control_share")
     managing.change_learner(Seat(home, owner, project), model="clpl", train_every=9)
@@ -347,7 +347,7 @@ def test_a_setting_that_came_later_can_be_changed(home: Home, owner: int) -> Non
     answer_next(home, owner, project)
 
 
-def test_a_setting_of_label_vectors_that_came_later_can_be_changed(home: Home, owner: int) -> None:
+def test_setting_of_label_vectors_that_came_later_can_be_changed(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     forget(home, project, "question", "max_iter", "refresh_every")
     managing.change_learner(Seat(home, owner, project), question="instance", max_iter=2)

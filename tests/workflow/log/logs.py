@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from db.entries import NO_ROW, LogEntry
 
 IDS = [f"r|{k}" for k in range(5)]
-# What a database or a browser never lets in: surrogates, NUL.
+# Data that a database or a browser refuses: surrogates, NUL.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
 labels = st.lists(st.one_of(texts, st.sampled_from(["a|b", "\\", "a\\|", "|", ",", '"'])), max_size=3).map(
     tuple

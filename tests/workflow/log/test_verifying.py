@@ -1,4 +1,4 @@
-"""A log that holds, of every kind of project; and what is said of one that somebody has meddled with."""
+"""A log that holds, of every kind of project; and what is said of one that someone has meddled with."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def work(world: KindWorld, seat: Seat, ada: Seat) -> None:
 # Logs that hold
 
 
-def test_a_log_of_every_kind_of_entry_holds(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
+def test_log_of_every_kind_of_entry_holds(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
     work(world, seat, ada)
     lines = write(seat, tmp_path / "log.jsonl")
     (alone,) = verify_project(seat)
@@ -91,7 +91,7 @@ def test_a_log_of_every_kind_of_entry_holds(world: KindWorld, seat: Seat, ada: S
     assert str(file).startswith(f"log.jsonl: all of the log of project {seat.project_id} holds: ")
 
 
-def test_a_file_of_earlier_is_the_beginning(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
+def test_file_of_earlier_is_beginning(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
     world.answer(ada)
     early = tmp_path / "early.jsonl"
     lines = write(seat, early)
@@ -105,7 +105,7 @@ def test_a_file_of_earlier_is_the_beginning(world: KindWorld, seat: Seat, ada: S
     )
 
 
-def test_a_log_without_entries_holds(seat: Seat, tmp_path: Path) -> None:
+def test_log_without_entries_holds(seat: Seat, tmp_path: Path) -> None:
     write(seat, tmp_path / "log.jsonl")
     project, file = verify_project(seat, tmp_path / "log.jsonl")
     with seat.reading() as reading:
@@ -113,7 +113,7 @@ def test_a_log_without_entries_holds(seat: Seat, tmp_path: Path) -> None:
     assert "0 entries" in str(project)
 
 
-def test_a_log_with_changed_classes_and_models_holds(home: Home, owner: int, tmp_path: Path) -> None:
+def test_log_with_changed_classes_and_models_holds(home: Home, owner: int, tmp_path: Path) -> None:
     """Every answer counts under the classes of its time."""
     seat = Seat(home, owner, four_class_project(home, owner))
 
@@ -151,7 +151,7 @@ def grown(seat: Seat, tmp_path: Path) -> None:
     more_rows.add_rows(seat, more_rows.read_rows(seat, importing.read_upload(tmp_path / "more.csv")))
 
 
-def test_a_log_whose_table_has_grown_holds_and_has_the_seals_it_had(
+def test_log_whose_table_has_grown_holds_and_has_seals_it_had(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat, early = Seat(home, owner, project), tmp_path / "early.jsonl"
@@ -165,7 +165,7 @@ def test_a_log_whose_table_has_grown_holds_and_has_the_seals_it_had(
     assert verify_file(tmp_path / "now.jsonl").head == found.head
 
 
-def test_the_log_of_a_data_set_without_names_is_the_beginning_however_the_log_goes_on(
+def test_log_of_data_set_without_names_is_beginning_however_log_continues(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat = Seat(home, owner, project)
@@ -183,7 +183,7 @@ def test_the_log_of_a_data_set_without_names_is_the_beginning_however_the_log_go
 # Logs that do not
 
 
-def test_a_table_other_than_the_one_that_rows_were_added_to_is_told(
+def test_table_other_than_the_one_that_rows_were_added_to_is_reported(
     home: Home, owner: int, project: int, tmp_path: Path
 ) -> None:
     seat = Seat(home, owner, project)
@@ -256,20 +256,20 @@ def told(home: Home, owner: int) -> Seat:
         ),
     ],
 )
-def test_an_entry_that_was_changed_is_named(told: Seat, change: str, sentence: str) -> None:
+def test_entry_that_was_changed_is_named(told: Seat, change: str, sentence: str) -> None:
     verify_project(told)
     meddle(told, change)
     assert sentence in fault(told)
     assert fault(told).endswith("It was changed outside Winnow. Fix: restore a backup.")
 
 
-def test_an_entry_that_was_removed_is_named(told: Seat) -> None:
+def test_entry_that_was_removed_is_named(told: Seat) -> None:
     meddle(told, "DELETE FROM entries WHERE seq = 1")
     assert "Entry 1 of the log is not in the log; entry 2 stands in its place" in fault(told)
 
 
-def test_what_table_and_log_cannot_tell_the_file_does(told: Seat, tmp_path: Path) -> None:
-    """Who answered, when and how long says nothing of candidates; and a last entry can go without a trace."""
+def test_what_table_and_log_cannot_tell_file_does(told: Seat, tmp_path: Path) -> None:
+    """Annotator, time and seconds do not affect candidates; and a last entry can go without a trace."""
     path = tmp_path / "log.jsonl"
     write(told, path)
     meddle(told, "UPDATE entries SET seconds = 99.0, note = 'late' WHERE seq = 1")
@@ -284,7 +284,7 @@ def test_what_table_and_log_cannot_tell_the_file_does(told: Seat, tmp_path: Path
     assert "log.jsonl has an entry 3, the log of project 1 only 2" in fault(told, path)
 
 
-def test_another_person_in_the_file_is_found(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
+def test_another_person_in_file_is_found(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     write(told, path)
     ada = annotator(home, owner, "Ada")
@@ -293,7 +293,7 @@ def test_another_person_in_the_file_is_found(home: Home, owner: int, told: Seat,
     assert "'Ada'" in fault(told, path)
 
 
-def test_a_file_that_was_changed_is_no_beginning(told: Seat, tmp_path: Path) -> None:
+def test_file_that_was_changed_is_not_beginning(told: Seat, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     lines = write(told, path)
     path.write_bytes(b"".join(lines).replace(b'"bee"', b'"cat"', 1))
@@ -316,8 +316,8 @@ def forge(lines: list[bytes], **values: object) -> bytes:
     return b"\n".join(whole) + b"\n"
 
 
-def test_a_file_written_anew_holds_alone_but_not_beside_the_project(told: Seat, tmp_path: Path) -> None:
-    """What the chain cannot show: somebody who seals everything after their change again."""
+def test_file_rewritten_holds_alone_but_not_next_to_project(told: Seat, tmp_path: Path) -> None:
+    """Limits of the chain: someone who seals everything after their change again."""
     path = tmp_path / "log.jsonl"
     path.write_bytes(forge(write(told, path), annotator="nobody"))
     head = verify_file(path).head
@@ -332,10 +332,10 @@ def test_equal_numbers_in_another_form_have_another_head(told: Seat, tmp_path: P
     lines = write(told, path)
     verify_project(told, path)
     path.write_bytes(forge(lines, score=score))
-    assert f"with a head of its own, {verify_file(path).head}: it was written anew." in fault(told, path)
+    assert f"with a head of its own, {verify_file(path).head}: it was rewritten." in fault(told, path)
 
 
-def test_a_log_of_another_project_is_refused(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
+def test_log_of_another_project_is_refused(home: Home, owner: int, told: Seat, tmp_path: Path) -> None:
     other = Seat(home, owner, small_project(home, owner))
     answer_next(home, owner, other.project_id or 0)
     write(other, tmp_path / "other.jsonl")
@@ -347,7 +347,7 @@ def table_of(seat: Seat) -> Path:
         return seat.home.table_path(reading.project.table_hash)
 
 
-def test_a_table_that_was_changed_or_is_gone_is_told(told: Seat) -> None:
+def test_table_that_was_changed_or_is_gone_is_reported(told: Seat) -> None:
     path = table_of(told)
     whole = path.read_bytes()
     path.write_bytes(whole + b"\0")
@@ -358,7 +358,7 @@ def test_a_table_that_was_changed_or_is_gone_is_told(told: Seat) -> None:
     verify_project(told)
 
 
-def test_settings_that_say_another_model_than_the_log_are_told(told: Seat) -> None:
+def test_settings_that_say_another_model_than_log_are_reported(told: Seat) -> None:
     managing.change_learner(told, model="pegasos-average")
     verify_project(told)
     meddle(told, "UPDATE entries SET after = :after, labels = :after WHERE kind = 'model'", after='["plsvc"]')
@@ -376,7 +376,7 @@ def test_models_follow_each_other(told: Seat) -> None:
     assert "Entry 5 of the log says 'm3pl' were there before it; table and log give 'pegasos-average'" in said
 
 
-def test_only_owners_verify_a_project(home: Home, owner: int, told: Seat) -> None:
+def test_only_owners_verify_project(home: Home, owner: int, told: Seat) -> None:
     with pytest.raises(NotAllowed):
         verify_project(Seat(home, annotator(home, owner, "Ada"), told.project_id))
 
@@ -385,7 +385,7 @@ def test_verified_of_one_entry() -> None:
     assert str(verifying.Verified("x: the chain", 1, "ab")) == "x: the chain holds: 1 entry, head ab"
 
 
-def test_a_class_without_its_sets_is_no_class_that_came_with_rows(told: Seat) -> None:
+def test_class_without_its_sets_is_not_class_that_came_with_rows(told: Seat) -> None:
     classes.change_classes(told, 0, "add", ["gnu"])
     verify_project(told)
     meddle(told, "UPDATE entries SET before = '[]', after = '[]' WHERE kind = 'class'")

@@ -86,9 +86,7 @@ def test_the_way_back_and_to_automatic_again(choosing_seat: Seat, findings: Find
     assert managing.learner_settings(choosing_seat)["C"] == 10.0, "as the comparison found it"
 
 
-def test_the_settings_page_changes_the_model_by_the_same_line_of_the_log(
-    choosing_seat: Seat, findings: Findings
-) -> None:
+def test_settings_page_changes_model_by_the_same_line_of_log(choosing_seat: Seat, findings: Findings) -> None:
     ComparingWorker(choosing_seat.home, "one").look()
     managing.change_learner(choosing_seat, model="plsvc", C=3.0)
     managing.change_learner(choosing_seat, C=4.0)
@@ -105,7 +103,7 @@ def test_the_settings_page_changes_the_model_by_the_same_line_of_the_log(
     assert (story.automatic, story.model) == (True, "plsvc")
 
 
-def test_a_change_of_the_model_is_nobodys_answer(choosing_seat: Seat, findings: Findings) -> None:
+def test_change_of_model_is_nobodys_answer(choosing_seat: Seat, findings: Findings) -> None:
     home, owner, project = choosing_seat.home, choosing_seat.person_id, choosing_seat.project_id or 0
     first = answer_next(home, owner, project)
     choosing.adopt(choosing_seat, "clpl")
@@ -145,13 +143,13 @@ def test_only_owners_choose(choosing_seat: Seat) -> None:
     assert showing.model_story(ada).model == "plknn", "what answers is no secret"
 
 
-def test_a_model_that_there_is_not_is_refused(choosing_seat: Seat) -> None:
+def test_model_that_there_is_not_is_refused(choosing_seat: Seat) -> None:
     with pytest.raises(ValueError, match="model"):
         choosing.adopt(choosing_seat, "best")
     assert count_entries(choosing_seat.home) == 0
 
 
-def test_one_comparison_at_a_time_and_none_to_cancel_is_no_fault(choosing_seat: Seat) -> None:
+def test_one_comparison_at_a_time_and_none_to_cancel_is_not_fault(choosing_seat: Seat) -> None:
     choosing.cancel(choosing_seat)
     choosing.compare_now(choosing_seat)
     choosing.compare_now(choosing_seat)
@@ -164,7 +162,7 @@ def test_one_comparison_at_a_time_and_none_to_cancel_is_no_fault(choosing_seat: 
     assert showing.running_now(choosing_seat) is None
 
 
-def test_a_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, findings: Findings) -> None:
+def test_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, findings: Findings) -> None:
     told: list[tuple[int, int, str]] = []
     found = choosing.measure(choosing_seat, lambda *step: told.append(step))
     assert found.best == "clpl"
@@ -175,12 +173,12 @@ def test_a_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, f
     assert count_entries(choosing_seat.home) == 0
 
 
-def test_a_table_of_no_project_is_measured_by_its_truth(findings: Findings) -> None:
+def test_table_of_no_project_is_measured_by_its_truth(findings: Findings) -> None:
     found = choosing.measure_table(LabelTable.from_frame(small_frame(), ROLES))
     assert (found.rows, found.checks) == (60, 60)
 
 
-def test_what_cannot_be_compared_says_why(
+def test_input_that_cannot_be_compared_says_why(
     home: Home, owner: int, choosing_seat: Seat, findings: Findings
 ) -> None:
     with pytest.raises(CannotCompare, match="nothing to compare"):
@@ -199,7 +197,7 @@ def test_what_cannot_be_compared_says_why(
 # The models of a project as pages show them
 
 
-def test_before_the_first_comparison_there_are_no_figures(home: Home, owner: int) -> None:
+def test_before_first_comparison_there_are_not_figures(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
     view = showing.models_view(seat)
     assert [line.name for line in view.lines] == list(MODEL_ENTRIES)
@@ -209,7 +207,7 @@ def test_before_the_first_comparison_there_are_no_figures(home: Home, owner: int
     assert (view.story.automatic, view.story.model, view.story.adoptions) == (True, "plknn", ())
 
 
-def test_the_best_comes_first_and_those_not_measured_last(home: Home, owner: int, findings: Findings) -> None:
+def test_best_comes_first_and_those_not_measured_last(home: Home, owner: int, findings: Findings) -> None:
     findings.kappas = {"plsvc": 0.7, "plknn": 0.5, "clpl": 0.71}
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
     ComparingWorker(home, "one").look()
@@ -242,14 +240,14 @@ def test_accuracy_by_blind_checks_has_its_interval(home: Home, owner: int, findi
     assert view.lines[-1].interval is None
 
 
-def test_checks_flatter_what_they_chose_whoever_took_it(home: Home, owner: int, findings: Findings) -> None:
+def test_checks_flatter_the_model_they_chose(home: Home, owner: int, findings: Findings) -> None:
     project = small_project(home, owner, model="plknn", control_share=0.5, test_share=0.0)
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     answer_truly(home, owner, project, 45)
     assert not showing.model_story(seat).by_checks
     choosing.compare_now(seat)
     worker.look()
-    assert not showing.model_story(seat).by_checks, "nobody has chosen by them"
+    assert not showing.model_story(seat).by_checks, "no one has chosen by them"
     choosing.adopt(seat, "clpl")
     assert showing.model_story(seat).by_checks, "by a person who has seen the figures"
 
@@ -261,9 +259,7 @@ def test_checks_flatter_what_they_chose_whoever_took_it(home: Home, owner: int, 
     assert (story.adoptions, story.by_checks) == ((), True), "the one in force was chosen to stay"
 
 
-def test_the_page_has_news_when_a_comparison_or_the_settings_change(
-    home: Home, owner: int, findings: Findings
-) -> None:
+def test_page_has_news_when_comparison_or_settings_change(home: Home, owner: int, findings: Findings) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     seen = [showing.watched(seat)]
     choosing.compare_now(seat)
@@ -317,7 +313,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if not path.name.startswith("rounds-")}
 
 
-def test_what_is_written_is_read_again(tmp_path: Path, versions: list[Version]) -> None:
+def test_written_data_is_read_again(tmp_path: Path, versions: list[Version]) -> None:
     path = tmp_path / "models" / "0.npy"
     version = versions[0]
     assert version.footing is not None
@@ -364,7 +360,7 @@ def test_old_and_later_versions_are_cleaned_away_with_their_state(
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 
-def test_what_the_newest_version_shares_stays_where_a_clock_was_put_back(
+def test_what_newest_version_shares_stays_if_clock_was_put_back(
     tmp_path: Path, versions: list[Version]
 ) -> None:
     for version in versions:
@@ -379,7 +375,7 @@ def test_what_the_newest_version_shares_stays_where_a_clock_was_put_back(
     assert not {path.name for path in tmp_path.iterdir()} & {"rounds-a.npz", "rounds-b.npz"}
 
 
-def test_a_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
+def test_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
     tmp_path: Path, versions: list[Version]
 ) -> None:
     for version in versions:
@@ -390,7 +386,7 @@ def test_a_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
         assert read_footing(tmp_path / "3.npy", None) is not None
 
 
-def test_a_state_too_large_is_left_out_but_for_the_effects(
+def test_state_too_large_is_left_out_but_for_effects(
     tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(version_files, "MOST_BYTES", 1000)
@@ -400,7 +396,7 @@ def test_a_state_too_large_is_left_out_but_for_the_effects(
     assert not list(tmp_path.glob("rounds-*"))
 
 
-def test_a_model_without_first_updates_has_its_scores_alone(tmp_path: Path, versions: list[Version]) -> None:
+def test_model_without_first_updates_has_its_scores_alone(tmp_path: Path, versions: list[Version]) -> None:
     plain = Version(versions[0].scores, versions[0].point, converged=True)
     write_version(tmp_path / "0.npy", plain)
     assert names(tmp_path) == {"0.npy"}
@@ -408,7 +404,7 @@ def test_a_model_without_first_updates_has_its_scores_alone(tmp_path: Path, vers
     assert read_footing(tmp_path / "0.npy", None) is None
 
 
-def test_every_file_is_on_the_disk_before_it_has_its_name(
+def test_every_file_is_on_disk_before_it_has_its_name(
     tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: dict[int, set[str]] = {}
@@ -425,7 +421,7 @@ def test_every_file_is_on_the_disk_before_it_has_its_name(
         assert path.name not in synced[path.stat().st_ino]
 
 
-def test_a_full_disk_leaves_nothing_under_a_name(tmp_path: Path, versions: list[Version]) -> None:
+def test_full_disk_leaves_nothing_under_name(tmp_path: Path, versions: list[Version]) -> None:
     with full_disk(), pytest.raises(OSError, match="too large"):
         write_version(tmp_path / "0.npy", versions[0])
     assert names(tmp_path) == set()

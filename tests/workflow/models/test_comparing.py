@@ -76,7 +76,7 @@ def settings_of(home: Home, project: int) -> dict[str, object]:
 # When it is due
 
 
-def test_the_first_comparison_is_due_at_once() -> None:
+def test_first_comparison_is_due_at_once() -> None:
     assert is_due(None, Counts(0, 0, 0))
 
 
@@ -106,10 +106,10 @@ def test_comparisons_become_rare(answers: int) -> None:
     assert made <= 25
 
 
-# What it changes
+# Its changes
 
 
-def test_the_best_model_is_adopted_by_a_line_of_the_log_and_answers_at_once(
+def test_best_model_is_adopted_by_line_of_log_and_answers_at_once(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     findings.parameters = {"clpl": {"C": 100.0}}
@@ -125,7 +125,7 @@ def test_the_best_model_is_adopted_by_a_line_of_the_log_and_answers_at_once(
     assert one.automatic
     assert one.by_comparison
     assert not one.by_checks
-    assert one.why == "80 % consistency with the candidates, beyond chance (PL-KNN 50 %)"
+    assert one.why == "80% consistency with the candidates, beyond chance (PL-KNN 50%)"
     assert newest_version(home, project) == 0, "it was trained before it was adopted"
     with opened(home, owner, project) as learner:
         assert learner.version_published == 0
@@ -152,7 +152,7 @@ def test_nothing_is_compared_twice_for_the_same_answers(
     assert len(adoptions(home, project)) == 1, "the best is in force already"
 
 
-def test_a_model_that_is_ahead_by_chance_alone_is_not_adopted(
+def test_model_that_is_ahead_by_chance_alone_is_not_adopted(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     worker.look()
@@ -168,7 +168,7 @@ def test_a_model_that_is_ahead_by_chance_alone_is_not_adopted(
     assert [one.model for one in adoptions(home, project)] == ["clpl", "plsvc"]
 
 
-def test_blind_checks_choose_and_the_log_says_so(
+def test_blind_checks_choose_and_log_says_so(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner, model="automatic", control_share=0.5, test_share=0.0)
@@ -180,10 +180,10 @@ def test_blind_checks_choose_and_the_log_says_so(
     assert one.answers == 45
     checks = latest(home, project).report["checks"]  # type: ignore[index]
     assert checks >= 10
-    assert one.why == f"81 % by {checks} blind checks (PL-KNN 55 %)"
+    assert one.why == f"81% by {checks} blind checks (PL-KNN 55%)"
 
 
-def test_a_project_whose_model_was_chosen_is_compared_when_asked_and_stays(
+def test_project_whose_model_was_chosen_is_compared_when_asked_and_stays(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner)
@@ -205,11 +205,11 @@ def test_label_vectors_are_never_compared(
     project = vector_project(home, owner)
     worker.look()
     assert findings.calls == []
-    with pytest.raises(choosing.CannotCompare, match="nothing to compare in projects of this kind"):
+    with pytest.raises(choosing.CannotCompare, match="Projects of this kind have no models to compare"):
         choosing.compare_now(Seat(home, owner, project))
 
 
-def test_settings_that_somebody_changed_meanwhile_stay_theirs(
+def test_settings_that_someone_changed_meanwhile_stay_theirs(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     def choose(done: int, _total: int, _name: str) -> None:
@@ -223,7 +223,7 @@ def test_settings_that_somebody_changed_meanwhile_stay_theirs(
     assert [one.by_comparison for one in adoptions(home, project)] == [False]
 
 
-def test_a_best_model_that_cannot_be_trained_is_not_adopted(
+def test_best_model_that_cannot_be_trained_is_not_adopted(
     home: Home, project: int, worker: ComparingWorker, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, progress: object) -> None:
@@ -254,7 +254,7 @@ def test_what_was_left_to_winnow_again_is_compared_at_once(
     assert len(findings.calls) == 2, "once"
 
 
-def test_a_best_model_whose_training_costs_workers_is_not_adopted(
+def test_best_model_whose_training_costs_workers_is_not_adopted(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     with home.database.read() as session:
@@ -269,7 +269,7 @@ def test_a_best_model_whose_training_costs_workers_is_not_adopted(
     assert adoptions(home, project) == ()
 
 
-def test_a_model_is_adopted_no_sooner_than_it_can_be_trained(
+def test_model_is_adopted_no_sooner_than_it_can_be_trained(
     home: Home, project: int, worker: ComparingWorker, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another worker trains the project meanwhile, by its old model."""
@@ -291,7 +291,7 @@ def test_a_model_is_adopted_no_sooner_than_it_can_be_trained(
     assert newest_version(home, project) == 0
 
 
-# Who makes it
+# Its maker
 
 
 def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) -> None:
@@ -311,7 +311,7 @@ def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) ->
     assert latest(home, project).id == 1
 
 
-def test_a_comparison_whose_lease_was_lost_changes_nothing(
+def test_comparison_whose_lease_was_lost_changes_nothing(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     """A worker that slept finds, when it wakes, that another has done its work."""
@@ -332,7 +332,7 @@ def test_a_comparison_whose_lease_was_lost_changes_nothing(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
+def test_cancelled_work_ends_between_fits_and_is_not_due_again(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     seen = []
@@ -356,7 +356,7 @@ def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_inside_a_fit_it_can_be_cancelled_and_nothing_else_is_trained(
+def test_inside_fit_it_can_be_cancelled_and_nothing_else_is_trained(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warnings and memory of a training are not those of the model that is compared."""
@@ -370,7 +370,7 @@ def test_inside_a_fit_it_can_be_cancelled_and_nothing_else_is_trained(
     assert adoptions(home, project) == ()
 
 
-def test_a_worker_told_to_end_inside_a_fit_ends_and_no_death_is_counted(
+def test_worker_told_to_end_inside_fit_ends_and_no_death_is_counted(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     stop = threading.Event()
@@ -382,7 +382,7 @@ def test_a_worker_told_to_end_inside_a_fit_ends_and_no_death_is_counted(
     assert (lease.ended, lease.deaths, latest(home, project).unfinished) == (True, 0, True)
 
 
-def test_a_database_that_is_away_fails_no_comparison(
+def test_database_that_is_away_fails_no_comparison(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     def away(*_: object) -> None:
@@ -399,7 +399,7 @@ def test_a_database_that_is_away_fails_no_comparison(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
+def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)
@@ -422,7 +422,7 @@ def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
     assert showing.running_now(Seat(home, owner, project)) is None
 
 
-def test_a_failure_says_why_and_the_others_go_on(
+def test_failure_says_why_and_the_others_continue(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="automatic")
@@ -439,7 +439,7 @@ def test_a_failure_says_why_and_the_others_go_on(
     assert showing.models_view(Seat(home, owner, project)).failed == "too few rows"
 
 
-def test_a_worker_told_to_end_leaves_the_comparison_to_another(
+def test_worker_told_to_end_leaves_comparison_to_another(
     home: Home, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     stop = threading.Event()
@@ -476,7 +476,7 @@ def killed(home: Home) -> None:
     time.sleep(0.3)
 
 
-def test_a_killed_worker_frees_its_comparison_and_two_let_it_rest(
+def test_killed_worker_frees_its_comparison_and_two_let_it_rest(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     killed(home)
@@ -492,16 +492,14 @@ def test_a_killed_worker_frees_its_comparison_and_two_let_it_rest(
     assert not running.begun
     assert (running.fault or "").startswith("The comparison was ended from outside twice")
     choosing.cancel(Seat(home, owner, project))
-    choosing.compare_now(Seat(home, owner, project))  # whoever asks anew means it
+    choosing.compare_now(Seat(home, owner, project))  # anyone who asks again means it
     ComparingWorker(home, "two").look()
     assert latest(home, project).state == trained.DONE
     assert leases.MOST_DEATHS == 2
     assert training.training_state(Seat(home, owner, project)).fault is None, "training is not touched by it"
 
 
-def test_settings_stored_before_are_those_of_a_chosen_model(
-    home: Home, owner: int, worker: ComparingWorker
-) -> None:
+def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worker: ComparingWorker) -> None:
     project = small_project(home, owner)
     with home.database.write() as session:
         stored = dict(projects.get(session, project).settings)
@@ -520,7 +518,7 @@ def on_cluster(home: Home) -> ComparingWorker:
 
 
 def told_of(home: Home, owner: int, project: int) -> str:
-    """What the page says of a comparison that nobody makes now."""
+    """Page text of a comparison that no one runs now."""
     now = showing.running_now(Seat(home, owner, project))
     assert now is not None
     assert not now.begun
@@ -528,7 +526,7 @@ def told_of(home: Home, owner: int, project: int) -> str:
     return now.fault
 
 
-def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
+def test_cluster_that_is_not_there_is_reported_and_nothing_is_compared_without_it(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[tuple[object, ...]] = []
@@ -565,7 +563,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
     assert not Path(str(folder)).exists()
 
 
-def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
+def test_fits_that_others_have_made_stay_until_comparison_is_over(
     home: Home, project: int, findings: Findings, told_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
@@ -592,7 +590,7 @@ def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
     assert not folder.exists()
 
 
-def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_cluster_do_not_stay(
+def test_fits_of_comparison_that_is_cancelled_while_it_waits_for_cluster_do_not_stay(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
@@ -613,10 +611,10 @@ def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_clust
     assert not folder.exists()
 
 
-def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
+def test_models_of_project_are_compared_in_blocks_as_by_worker_itself(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is found, without the seconds that it took."""
+    """Findings, without the seconds."""
     here = comparing.make_comparer(home, project)[0].compare()
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()
@@ -630,7 +628,7 @@ def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
     assert timeless(found) == timeless(here)
 
 
-def test_a_table_too_small_to_compare_says_so_in_words(
+def test_table_too_small_to_compare_says_so_in_words(
     home: Home, owner: int, worker: ComparingWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = Seat(home, owner)

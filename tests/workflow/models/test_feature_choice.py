@@ -77,14 +77,14 @@ def test_comparison_adopts_features_after_forty_answers(
         "kernelridge",
     )
     _, last = adoptions(home, project)
-    assert last.why == "meaning: 95 % of 40 answered rows where meaning with built-in features had 60 %"
+    assert last.why == "meaning: 95% of 40 answered rows where meaning with built-in features had 60%"
     assert (last.before, last.model, last.by_comparison) == ("kernelridge", "kernelridge", True)
     assert newest_version(home, project) == FEWEST_ANSWERED + 1, "it was trained before it was adopted"
     with opened(home, owner, project) as learner:
         assert learner.settings.features_in_force == MEANING
         assert learner.version_published == FEWEST_ANSWERED + 1
     story = showing.model_story(Seat(home, owner, project))
-    assert story.gain == "Meaning: 95 % of 40 answered rows where built-in features had 50 %."
+    assert story.gain == "Meaning: 95% of 40 answered rows where built-in features had 50%."
 
 
 def test_features_chosen_by_hand_stay(
@@ -123,12 +123,12 @@ def test_owner_changes_features(home: Home, owner: int) -> None:
         (
             MEANING,
             {BOTH: 0.7, WORDS: 0.6, MEANING: 0.834},
-            "Meaning: 83 % of 46 answered rows where built-in features had 60 %.",
+            "Meaning: 83% of 46 answered rows where built-in features had 60%.",
         ),
         (
             BOTH,
             {BOTH: 0.7, WORDS: 0.6, MEANING: 0.8},
-            "Meaning with built-in features: 70 % of 46 answered rows where built-in features had 60 %.",
+            "Meaning with built-in features: 70% of 46 answered rows where built-in features had 60%.",
         ),
         (WORDS, {BOTH: 0.7, WORDS: 0.6, MEANING: 0.8}, None),
         (BOTH, {BOTH: 0.6, WORDS: 0.6, MEANING: 0.8}, None),

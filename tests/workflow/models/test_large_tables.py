@@ -1,4 +1,4 @@
-"""A table on disk ranked in blocks: as in one process, whoever does it and whoever dies meanwhile."""
+"""A table on disk ranked in blocks: as in one process, no matter who does it and anyone who dies meanwhile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folder_of(tmp_path: Path, name: str) -> Path:
     return folder
 
 
-def test_the_first_rows_are_those_of_the_ranker(tmp_path: Path) -> None:
+def test_first_rows_match_ranker(tmp_path: Path) -> None:
     X, sets = rows_and_sets(400)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [150, 300])
     ranking = rank_files(
@@ -77,7 +77,7 @@ def test_another_version_takes_no_parts_of_this_one(tmp_path: Path, monkeypatch:
     assert not rank()
 
 
-def test_it_is_done_by_whom_the_settings_name_in_the_data_folder(
+def test_it_is_done_by_whom_settings_name_in_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, sets = rows_and_sets(300)
@@ -102,7 +102,7 @@ def test_it_is_done_by_whom_the_settings_name_in_the_data_folder(
         rank_on(settings, path, n_neighbors=301)
 
 
-def test_a_run_that_begins_again_makes_no_part_anew(tmp_path: Path) -> None:
+def test_run_that_begins_again_makes_no_part_again(tmp_path: Path) -> None:
     X, sets = rows_and_sets(300)
     path, folder = write_arrays(tmp_path / "t", X, sets), folder_of(tmp_path, "parts")
 
@@ -132,7 +132,7 @@ def test_a_run_that_begins_again_makes_no_part_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.dask
-def test_one_process_a_pool_and_a_cluster_leave_the_same_bits_of_20000_rows(tmp_path: Path) -> None:
+def test_one_process_pool_and_cluster_leave_the_same_bits_of_20000_rows(tmp_path: Path) -> None:
     X, sets = rows_and_sets(20_000, d=16, m=12)
     path = write_arrays(tmp_path / "t", X, sets)
     found = {}

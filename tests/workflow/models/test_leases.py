@@ -85,7 +85,7 @@ def killed(home: Home) -> None:
     time.sleep(SHORT)
 
 
-def test_a_worker_ends_with_its_server_in_the_middle_of_a_fit_and_that_is_no_death(
+def test_worker_ends_with_its_server_in_middle_of_fit_and_that_is_not_death(
     home: Home, owner: int, project: int
 ) -> None:
     environment = {
@@ -116,7 +116,7 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
     return [one.project_id for one in training.due(home) if worker.train(one) is not None]
 
 
-def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
+def test_training_that_kills_its_workers_rests_and_the_others_continue(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
@@ -141,10 +141,10 @@ def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
     )
 
     managing.change_learner(Seat(home, owner, project), C=None)
-    assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
+    assert train_due(home, worker) == [project], "with the old ones it is tried again when someone says so"
 
 
-def test_after_a_rest_it_is_tried_once_more(
+def test_after_rest_it_is_tried_once_more(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(home)
@@ -164,7 +164,7 @@ def test_after_a_rest_it_is_tried_once_more(
     assert (last.ended, last.deaths) == (True, 0)
 
 
-def test_a_worker_that_ends_in_order_is_no_death(
+def test_worker_that_ends_in_order_is_not_death(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told_to_end(self: object, progress: Callable[[int, float], None]) -> None:
@@ -179,7 +179,7 @@ def test_a_worker_that_ends_in_order_is_no_death(
     assert train_due(home, training.Worker(home, "last")) == [project]
 
 
-def test_a_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int) -> None:
+def test_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int) -> None:
     """A worker that slept, with its whole machine perhaps, wakes up and goes on."""
     now = datetime.now(UTC)
     past, later = now - timedelta(seconds=1), now + timedelta(seconds=30)
@@ -192,7 +192,7 @@ def test_a_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: i
     assert last == trained.Training("other", "key", later, ended=False, deaths=1, fault=None)
 
 
-def test_an_idle_worker_only_looks_whether_anybody_wrote(
+def test_idle_worker_only_looks_whether_anyone_wrote(
     home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[float] = []
@@ -224,7 +224,7 @@ def test_an_idle_worker_only_looks_whether_anybody_wrote(
         thread.join()
 
 
-def test_an_answer_that_waits_for_its_time_is_looked_at_until_then(home: Home, owner: int) -> None:
+def test_answer_that_waits_for_its_time_is_looked_at_until_then(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=60.0)
     assert train_due(home, training.Worker(home, "one")) == [project]
     assert training.news(home) == training.News([], soon=False)

@@ -1,4 +1,4 @@
-"""Who lays out maps: a worker that is asked to, beside its trainings, one at a time a project."""
+"""Processes that compute map layouts: a worker that is asked to, next to its trainings, one at a time a project."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def seat(home: Home, owner: int) -> Seat:
 
 @pytest.fixture
 def wished(seat: Seat) -> Wish:
-    """What looking at the map leaves."""
+    """Effects of viewing the map."""
     instance_map(seat)
     (found,) = map_layouts.wishes(seat.home)
     return found
@@ -37,7 +37,7 @@ def worker(home: Home) -> MapWorker:
     return MapWorker(home, "one")
 
 
-def test_a_look_at_the_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_look_at_map_has_it_laid_out(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     assert anything_to_do(seat.home)
     before = instance_map(seat)
     assert before.laid_out is False
@@ -49,7 +49,7 @@ def test_a_look_at_the_map_has_it_laid_out(seat: Seat, wished: Wish, worker: Map
     assert not np.array_equal(now.places, before.places)
 
 
-def test_it_is_begun_beside_the_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_it_starts_next_to_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     worker.look()
     assert worker._laying is not None
     worker._laying.join()
@@ -66,7 +66,7 @@ def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -
     assert not anything_to_do(seat.home)
 
 
-def test_what_fails_is_said_and_left(
+def test_failure_is_reported_and_left(
     seat: Seat, wished: Wish, worker: MapWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:
@@ -78,7 +78,7 @@ def test_what_fails_is_said_and_left(
     assert instance_map(seat).layout_fault == "these rows cannot be laid out"
 
 
-def test_a_layout_that_kills_its_workers_rests_and_the_page_says_so(
+def test_layout_that_kills_its_workers_rests_and_page_says_so(
     seat: Seat, wished: Wish, worker: MapWorker
 ) -> None:
     now = datetime.now(UTC)
@@ -95,14 +95,14 @@ def test_a_layout_that_kills_its_workers_rests_and_the_page_says_so(
     assert not is_waited_for(seat)
 
 
-def test_a_wish_about_a_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
+def test_wish_about_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     managing.archive_project(seat)
     worker.lay_out(wished)
     assert map_layouts.wishes(seat.home) == []
     assert list((seat.home.cache_dir / "maps").iterdir()) == []
 
 
-def test_a_database_that_is_away_ends_nothing(
+def test_database_that_is_away_ends_nothing(
     seat: Seat,
     wished: Wish,
     worker: MapWorker,

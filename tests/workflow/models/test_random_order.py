@@ -56,13 +56,13 @@ def view(home: Home, owner: int, project: int) -> ProgressView:
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
-def test_it_is_due_anew_when_answers_have_grown_by_a_fifth(before: int, more: int) -> None:
+def test_it_is_due_again_when_answers_have_grown_by_a_fifth(before: int, more: int) -> None:
     last, now = LogCounts(9, before), LogCounts(99, before + more)
     assert is_due(last, now) == (more >= max(LEAST_NEW, GROWTH * before))
     assert is_due(None, now) == (now.answers >= LEAST_ANSWERS)
 
 
-def test_nothing_is_due_before_the_first_answers_nor_twice(
+def test_nothing_is_due_before_first_answers_nor_twice(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS - 1)
@@ -80,7 +80,7 @@ def test_nothing_is_due_before_the_first_answers_nor_twice(
     assert latest(home, project) == first
 
 
-def test_it_is_stored_and_a_page_has_it_over_all_answers(
+def test_it_is_stored_and_page_has_it_over_all_answers(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -101,7 +101,7 @@ def test_it_is_stored_and_a_page_has_it_over_all_answers(
     assert random.saved.low <= random.saved.high
 
 
-def test_what_is_missing_is_told(home: Home, owner: int, worker: RandomOrderWorker) -> None:
+def test_missing_part_is_reported(home: Home, owner: int, worker: RandomOrderWorker) -> None:
     project = small_project(home, owner, test_share=0.0)
     answer_truly(home, owner, project, LEAST_ANSWERS)
     worker.look()
@@ -111,7 +111,7 @@ def test_what_is_missing_is_told(home: Home, owner: int, worker: RandomOrderWork
     assert "no blind checks" in proof.missing
 
 
-def test_an_owner_has_it_estimated_when_they_like_and_nobody_else(
+def test_owner_has_it_estimated_when_they_like_and_no_one_else(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, 3)
@@ -166,7 +166,7 @@ def test_one_that_fails_says_why_and_the_others_are_made(
     assert "failed: the model cannot be fitted" in view(home, owner, project).proof.missing
 
 
-def test_one_worker_at_a_time_and_what_a_dead_one_left_is_made(
+def test_one_worker_at_a_time_and_what_dead_one_left_is_made(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -227,7 +227,7 @@ def test_how_far_it_is_is_noted_and_it_ends_where_another_has_ended_it(
     assert (given_up.state, given_up.report, given_up.done) == (RUNNING, None, noted[3][0])
 
 
-def test_the_worker_of_the_server_does_it(home: Home, owner: int, project: int) -> None:
+def test_worker_of_server_does_it(home: Home, owner: int, project: int) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
     EncodingWorker(home, "all").look()
     assert latest(home, project).state == DONE

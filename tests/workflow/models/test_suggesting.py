@@ -74,7 +74,7 @@ def last_seq(seat: Seat) -> int:
         return entries.last_seq(reading.session, reading.project.id)
 
 
-def test_recordings_weigh_their_candidates_by_a_classifier(home: Home, owner: int) -> None:
+def test_recordings_weigh_their_candidates_by_classifier(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "Vulpes vulpes_Red fox\nCapreolus capreolus_ROE DEER\n")
     steps: list[tuple[int, int, str]] = []
@@ -94,7 +94,7 @@ def test_recordings_weigh_their_candidates_by_a_classifier(home: Home, owner: in
     assert last_seq(seat) == seq, "the same once more stores nothing"
 
 
-def test_labels_are_cut_to_the_classes_of_the_project(home: Home, owner: int) -> None:
+def test_labels_are_cut_to_classes_of_project(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "noise\nroe_deer\n")
     found = suggest(seat, "pitch")
@@ -106,7 +106,7 @@ def test_labels_are_cut_to_the_classes_of_the_project(home: Home, owner: int) ->
         suggest(seat, "pitch")
 
 
-def test_texts_weigh_their_candidates_by_the_names_of_the_classes(home: Home, owner: int) -> None:
+def test_texts_weigh_their_candidates_by_names_of_classes(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     folder = topic_encoder(home)
     names = {"birds": "animals", "ships": "voyage", "music": "symphony"}
@@ -122,7 +122,7 @@ def test_texts_weigh_their_candidates_by_the_names_of_the_classes(home: Home, ow
     assert weights_of(seat).max() == 1
 
 
-def test_a_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, owner: int) -> None:
+def test_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, owner: int) -> None:
     seat = alike_project(home, owner, shown="sound")
     pitch_classifier(home, "\n".join(NAMES), "birdnet24")
     with pytest.raises(EncoderError, match=r"BirdNET 2.4 may not be used commercially .*--non-commercial"):
@@ -130,7 +130,9 @@ def test_a_licence_that_allows_no_commercial_use_is_accepted_first(home: Home, o
     assert suggest(seat, "birdnet24", non_commercial=True).rows == 130
 
 
-def test_what_cannot_be_suggested_is_said(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_that_cannot_be_suggested_is_reported(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seat = alike_project(home, owner, shown="sound")
     with pytest.raises(EncoderError, match="No encoder is called 'pitch'"):
         suggest(seat, "pitch")

@@ -58,7 +58,7 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
     return [version.number for version in versions if version is not None]
 
 
-def test_the_first_version_is_due_at_once_and_the_next_after_so_many_answers(
+def test_first_version_is_due_at_once_and_next_after_n_answers(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     assert train_due(home, worker) == [0]
@@ -73,7 +73,7 @@ def test_the_first_version_is_due_at_once_and_the_next_after_so_many_answers(
         assert [point.model_version for point in learner.curve] == [0, 3]
 
 
-def test_one_answer_is_learnt_after_a_while(
+def test_one_answer_is_learned_after_a_while(
     home: Home, owner: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = small_project(
@@ -87,7 +87,7 @@ def test_one_answer_is_learnt_after_a_while(
     assert train_due(home, worker) == [1]
 
 
-def test_the_question_names_the_version_it_was_asked_by(
+def test_question_names_version_it_was_asked_by(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     before = loop.next_question(Seat(home, owner, training_project))
@@ -104,7 +104,7 @@ def test_the_question_names_the_version_it_was_asked_by(
     assert after.strategy == "margin"
 
 
-def test_a_project_that_follows_each_answer_needs_no_worker(home: Home, owner: int) -> None:
+def test_project_that_follows_each_answer_needs_no_worker(home: Home, owner: int) -> None:
     small_project(home, owner, "near")
     assert not training.anything_to_train(home)
     assert training.due(home) == []
@@ -124,7 +124,7 @@ def test_two_workers_do_not_train_the_same(
     assert not training.training_state(Seat(home, owner, training_project)).running
 
 
-def test_a_lost_or_damaged_file_is_made_again(
+def test_lost_or_damaged_file_is_made_again(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -140,7 +140,7 @@ def test_a_lost_or_damaged_file_is_made_again(
         assert learner.version_published == 0
 
 
-def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_news(
+def test_training_that_fails_says_why_and_is_not_tried_again_before_there_is_news(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
@@ -160,7 +160,7 @@ def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_n
     assert training.training_state(Seat(home, owner, training_project)).fault is None
 
 
-def test_another_model_starts_anew_and_the_way_back_is_short(
+def test_another_model_starts_again_and_the_way_back_is_short(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -174,7 +174,7 @@ def test_another_model_starts_anew_and_the_way_back_is_short(
         assert learner.version_published == 0
 
 
-def test_a_worker_process_publishes_and_ends_with_its_parent(
+def test_worker_process_publishes_and_ends_with_its_parent(
     home: Home, owner: int, training_project: int
 ) -> None:
     settings = home.settings
@@ -204,7 +204,7 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(
             process.kill()
 
 
-def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
+def test_before_first_version_nothing_is_said_to_come_from_model(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     frame = exported(home, owner, training_project)
@@ -216,7 +216,7 @@ def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
     assert set(exported(home, owner, training_project).winnow_source[several]) == {"model"}
 
 
-def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
+def test_old_files_go_and_files_of_later_life_do_not_stop_training(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
@@ -226,7 +226,7 @@ def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
         assert train_due(home, worker)
     folder = next((home.settings.home / "models").iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
-    # An older copy of the database was put back: files of versions it has never known lie there.
+    # An older copy of the database was put back: files of versions it has never known are there.
     np.save(folder / "40.npy", np.zeros(3))
     np.save(folder / "50.npy", np.zeros(3))
     (folder / "tmp.part").write_bytes(b"half")
@@ -249,7 +249,7 @@ def test_one_project_that_fails_does_not_keep_the_others_waiting(
     assert training.training_state(Seat(home, owner, training_project)).fault
 
 
-def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
+def test_worker_told_to_end_gives_up_fit_and_lease(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
@@ -277,7 +277,7 @@ def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, t
     assert [two.train(what) for what in found] == [None, None]
 
 
-def test_the_fault_of_a_model_is_forgotten_with_it(
+def test_fault_of_model_is_forgotten_with_it(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, progress: object) -> None:
@@ -305,7 +305,7 @@ def test_files_of_models_long_left_are_removed(
 
 
 @on_sqlite
-def test_a_store_that_fails_is_said_once_and_waited_for(
+def test_store_that_fails_is_reported_once_and_waited_for(
     home: Home,
     owner: int,
     worker: training.Worker,
@@ -340,7 +340,7 @@ def test_a_store_that_fails_is_said_once_and_waited_for(
 
 
 @on_sqlite
-def test_a_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which the tests have anyway: sums in another order would give other last bits than the server's."""
     limited: list[str] = []
     monkeypatch.setattr(training, "one_thread_for_good", lambda: limited.append("for good"))
@@ -359,7 +359,7 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     return trained.ask_random_order(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
 
 
-def test_what_is_due_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
+def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
     first, second, third = (small_project(home, owner, name) for name in ("first", "second", "third"))
 
     def found() -> tuple[list[Project], list[RandomOrderEstimate]]:
@@ -384,7 +384,7 @@ def test_what_is_due_is_asked_for_once_and_found_until_it_is_over(home: Home, ow
     assert found() == ([], [])
 
 
-# Somebody who is away is looked for again: soon at first, then more and more seldom
+# Someone who is away is looked for again: soon at first, then more and more seldom
 
 
 def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:
@@ -424,7 +424,7 @@ def test_who_was_there_is_looked_for_soon_when_missed_again() -> None:
     assert away.is_due
 
 
-# What a worker tries: cancelled, begun anew by another, or failed and told
+# A worker's attempts: cancelled, restarted by another, or failed and told
 
 
 def tried(error: BaseException | None) -> list[str]:
@@ -436,18 +436,18 @@ def tried(error: BaseException | None) -> list[str]:
     return faults
 
 
-def test_what_is_done_or_cancelled_is_no_fault() -> None:
+def test_what_is_done_or_cancelled_is_not_fault() -> None:
     assert tried(None) == []
     assert tried(WorkCancelled()) == []
 
 
 @pytest.mark.parametrize("error", [Stopped(), SQLAlchemyError("away"), DatabaseUnavailableError("away")])
-def test_what_another_begins_anew_comes_through(error: Exception) -> None:
+def test_what_another_begins_again_comes_through(error: Exception) -> None:
     with pytest.raises(type(error)):
         tried(error)
 
 
-def test_what_fails_is_told_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_failure_is_reported_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "winnow"):
         assert tried(ValueError("No room.")) == ["No room."]
         assert tried(MemoryError()) == ["MemoryError"]
@@ -461,7 +461,7 @@ def settings(home: Path, cluster: str = "") -> Settings:
     return Settings.from_environment({"WINNOW_HOME": str(home), "WINNOW_CLUSTER": cluster})
 
 
-def test_runs_lie_in_the_data_folder(tmp_path: Path) -> None:
+def test_runs_are_in_data_folder(tmp_path: Path) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     seen: list[tuple[str, int, int]] = []
     found = replay_table(
@@ -472,7 +472,7 @@ def test_runs_lie_in_the_data_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "blocks").glob("part-*.npy"))
 
 
-def test_what_cannot_be_replayed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_that_cannot_be_replayed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
     monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)

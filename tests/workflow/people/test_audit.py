@@ -38,7 +38,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# What is noted, by whom, and that nothing is noted of what did not happen; reading it, filtered and as CSV
+# Audit entries and their people; nothing is recorded that did not happen; reading it, filtered and as CSV
 
 
 def test_every_kind_has_words() -> None:
@@ -81,7 +81,7 @@ def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
     assert (ended.who, ended.whom) == ("owner", "Ada")
 
 
-def test_what_is_done_to_a_project_is_noted_at_it(home: Home, chief: Seat) -> None:
+def test_what_is_done_to_project_is_noted_at_it(home: Home, chief: Seat) -> None:
     seat = chief.at(small_project(home, chief.person_id))
     managing.rename_project(seat, "owls", "")
     managing.change_strategy(seat, "random")
@@ -115,7 +115,7 @@ def note_and_fail(there: Reading) -> None:
     team.checked_name("")
 
 
-def test_nothing_is_noted_of_what_was_refused(home: Home, chief: Seat) -> None:
+def test_nothing_is_noted_of_refusals(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     before = whats(chief)
     with pytest.raises(NotAllowed):
@@ -184,7 +184,7 @@ def test_csv_is_read_back_as_it_was_and_runs_in_no_spreadsheet(name: str) -> Non
     assert kept.removeprefix("'").endswith(name[:DETAIL_LENGTH].removeprefix("'"))
 
 
-def test_names_that_look_like_formulas_are_text_in_the_csv(chief: Seat) -> None:
+def test_names_that_look_like_formulas_are_text_in_csv(chief: Seat) -> None:
     add_person(chief, '=HYPERLINK("http://evil.example")')
     rows = list(csv.DictReader(io.StringIO(audit_csv(chief, EventFilter()))))
     assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
@@ -223,7 +223,7 @@ def press(seat: Seat, which: int = 0) -> None:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
 
 
-def test_classes_and_rows_are_as_they_were_where_somebody_is_set_aside(home: Home, chief: Seat) -> None:
+def test_classes_and_rows_are_as_they_were_if_someone_is_excluded(home: Home, chief: Seat) -> None:
     here = chief.at(small_project(home, chief.person_id))
     eve = annotator(home, chief.person_id, "Eve")
     press(Seat(home, eve, here.project_id))
@@ -289,11 +289,11 @@ def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> N
         ("withdraw", ()),
         ("withdraw", ()),
     ]
-    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers set aside"] * 2
+    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers excluded"] * 2
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -> None:
+def test_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -> None:
     project = make(home, chief.person_id)
     here = chief.at(project)
     ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
@@ -313,7 +313,7 @@ def test_a_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make)
     verify_project(here)
 
 
-def test_an_open_question_is_closed(home: Home, chief: Seat) -> None:
+def test_open_question_is_closed(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
     press(ben)
@@ -324,7 +324,7 @@ def test_an_open_question_is_closed(home: Home, chief: Seat) -> None:
         loop.submit_answer(ada, question.token, "is", [question.choices[0]])
 
 
-def test_who_has_said_nothing_cannot_be_set_aside(home: Home, chief: Seat) -> None:
+def test_who_has_said_nothing_cannot_be_excluded(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     ada = annotator(home, chief.person_id, "Ada")
     with pytest.raises(NotFound, match="answered nothing"):

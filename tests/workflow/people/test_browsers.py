@@ -39,7 +39,7 @@ def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
     return found.id, secret
 
 
-def test_a_person_ends_browsers_of_their_own_alone(home: Home, chief: Seat) -> None:
+def test_person_ends_browsers_of_their_own_alone(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     (_, of_ada), (number, of_bob) = open_one(ada), open_one(bob)
     browsers.end_my_browser(ada, number)
@@ -61,7 +61,7 @@ def test_all_others_are_ended_together(home: Home, chief: Seat) -> None:
     assert whats(chief).count("browsers signed out") == 1, "nothing is noted of what did not happen"
 
 
-def test_an_owner_ends_anybody_s(home: Home, chief: Seat) -> None:
+def test_owner_ends_anyone_s(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     number, secret = open_one(ada)
     for seat in (ada, Seat(home, 99)):
@@ -81,7 +81,7 @@ def test_signing_out_is_noted_once(home: Home, chief: Seat) -> None:
     assert whats(chief).count("signed out") == 1
 
 
-def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     number, _ = open_one(chief, Visit("192.0.2.1", "Safari on macOS"))
     (before,) = browsers.my_browsers(chief)
     wait(monkeypatch, timedelta(hours=1))
@@ -96,12 +96,12 @@ def test_when_a_browser_was_seen_is_kept(home: Home, chief: Seat, monkeypatch: p
         "Safari on macOS",
     )
     with unwritable(home):
-        browsers.see(home, number)  # nobody is told
+        browsers.see(home, number)  # no one is told
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.my_browsers(chief) == []
 
 
-def test_who_is_disabled_cannot_touch_an_account(home: Home, chief: Seat) -> None:
+def test_who_is_disabled_cannot_touch_account(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     team.disable_person(chief, ada.person_id)
     with pytest.raises(NotAllowed, match="Your access has ended"), ada.everywhere.writing(Right.SEE):
@@ -133,11 +133,11 @@ def test_who_is_disabled_cannot_touch_an_account(home: Home, chief: Seat) -> Non
         ("<script>", "Another program"),
     ],
 )
-def test_browsers_are_told_in_a_few_words(said: str, words: str) -> None:
+def test_browsers_are_reported_in_a_few_words(said: str, words: str) -> None:
     assert browser_words(said) == words
 
 
-# Who is known to be signed in is who is, whoever has changed what meanwhile
+# The cache of signed-in people equals the database, after any change
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_the_database_is_asked_once_until_anybody_commits(
+def test_database_is_asked_once_until_anyone_commits(
     home: Home, chief: Seat, known_browsers_elsewhere: Home, asked: list[str]
 ) -> None:
     _, secret = open_one(chief)
@@ -177,14 +177,14 @@ def test_the_database_is_asked_once_until_anybody_commits(
     assert len(asked) == (1 if home.database.is_sqlite else 5)
 
 
-def test_what_is_not_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
+def test_non_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
     open_one(chief)
     asked.clear()
     assert [browsers.person_of(home, "no secret") for _ in range(3)] == [None] * 3
     assert len(asked) == 3
 
 
-def test_it_ends_when_it_expires_though_nobody_commits(home: Home, chief: Seat) -> None:
+def test_it_ends_when_it_expires_though_no_one_commits(home: Home, chief: Seat) -> None:
     _, secret = open_one(chief)
     found = browsers.signed_in(home, secret)
     assert found is not None
@@ -193,7 +193,7 @@ def test_it_ends_when_it_expires_though_nobody_commits(home: Home, chief: Seat) 
     assert known.find(home.database, secret_hash(secret), found.expires_at) is None
 
 
-def test_a_database_that_does_not_say_whether_it_has_changed_is_asked(
+def test_database_that_does_not_say_whether_it_has_changed_is_asked(
     home: Home, chief: Seat, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, secret = open_one(chief)
@@ -208,7 +208,7 @@ def test_a_database_that_does_not_say_whether_it_has_changed_is_asked(
     assert len(asked) == 2
 
 
-def test_it_is_as_if_the_database_were_asked_whoever_changes_what(
+def test_cache_equals_database_after_any_change(
     home: Home, chief: Seat, known_browsers_elsewhere: Home
 ) -> None:
     """Sign-ins are opened and ended, people disabled and let in again, here and by another process."""
@@ -265,7 +265,7 @@ def by_proxy(home: Home, user: str) -> int:
     return found.person.id
 
 
-def test_people_are_known_by_what_the_owner_gave_them_or_by_their_name(home: Home, chief: Seat) -> None:
+def test_people_are_known_by_what_owner_gave_them_or_by_their_name(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "bob@example.org")
     elsewhere.set_known_as(chief, ada.person_id, "  ADA@example.org ")
     assert by_openid(home, email="ada@Example.ORG") == ada.person_id
@@ -275,7 +275,7 @@ def test_people_are_known_by_what_the_owner_gave_them_or_by_their_name(home: Hom
     assert elsewhere.person_by_proxy(home, "Ada") is None, "she is known by something else"
 
 
-def test_strangers_are_refused_and_nobody_is_added(home: Home, chief: Seat) -> None:
+def test_strangers_are_refused_and_no_one_is_added(home: Home, chief: Seat) -> None:
     for act in (
         lambda: elsewhere.sign_in_by_openid(home, claims("eve@example.org")),
         lambda: elsewhere.sign_in_by_proxy(home, "eve"),
@@ -288,7 +288,7 @@ def test_strangers_are_refused_and_nobody_is_added(home: Home, chief: Seat) -> N
         assert elsewhere.person_by_proxy(home, user) is None
 
 
-def test_nobody_becomes_an_owner_by_choosing_the_name(home: Home, chief: Seat) -> None:
+def test_no_one_becomes_owner_by_choosing_name(home: Home, chief: Seat) -> None:
     with pytest.raises(NotKnown):
         elsewhere.sign_in_by_proxy(home, "owner")
     with pytest.raises(NotKnown):
@@ -297,7 +297,7 @@ def test_nobody_becomes_an_owner_by_choosing_the_name(home: Home, chief: Seat) -
     assert by_openid(home, email="boss@example.org") == chief.person_id
 
 
-def test_where_the_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
+def test_if_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
     home = open_with(WINNOW_NEW_PEOPLE="annotators")
     owner = Seat(home, team.ensure_owner(home).id)
     eve = by_openid(home, email="eve@example.org")
@@ -313,7 +313,7 @@ def test_where_the_settings_let_them_strangers_become_annotators(open_with: Open
     assert whats(owner).count("person added") == 2
 
 
-def test_only_an_e_mail_that_was_verified_counts(home: Home, chief: Seat) -> None:
+def test_only_e_mail_that_was_verified_counts(home: Home, chief: Seat) -> None:
     add_person(chief, "ada@example.org")
     for wrong in (
         {"email_verified": False},
@@ -340,12 +340,12 @@ def test_other_domains_are_refused(open_with: Opener, email: str) -> None:
     assert by_openid(home, email="ada@example.net", sub="2")
 
 
-def test_an_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat) -> None:
+def test_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "ada@example.org")
     assert by_openid(home) == ada.person_id
     assert by_openid(home, email="new@example.org") == ada.person_id, "her e-mail has changed"
     with pytest.raises(NotKnown, match="another account of the same e-mail"):
-        elsewhere.sign_in_by_openid(home, claims(sub="2"))  # whoever got her old address
+        elsewhere.sign_in_by_openid(home, claims(sub="2"))  # anyone who got her old address
     assert len(browsers.my_browsers(ada)) == 2
     elsewhere.set_known_as(chief, ada.person_id, "ada@example.org")
     assert by_openid(home, sub="2") == ada.person_id, "the chief has said that it is her"
@@ -390,14 +390,14 @@ def test_names_elsewhere_are_given_by_owners_and_to_one_person_each(home: Home, 
 # Attempts
 
 
-def test_an_address_is_limited_whatever_names_it_tries() -> None:
+def test_address_is_limited_whatever_names_it_tries() -> None:
     tried = Attempts()
     allowed = [tried.may_try(f"name {n}", "192.0.2.1") for n in range(attempts.PER_ADDRESS.amount + 5)]
     assert sum(allowed) == attempts.PER_ADDRESS.amount
     assert tried.may_try("name 1", "192.0.2.2"), "others are not"
 
 
-def test_who_is_over_the_limit_of_an_address_uses_up_nobody_s_name() -> None:
+def test_who_is_over_limit_of_address_uses_up_no_one_s_name() -> None:
     tried = Attempts()
     for n in range(attempts.PER_ADDRESS.amount):
         tried.may_try(f"name {n}", "192.0.2.1")
@@ -406,7 +406,7 @@ def test_who_is_over_the_limit_of_an_address_uses_up_nobody_s_name() -> None:
     assert tried.may_try("ada", "192.0.2.2")
 
 
-def test_a_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000_000.0]
     monkeypatch.setattr("limits.storage.memory.time.time", lambda: now[0])
     tried = Attempts()
@@ -423,7 +423,7 @@ def test_of_many_at_once_no_more_are_let_through() -> None:
     assert sum(allowed) == attempts.PER_NAME.amount
 
 
-def test_strangers_cause_only_so_many_lines() -> None:
+def test_strangers_cause_only_n_lines() -> None:
     tried = Attempts()
     one = sum(tried.may_note("192.0.2.1") for _ in range(1000))
     assert one == attempts.NOTED_PER_ADDRESS.amount
@@ -432,12 +432,12 @@ def test_strangers_cause_only_so_many_lines() -> None:
 
 
 @given(st.ip_addresses(v=6), st.ip_addresses(v=6))
-def test_who_has_a_64_has_one_address(one: object, other: object) -> None:
+def test_who_has_64_has_one_address(one: object, other: object) -> None:
     same = int(one) >> 64 == int(other) >> 64  # type: ignore[call-overload]
     assert (network(str(one)) == network(str(other))) is same
 
 
-def test_who_comes_by_ipv4_to_a_server_of_both_is_one_address() -> None:
+def test_who_comes_by_ipv4_to_server_of_both_is_one_address() -> None:
     assert network("::ffff:192.0.2.1") == "192.0.2.1"
     tried = Attempts()
     while tried.may_try("ada", "::ffff:192.0.2.1"):
@@ -451,7 +451,7 @@ def test_of_ipv4_each_address_counts(one: object) -> None:
 
 
 @given(st.text())
-def test_any_text_can_be_an_address(text: str) -> None:
+def test_any_text_can_be_address(text: str) -> None:
     assert isinstance(network(text), str)
 
 

@@ -39,7 +39,7 @@ def member(seat: Seat, name: str, role: str = "annotator") -> Seat:
 
 
 def say(seat: Seat, row: int, kind: str, *labels: str, note: str | None = None) -> int:
-    """What this person says of the row; the seq of it."""
+    """Answers of this person about the row; the seq of it."""
     asked = loop.ask_next(seat, row)
     return loop.submit_answer(seat, asked.token, kind, labels, note=note).seq
 
@@ -51,12 +51,12 @@ def open_rows(seat: Seat, size: int) -> list[int]:
         return [int(row) for row in pool.train if pool.first[row].sum() == size]
 
 
-def test_a_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
+def test_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     agreed, apart, bad = open_rows(seat, 3)[:3]
     for row, other in ((agreed, ("is", "ant")), (apart, ("is", "bee")), (bad, ("bad",))):
         say(ada, row, "is", "ant")
-        assert disputes.open_dispute(seat, row) is None, "one person disagrees with nobody"
+        assert disputes.open_dispute(seat, row) is None, "one person disagrees with no one"
         say(ben, row, *other)
     found = disputes.list_disputes(seat)
     assert {one.row for one in found.lines} == {apart, bad}
@@ -67,7 +67,7 @@ def test_a_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
     assert all(one.disagreement == 1.0 for one in found.lines)
 
 
-def test_the_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
+def test_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     rows = open_rows(seat, 3)[:6]
     for place, row in enumerate(rows):
@@ -76,7 +76,7 @@ def test_the_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
     lines = disputes.list_disputes(seat).lines
     assert [one.worst for one in lines] == sorted((one.worst for one in lines), reverse=True)
     for one in lines:
-        # ant beside ant or bee: Jaccard 1/2, one holds the other: 2/3
+        # ant next to ant or bee: Jaccard 1/2, one holds the other: 2/3
         assert one.disagreement == pytest.approx(1 - 2 / 3 / 2 if rows.index(one.row) % 2 else 1.0)
         dispute = disputes.open_dispute(seat, one.row)
         assert dispute is not None
@@ -85,7 +85,7 @@ def test_the_worst_come_first_by_disagreement_times_doubt(chief: Seat) -> None:
         assert one.worst == pytest.approx(one.disagreement * one.doubt)
 
 
-def test_without_a_model_people_alone_count(chief: Seat) -> None:
+def test_without_model_people_alone_count(chief: Seat) -> None:
     seat, ada, ben = shared(chief, model="plsvc", strategy="random")
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -97,7 +97,7 @@ def test_without_a_model_people_alone_count(chief: Seat) -> None:
     assert (dispute.shares, dispute.why_not) == ({}, disputes.NO_MODEL)
 
 
-def test_an_opened_dispute_says_who_said_what(chief: Seat) -> None:
+def test_opened_dispute_says_who_said_what(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     row = open_rows(seat, 2)[0]
     first, second = loop.ask_next(ada, row).choices
@@ -117,7 +117,7 @@ def test_an_opened_dispute_says_who_said_what(chief: Seat) -> None:
     assert [(one.person, one.text) for one in dispute.notes] == [("owner", "Who took this picture?")]
 
 
-def test_the_model_says_nothing_of_blind_checks(chief: Seat) -> None:
+def test_model_says_nothing_of_blind_checks(chief: Seat) -> None:
     seat, ada, ben = shared(chief, control_share=0.4)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         checks = {int(row) for row in learner.pool.control_left()}
@@ -137,7 +137,7 @@ def test_the_model_says_nothing_of_blind_checks(chief: Seat) -> None:
     assert next(one for one in disputes.list_disputes(seat).lines if one.row == row).doubt is None
 
 
-def test_disputes_are_for_those_who_review(chief: Seat) -> None:
+def test_disputes_are_for_reviewers(chief: Seat) -> None:
     seat, ada, _ = shared(chief)
     assert disputes.list_disputes(member(seat, "Eve", "reviewer")).lines == ()
     for act in (disputes.list_disputes, disputes.count_open):
@@ -149,7 +149,7 @@ def test_disputes_are_for_those_who_review(chief: Seat) -> None:
         disputes.open_dispute(seat, 999)
 
 
-def test_who_has_one_answer_a_row_has_no_disputes(chief: Seat) -> None:
+def test_who_has_one_answer_row_has_no_disputes(chief: Seat) -> None:
     alone = chief.at(small_project(chief.home, chief.person_id, "alone"))
     found = disputes.list_disputes(alone)
     assert (found.lines, found.several, found.by_row) == ((), False, True)
@@ -160,7 +160,7 @@ def test_who_has_one_answer_a_row_has_no_disputes(chief: Seat) -> None:
     assert disputes.open_dispute(vectors, 0) is None
 
 
-# Verdicts: one entry that ends a dispute for good, until it is taken back; and notes that settle nothing
+# Verdicts: one entry that ends a dispute for good, until it is withdrawn; and notes that settle nothing
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def candidates(seat: Seat, row: int) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("labels", [("cat",), ("ant", "bee"), ()], ids=["one", "several", "bad item"])
-def test_a_verdict_is_one_entry_and_ends_the_dispute(
+def test_verdict_is_one_entry_and_ends_dispute(
     dispute: tuple[Seat, Seat, Seat, int], labels: tuple[str, ...]
 ) -> None:
     seat, _, _, row = dispute
@@ -212,7 +212,7 @@ def test_a_verdict_is_one_entry_and_ends_the_dispute(
     assert verify_project(seat)[0].entries == 3
 
 
-def test_a_doubled_press_stores_one(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_doubled_press_stores_one(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     token = token_of(seat, row)
     first = disputes.settle(seat, row, token, ["ant"])
@@ -233,7 +233,7 @@ def test_two_reviewers_do_not_overrule_each_other_unseen(dispute: tuple[Seat, Se
     assert candidates(seat, row) == ("bee",)
 
 
-def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(chief: Seat) -> None:
+def test_no_one_is_asked_about_settled_row_and_later_answers_change_nothing(chief: Seat) -> None:
     seat, ada, ben = shared(chief, overlap=3)
     cem, row = member(seat, "Cem"), open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -253,7 +253,7 @@ def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(ch
     verify_project(seat)
 
 
-def test_a_verdict_is_taken_back_and_given_again(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_verdict_is_withdrawn_and_given_again(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     before = candidates(seat, row)
     saved = disputes.settle(seat, row, token_of(seat, row), ["cat"])
@@ -266,7 +266,7 @@ def test_a_verdict_is_taken_back_and_given_again(dispute: tuple[Seat, Seat, Seat
     verify_project(seat)
 
 
-def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_input_that_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, ada, _, row = dispute
     token, other = token_of(seat, row), open_rows(seat, 3)[1]
     with pytest.raises(AnswerError, match="not a class"):
@@ -282,13 +282,13 @@ def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int
     assert count_entries(seat.home) == 2
 
 
-def test_a_project_of_label_vectors_has_no_verdicts(chief: Seat) -> None:
+def test_project_of_label_vectors_has_no_verdicts(chief: Seat) -> None:
     vectors = chief.at(vector_project(chief.home, chief.person_id))
     with pytest.raises(AnswerError, match="settle them by a correction on Review"):
         disputes.settle(vectors, 0, "1.0.0", ["any"])
 
 
-def test_notes_are_read_in_the_order_they_were_written(dispute: tuple[Seat, Seat, Seat, int]) -> None:
+def test_notes_are_read_in_order_they_were_written(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, ada, _, row = dispute
     eve = member(seat, "Eve", "reviewer")
     disputes.discuss(seat, row, "Who took it?")
@@ -315,7 +315,7 @@ def test_notes_are_read_in_the_order_they_were_written(dispute: tuple[Seat, Seat
         ("bad", (), ()),
     ],
 )
-def test_a_reviewer_s_correction_is_a_verdict_where_people_answer_for_themselves(
+def test_reviewer_s_correction_is_verdict_if_people_answer_for_themselves(
     dispute: tuple[Seat, Seat, Seat, int], kind: str, labels: tuple[str, ...], stored: tuple[str, ...]
 ) -> None:
     seat, _, _, row = dispute
@@ -326,7 +326,7 @@ def test_a_reviewer_s_correction_is_a_verdict_where_people_answer_for_themselves
     verify_project(seat)
 
 
-def test_who_has_answered_the_row_corrects_their_answer(chief: Seat) -> None:
+def test_who_has_answered_row_corrects_their_answer(chief: Seat) -> None:
     seat, ada, _ = shared(chief)
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
@@ -337,7 +337,7 @@ def test_who_has_answered_the_row_corrects_their_answer(chief: Seat) -> None:
     assert disputes.count_open(seat) == 0
 
 
-def test_the_export_says_what_everybody_said_and_who_settled_it(
+def test_export_says_what_everyone_said_and_who_settled_it(
     dispute: tuple[Seat, Seat, Seat, int],
 ) -> None:
     seat, _, _, row = dispute
@@ -357,13 +357,13 @@ def test_the_export_says_what_everybody_said_and_who_settled_it(
     assert view.counts[files.ANSWERED] == 1, "people decided it"
 
 
-# Agreement of the people of a project: which votes go in, and what is said where there is no figure
+# Agreement of the people of a project: which votes go in, and what is said if there is no figure
 
 
 YES_NO = frozenset({"yes", "no"})
 
 
-def test_the_figures_are_those_of_the_library() -> None:
+def test_figures_match_library() -> None:
     votes = crowd()
     triples = [(one.row, one.person_id, one.names) for one in votes]
     found = agreement_of(said(votes))
@@ -381,14 +381,14 @@ def test_the_figures_are_those_of_the_library() -> None:
     assert pairs[ADA, BEN].share.value == by_hand / 60
 
 
-def test_who_is_set_aside_does_not_count() -> None:
+def test_who_is_excluded_does_not_count() -> None:
     votes = crowd()
     without = agreement_of(said(votes, aside=[CEM]))
     assert without.everywhere.alpha.value > agreement_of(said(votes)).everywhere.alpha.value
     assert [(one.one, one.other) for one in without.pairs] == [(ADA, BEN)]
 
 
-def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_no_figure() -> None:
+def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_not_figure() -> None:
     votes = [one._replace(check=one.row < LEAST_ROWS - 1) for one in crowd()]
     found = agreement_of(said(votes))
     assert found.checks.alpha.n_rows == LEAST_ROWS - 1
@@ -396,7 +396,7 @@ def test_blind_checks_are_measured_alone_and_few_rows_say_why_there_is_no_figure
     assert "29 rows" in found.checks.alpha.reason
     assert found.everywhere.alpha.reason == ""
     nobody = agreement_of(said())
-    assert nobody.checks.alpha.reading.startswith("Nobody has answered")
+    assert nobody.checks.alpha.reading.startswith("No one has answered")
     assert nobody.pairs == ()
     assert agreement_of(said([vote(0, ADA, "ant"), vote(1, BEN, "ant")])).pairs == ()
 
@@ -419,6 +419,6 @@ def test_label_vectors_are_measured_by_label_too() -> None:
     assert found.alpha.n_rows == 80
 
 
-def test_every_value_has_a_plain_reading() -> None:
+def test_every_value_has_plain_reading() -> None:
     readings = [Figure(value, value, value, 40, "").reading for value in (1.0, 0.7, 0.5, 0.1, -0.2)]
     assert readings == [*(words for _, words in READINGS), LEAST]

@@ -40,7 +40,7 @@ def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
 
 
 def answer(seat: Seat, *, right: bool) -> bool:
-    """Answer what is asked, rightly or not; False where nothing is."""
+    """Answer what is asked, rightly or not; False if nothing is."""
     question = loop.next_question(seat)
     if question is None:
         return False
@@ -98,7 +98,7 @@ def test_label_vectors_have_figures_too(home: Home, chief: Seat) -> None:
     assert figures.team(chief.at(project)).agreement.everywhere.alpha.reason
 
 
-def test_a_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> None:
+def test_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> None:
     project = small_project(home, chief.person_id)
     here = chief.at(project)
     assert figures.team(here).people == ()
@@ -110,7 +110,7 @@ def test_a_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> N
     assert found.checks.right == found.checks.of
 
 
-def test_setting_aside_and_counting_again_is_as_before(home: Home, chief: Seat) -> None:
+def test_excluding_and_including_answers_restores_figures(home: Home, chief: Seat) -> None:
     project = doubled(home, chief.person_id)
     here = chief.at(project)
     ada, ben = people_at(home, chief, project, "Ada", "Ben")
@@ -207,7 +207,7 @@ def test_answers_pace_and_shares_are_counted_by_hand() -> None:
     assert (nobody.answers, nobody.seconds, nobody.last_seen) == (0, None, None)
 
 
-def test_checks_go_by_what_is_known_else_by_the_others_without_oneself() -> None:
+def test_checks_use_what_is_known_else_by_the_others_without_oneself() -> None:
     votes = [
         vote(0, ADA, "ant", check=True, known="ant"),
         vote(1, ADA, "ant", check=True, known="bee"),
@@ -216,8 +216,8 @@ def test_checks_go_by_what_is_known_else_by_the_others_without_oneself() -> None
         vote(2, CEM, "bee", check=True),
         vote(3, ADA, "ant", check=True),
         vote(3, BEN, "ant", check=True),
-        vote(3, CEM, "bee", check=True),  # of the others one says this and one that: nobody knows
-        vote(4, ADA, "ant", check=True),  # nobody else
+        vote(3, CEM, "bee", check=True),  # of the others one says this and one that: no one knows
+        vote(4, ADA, "ant", check=True),  # no one else
         vote(5, ADA, "ant"),
         vote(5, BEN, "ant"),  # no check
     ]
@@ -229,7 +229,7 @@ def test_checks_go_by_what_is_known_else_by_the_others_without_oneself() -> None
     assert figures_of(said(votes, aside=[CEM]), CEM).aside
 
 
-def test_agreement_counts_a_place_once() -> None:
+def test_agreement_counts_place_once() -> None:
     votes = [
         vote(0, ADA, "ant", model="ant"),
         vote(0, BEN, "ant", model="bee"),
@@ -246,7 +246,7 @@ def test_agreement_counts_a_place_once() -> None:
     assert figures_of(said([*votes, several]), ADA).model.of == 2, "a set is no single class to compare"
 
 
-def test_a_share_has_wilson_s_interval_and_few_have_none_to_show() -> None:
+def test_share_has_wilson_s_interval_and_few_have_none_to_show() -> None:
     low, high = wilson_interval(0.75, 20)
     assert CountedShare(15, 20).interval == (low, high)
     assert CountedShare(15, 20).enough
@@ -275,7 +275,7 @@ def crowd(rows: int = 60, seed: int = 0) -> list[Vote]:
 
 
 @pytest.mark.parametrize("aside", [(), (CEM,)])
-def test_who_guesses_is_told_of_with_the_evidence(aside: tuple[int, ...]) -> None:
+def test_who_guesses_is_told_of_with_evidence(aside: tuple[int, ...]) -> None:
     told = warnings(said(crowd(), aside=aside))
     assert list(told) == [CEM]
     assert "May be guessing. Agrees with the others on about" in told[CEM][0]
@@ -291,14 +291,14 @@ def test_who_is_much_too_fast_is_told_of() -> None:
 
 
 @given(st.permutations(range(30)), st.integers(0, 20))
-def test_figures_do_not_depend_on_the_order_of_others_answers(order: list[int], seed: int) -> None:
+def test_figures_do_not_depend_on_order_of_others_answers(order: list[int], seed: int) -> None:
     votes = crowd(10, seed)
     own = [one for one in votes if one.person_id == ADA]
     others = [votes[place] for place in order if votes[place].person_id != ADA]
     assert figures_of(said([*own, *others]), ADA) == figures_of(said(votes), ADA)
 
 
-# A person's day: counted from the log by the clock where they are, reached once, and when a break is
+# A person's day: counted from the log by the clock if they are, reached once, and when a break is
 # offered
 
 
@@ -330,7 +330,7 @@ def here(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
-def test_without_a_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> None:
+def test_without_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> None:
     today = goals.day(here, "UTC")
     assert today.goal == Goal(None, None, BREAK_AFTER)
     assert (today.answers, today.minutes, today.working) == (0, 0, 0)
@@ -339,7 +339,7 @@ def test_without_a_goal_a_day_is_counted_and_breaks_are_offered(here: Seat) -> N
     assert not today.paused
 
 
-def test_a_day_begins_at_midnight_where_the_person_is(here: Seat) -> None:
+def test_a_day_begins_at_midnight_if_person_is(here: Seat) -> None:
     midnight = NOON.replace(hour=0)
     answer_at(here, midnight - timedelta(minutes=90), midnight - timedelta(minutes=30), midnight)
     counted = {
@@ -357,7 +357,7 @@ def test_a_day_begins_at_midnight_where_the_person_is(here: Seat) -> None:
     assert goals.day(here, "Pacific/Auckland", NOON).date == "2026-03-02"
 
 
-def test_a_day_with_two_midnights_begins_at_the_first(here: Seat) -> None:
+def test_a_day_with_two_midnights_begins_at_first(here: Seat) -> None:
     """In Havana clocks go back from one o'clock to midnight: half past midnight comes twice."""
     first = datetime(2025, 11, 2, 4, 30, tzinfo=UTC)
     answer_at(here, first - timedelta(minutes=40), first)
@@ -365,7 +365,7 @@ def test_a_day_with_two_midnights_begins_at_the_first(here: Seat) -> None:
         assert goals.day(here, "America/Havana", first + later).answers == 1
 
 
-def test_answers_count_once_and_those_taken_back_do_not(home: Home, owner: int) -> None:
+def test_answers_count_once_and_those_withdrawn_do_not(home: Home, owner: int) -> None:
     here = Seat(home, owner, four_class_project(home, owner))
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)
     for _ in range(3):
@@ -383,18 +383,18 @@ def test_answers_count_once_and_those_taken_back_do_not(home: Home, owner: int) 
     assert goals.day(ada, None).answers == 1
 
 
-def test_what_the_oracle_answers_is_nobody_s_day(here: Seat) -> None:
+def test_what_oracle_answers_is_no_one_s_day(here: Seat) -> None:
     assert oracle.answer_for_me(here, 3) == 3
     assert goals.day(here, None).answers == 0
 
 
-def test_minutes_count_a_question_that_nobody_looked_at_for_five(here: Seat) -> None:
+def test_minutes_count_question_that_no_one_looked_at_for_five(here: Seat) -> None:
     answer_at(here, NOON - timedelta(hours=2), seconds=90)
     answer_at(here, NOON - timedelta(hours=1), seconds=7_200)
     assert goals.day(here, None, NOON).minutes == 6
 
 
-def test_a_goal_is_reached_and_said_once_a_day(here: Seat) -> None:
+def test_goal_is_reached_and_said_once_a_day(here: Seat) -> None:
     goals.set_goal(here, Goal(answers=2))
     answer_at(here, NOON)
     assert not goals.day(here, None, NOON).reached
@@ -409,7 +409,7 @@ def test_a_goal_is_reached_and_said_once_a_day(here: Seat) -> None:
     tomorrow = goals.day(here, None, NOON + timedelta(days=1))
     assert (tomorrow.reached, tomorrow.told, tomorrow.answers) == (False, False, 0)
     goals.set_goal(here, Goal(answers=1))
-    assert not goals.day(here, None, evening).told, "another goal is reached anew"
+    assert not goals.day(here, None, evening).told, "another goal is reached again"
 
 
 def test_of_two_goals_both_are_to_be_reached(here: Seat) -> None:
@@ -420,7 +420,7 @@ def test_of_two_goals_both_are_to_be_reached(here: Seat) -> None:
     assert goals.day(here, None, NOON).reached
 
 
-def test_a_goal_is_a_person_s_own(home: Home, here: Seat) -> None:
+def test_goal_is_person_s_own(home: Home, here: Seat) -> None:
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)
     goals.set_goal(ada, Goal(answers=7, break_after=None))
     assert goals.day(here, None).goal == Goal()
@@ -435,7 +435,7 @@ def test_a_goal_is_a_person_s_own(home: Home, here: Seat) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"answers": 0}, {"answers": 10_001}, {"minutes": 1_441}, {"break_after": -1}]
 )
-def test_a_goal_is_a_sensible_number(wrong: dict[str, int]) -> None:
+def test_goal_is_sensible_number(wrong: dict[str, int]) -> None:
     with pytest.raises(GoalError, match=r"must be in 1\.\..*Fix"):
         Goal(**wrong)
 
@@ -444,7 +444,7 @@ def working(here: Seat, now: datetime = NOON) -> Day:
     return goals.day(here, None, now)
 
 
-def test_a_break_is_offered_after_work_without_a_pause(here: Seat) -> None:
+def test_break_is_offered_after_work_without_pause(here: Seat) -> None:
     answer_at(here, *(NOON - timedelta(minutes=one) for one in range(50, 0, -2)), seconds=20)
     assert (working(here).working, working(here).wants_break) == (50, True)
     goals.set_goal(here, Goal(break_after=60))
@@ -457,7 +457,7 @@ def test_a_break_is_offered_after_work_without_a_pause(here: Seat) -> None:
     assert (later.working, later.wants_break) == (0, False), "five minutes without an answer are a pause"
 
 
-def test_a_pause_begins_the_count_anew(here: Seat) -> None:
+def test_pause_begins_count_again(here: Seat) -> None:
     now = datetime.now(UTC)
     row = loop.next_question(here).view.row
     answer_at(here, *(now - timedelta(minutes=one) for one in range(60, 0, -2)), row=row)
@@ -475,7 +475,7 @@ def test_a_pause_begins_the_count_anew(here: Seat) -> None:
 # Overview
 
 
-def test_an_owner_sees_how_everybody_can_sign_in_and_where_they_are(home: Home, chief: Seat) -> None:
+def test_owner_sees_how_everyone_can_sign_in_and_where_they_are(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     team.make_link_for(chief, bob.person_id)
     team.redeem_link(home, team.make_link_for(chief, ada.person_id), Visit("192.0.2.1", "Firefox on Linux"))

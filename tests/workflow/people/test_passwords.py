@@ -56,7 +56,7 @@ def stored(seat: Seat) -> str | None:
         return people.find_account(session, seat.person_id).password_hash
 
 
-def test_who_has_set_a_password_signs_in_by_it(home: Home, bob: Seat) -> None:
+def test_who_has_set_password_signs_in_by_it(home: Home, bob: Seat) -> None:
     assert passwords.has_password(bob)
     for name in ("Bob", "  bob ", "BOB"):
         signed_in = browsers.signed_in(home, passwords.sign_in_by_password(home, name, GOOD, HERE))
@@ -68,7 +68,7 @@ def test_who_has_set_a_password_signs_in_by_it(home: Home, bob: Seat) -> None:
 
 
 @REAL
-def test_it_is_hashed_as_the_library_hashes(bob: Seat) -> None:
+def test_it_is_hashed_as_library_hashes(bob: Seat) -> None:
     kept = stored(bob) or ""
     assert kept.startswith("$argon2id$")
     assert GOOD not in kept
@@ -79,7 +79,7 @@ def test_it_is_hashed_as_the_library_hashes(bob: Seat) -> None:
     )
 
 
-def test_the_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) -> None:
+def test_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) -> None:
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob's password in the wrong box", "a-mistyped-secret", HERE)
     kept = b"".join(path.read_bytes() for path in home.settings.home.rglob("*") if path.is_file())
@@ -88,7 +88,7 @@ def test_the_folder_holds_neither_password_nor_attempt(home: Home, bob: Seat) ->
 
 
 @pytest.mark.parametrize("who", ["Bob", "nobody", "", "Cleo", "owner", "Bob\x00", "' OR 1=1 --"])
-def test_whoever_it_is_a_wrong_password_is_refused_in_the_same_words_and_work(
+def test_wrong_password_is_refused_alike_for_everyone(
     home: Home, chief: Seat, bob: Seat, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work, not the time, which a busy machine makes of it: one hash of the same parameters is verified."""
@@ -109,7 +109,7 @@ def test_whoever_it_is_a_wrong_password_is_refused_in_the_same_words_and_work(
     assert extract_parameters(verified[0]) == extract_parameters(stored(bob) or "")
 
 
-def test_a_name_is_limited_however_it_is_spelt_and_wherever_it_is_tried(
+def test_name_is_limited_however_it_is_spelt_and_wherever_it_is_tried(
     home: Home, chief: Seat, bob: Seat
 ) -> None:
     for n in range(attempts.PER_NAME.amount):
@@ -120,7 +120,7 @@ def test_a_name_is_limited_however_it_is_spelt_and_wherever_it_is_tried(
     assert "sign-in refused" in whats(chief)
 
 
-def test_names_of_nobody_are_limited_as_well(home: Home) -> None:
+def test_names_of_no_one_are_limited_as_well(home: Home) -> None:
     for _ in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.WrongPassword):
             passwords.sign_in_by_password(home, "nobody", "wrong")
@@ -128,7 +128,7 @@ def test_names_of_nobody_are_limited_as_well(home: Home) -> None:
         passwords.sign_in_by_password(home, "nobody", "wrong")
 
 
-def test_one_that_is_right_ends_the_count(home: Home, bob: Seat) -> None:
+def test_one_that_is_right_ends_count(home: Home, bob: Seat) -> None:
     for _ in range(2):
         for _ in range(attempts.PER_NAME.amount - 1):
             with pytest.raises(passwords.WrongPassword):
@@ -136,9 +136,7 @@ def test_one_that_is_right_ends_the_count(home: Home, bob: Seat) -> None:
         assert passwords.sign_in_by_password(home, "Bob", GOOD)
 
 
-def test_whose_access_has_ended_is_refused_with_the_right_password(
-    home: Home, chief: Seat, bob: Seat
-) -> None:
+def test_whose_access_has_ended_is_refused_with_right_password(home: Home, chief: Seat, bob: Seat) -> None:
     team.disable_person(chief, bob.person_id)
     with pytest.raises(passwords.WrongPassword):
         passwords.sign_in_by_password(home, "Bob", GOOD)
@@ -147,13 +145,13 @@ def test_whose_access_has_ended_is_refused_with_the_right_password(
 @pytest.mark.parametrize(
     ("password", "said"), [("", "Got 0"), ("x" * 11, "Got 11"), ("x" * 257, "Got 257"), ("Bob  bob", "Got 8")]
 )
-def test_passwords_have_a_length(bob: Seat, password: str, said: str) -> None:
+def test_passwords_have_length(bob: Seat, password: str, said: str) -> None:
     with pytest.raises(passwords.PasswordError, match=said):
         passwords.set_password(bob, password, GOOD)
     assert passwords.sign_in_by_password(bob.home, "Bob", GOOD)
 
 
-def test_a_password_is_not_the_name(chief: Seat) -> None:
+def test_password_is_not_name(chief: Seat) -> None:
     ada = add_person(chief, "Ada of the Hills")
     for password in ("ada of the hills", "Ada of  the Hills"):
         with pytest.raises(passwords.PasswordError, match="must not be your name"):
@@ -161,7 +159,7 @@ def test_a_password_is_not_the_name(chief: Seat) -> None:
     assert not passwords.has_password(ada)
 
 
-def test_another_one_needs_the_present_one_and_signs_the_other_browsers_out(home: Home, bob: Seat) -> None:
+def test_another_one_needs_present_one_and_signs_the_other_browsers_out(home: Home, bob: Seat) -> None:
     here, there = (passwords.sign_in_by_password(home, "Bob", GOOD) for _ in range(2))
     this = browsers.signed_in(home, here)
     assert this is not None
@@ -177,7 +175,7 @@ def test_another_one_needs_the_present_one_and_signs_the_other_browsers_out(home
     assert passwords.sign_in_by_password(home, "Bob", "another plain one")
 
 
-def test_guesses_at_the_present_one_are_limited(bob: Seat) -> None:
+def test_guesses_at_present_one_are_limited(bob: Seat) -> None:
     for _ in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.PasswordError):
             passwords.set_password(bob, "another plain one", "wrong")
@@ -185,7 +183,7 @@ def test_guesses_at_the_present_one_are_limited(bob: Seat) -> None:
         passwords.set_password(bob, "another plain one", GOOD)
 
 
-def test_an_owner_clears_it_and_nobody_else(home: Home, chief: Seat, bob: Seat) -> None:
+def test_owner_clears_it_and_no_one_else(home: Home, chief: Seat, bob: Seat) -> None:
     for seat in (bob, Seat(home, 99)):
         with pytest.raises(NotAllowed):
             passwords.clear_password(seat, bob.person_id)
@@ -201,14 +199,14 @@ def test_an_owner_clears_it_and_nobody_else(home: Home, chief: Seat, bob: Seat) 
     assert passwords.sign_in_by_password(home, "Bob", "another plain one")
 
 
-def test_one_password_however_a_keyboard_composes_it(home: Home, chief: Seat) -> None:
+def test_one_password_however_keyboard_composes_it(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     passwords.set_password(ada, "caf\u00e9 au lait noir")
     assert passwords.sign_in_by_password(home, "Ada", "cafe\u0301 au lait noir")
 
 
 @REAL
-def test_weaker_hashes_are_renewed_at_the_next_sign_in(home: Home, bob: Seat) -> None:
+def test_weaker_hashes_are_renewed_at_next_sign_in(home: Home, bob: Seat) -> None:
     weak = CHEAP.hash(GOOD)
     with home.database.write() as session:
         people.change(session, bob.person_id, password_hash=weak)
@@ -216,7 +214,7 @@ def test_weaker_hashes_are_renewed_at_the_next_sign_in(home: Home, bob: Seat) ->
     assert extract_parameters(stored(bob) or "").memory_cost == RFC_9106_LOW_MEMORY.memory_cost
 
 
-def test_a_full_disk_is_said_and_nobody_is_signed_in(home: Home, bob: Seat) -> None:
+def test_full_disk_is_reported_and_no_one_is_signed_in(home: Home, bob: Seat) -> None:
     with unwritable(home):
         with pytest.raises(NotSaved):
             passwords.sign_in_by_password(home, "Bob", GOOD)
@@ -225,7 +223,7 @@ def test_a_full_disk_is_said_and_nobody_is_signed_in(home: Home, bob: Seat) -> N
     assert browsers.my_browsers(bob) == []
 
 
-# Tokens for programs: made for a purpose, shown once, and over with all that ends a person's sign-ins
+# API tokens: made for a purpose, shown once, and over with all that ends a person's sign-ins
 
 
 TOKENS_GOOD, BETTER = "four plain words here", "five other plain words here"
@@ -235,7 +233,7 @@ def works(home: Home, secret: str) -> bool:
     return tokens.user_of(home, secret) is not None
 
 
-def test_a_token_says_who_it_is_of(home: Home, chief: Seat) -> None:
+def test_token_says_who_it_is_of(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "  the bird \n survey ")
     found = tokens.user_of(home, secret)
@@ -249,7 +247,7 @@ def test_a_token_says_who_it_is_of(home: Home, chief: Seat) -> None:
     assert whats(chief)[0] == "token made"
 
 
-def test_only_the_hash_is_stored(home: Home, chief: Seat) -> None:
+def test_only_hash_is_stored(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
     assert secret.startswith(PREFIX)
     assert len(secret) == len(PREFIX) + 43
@@ -262,7 +260,7 @@ def test_only_the_hash_is_stored(home: Home, chief: Seat) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "x", PREFIX, PREFIX + "a" * 43, "a\x00b", "é" * 50])
-def test_nothing_else_is_a_token(home: Home, chief: Seat, wrong: str) -> None:
+def test_nothing_else_is_token(home: Home, chief: Seat, wrong: str) -> None:
     tokens.make_token(chief, "survey")
     assert not works(home, wrong)
 
@@ -295,7 +293,7 @@ def test_each_purpose_has_one_until_it_is_ended(home: Home, chief: Seat) -> None
 
 
 @pytest.mark.parametrize("purpose", ["", "  ", "x" * (PURPOSE_LENGTH + 1), "a\x00b", "a\u202eb"])
-def test_a_purpose_can_be_shown(chief: Seat, purpose: str) -> None:
+def test_purpose_can_be_shown(chief: Seat, purpose: str) -> None:
     with pytest.raises(TokenError, match="purpose"):
         tokens.make_token(chief, purpose)
     assert tokens.my_tokens(chief) == []
@@ -307,14 +305,14 @@ def test_days_are_some(chief: Seat, days: int) -> None:
         tokens.make_token(chief, "survey", days)
 
 
-def test_there_are_so_many_and_no_more(chief: Seat) -> None:
+def test_there_are_n_and_no_more(chief: Seat) -> None:
     for number in range(MOST):
         tokens.make_token(chief, f"survey {number}")
     with pytest.raises(TokenError, match="20 tokens already"):
         tokens.make_token(chief, "one more")
 
 
-def test_a_token_expires(home: Home, chief: Seat) -> None:
+def test_token_expires(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey", days=1)
     (one,) = tokens.my_tokens(chief)
     assert one.expires_at is not None
@@ -327,7 +325,7 @@ def test_a_token_expires(home: Home, chief: Seat) -> None:
     assert tokens.make_token(chief, "survey"), "the purpose is free again"
 
 
-def test_a_person_s_tokens_end_with_their_access_for_good(home: Home, chief: Seat) -> None:
+def test_person_s_tokens_end_with_their_access_for_good(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     secret = tokens.make_token(ada, "survey")
     team.disable_person(chief, ada.person_id)
@@ -381,7 +379,7 @@ def test_tokens_that_end_together_leave_one_event(home: Home, chief: Seat, how: 
     assert len(tokens.my_tokens(chief)) == 1
 
 
-def test_an_owner_ends_anybody_s_token_and_nobody_else_does(home: Home, chief: Seat) -> None:
+def test_owner_ends_anyone_s_token_and_no_one_else_does(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
     secret = tokens.make_token(ada, "survey")
     (one,) = tokens.my_tokens(ada)
@@ -403,7 +401,7 @@ def test_another_name_elsewhere_ends_them(home: Home, chief: Seat) -> None:
     assert not works(home, secret)
 
 
-def test_a_full_disk_makes_none_and_keeps_nobody_out(home: Home, chief: Seat) -> None:
+def test_full_disk_makes_none_and_keeps_no_one_out(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
     found = tokens.user_of(home, secret)
     assert found is not None

@@ -70,7 +70,7 @@ def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged
     )
 
 
-def test_nobody_is_kept_out_where_the_owner_wants_no_qualification(
+def test_no_one_is_kept_out_if_owner_wants_no_qualification(
     qualifying_seat: Seat, qualifying_ada: Seat
 ) -> None:
     assert qualification.now(qualifying_ada) is None
@@ -97,7 +97,7 @@ def test_before_it_nothing_is_asked_or_answered(qualifying_seat: Seat, qualifyin
     ]
 
 
-def test_enough_right_lets_a_person_start_and_nothing_of_it_is_in_the_log(
+def test_enough_right_lets_person_start_and_nothing_of_it_is_in_log(
     qualifying_seat: Seat, qualifying_ada: Seat
 ) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(3, 0.6))
@@ -143,7 +143,7 @@ def test_another_try_has_other_rows(qualifying_seat: Seat, qualifying_ada: Seat)
         loop.next_question(qualifying_ada)
 
 
-def test_an_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     with pytest.raises(StaleQuestion, match="no longer asked"):
         qualification.judge(qualifying_ada, "qualification.1.1", "ant")
@@ -161,7 +161,7 @@ def test_an_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> N
     assert then.number == 2
 
 
-def test_the_choices_are_those_of_a_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_choices_match_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 1))
     known = truth(qualifying_seat)
     qualification.begin(qualifying_ada)
@@ -176,7 +176,7 @@ def test_the_choices_are_those_of_a_question(qualifying_seat: Seat, qualifying_a
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_a_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     qualification.begin(qualifying_ada)
     now = qualification.now(qualifying_ada)
@@ -195,7 +195,7 @@ def test_a_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying
     assert answer(qualifying_ada, known).passed
 
 
-def test_without_rows_nobody_is_kept_out(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_without_rows_no_one_is_kept_out(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     for row in truth(qualifying_seat):
         examples.unmark(qualifying_seat, row)
@@ -203,7 +203,7 @@ def test_without_rows_nobody_is_kept_out(qualifying_seat: Seat, qualifying_ada: 
     assert loop.next_question(qualifying_ada) is not None
 
 
-def test_who_has_answered_before_goes_on(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_who_has_answered_before_continues(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     question = loop.next_question(qualifying_ada)
     loop.submit_answer(qualifying_ada, question.token, "is", question.choices[:1])
     qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
@@ -213,7 +213,7 @@ def test_who_has_answered_before_goes_on(qualifying_seat: Seat, qualifying_ada: 
     assert qualification.overview(qualifying_seat).people[0].state == "has answered here before"
 
 
-def test_a_qualifying_row_needs_an_answer_that_stands(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_qualifying_row_needs_answer_that_stands(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 0.5))
     row = min(truth(qualifying_seat))
     opened = reviewing.open_row(qualifying_seat, row)
@@ -231,7 +231,7 @@ def test_every_kind_says_whether_it_has_qualifications() -> None:
     }
 
 
-def test_the_rule_outlives_a_change_of_the_room(qualifying_seat: Seat) -> None:
+def test_rule_outlives_change_of_room(qualifying_seat: Seat) -> None:
     rule = QualificationRule(2, 0.8)
     qualification.change_rule(qualifying_seat, rule)
     change_room(qualifying_seat, replace(room_of(qualifying_seat), guidelines="new"))
@@ -272,7 +272,7 @@ def marked(world: KindWorld, seat: Seat) -> int:
     return row
 
 
-def test_a_kind_with_several_labels_says_that_it_has_none(
+def test_kind_with_several_labels_says_that_it_has_none(
     world: KindWorld, seat: Seat, ada: Seat, marked: int
 ) -> None:
     possible = kinds.KINDS[world.kind].CAN_QUALIFY
@@ -301,7 +301,7 @@ def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, mark
     assert qualification.overview(seat).rule is None
 
 
-def test_the_owner_sees_who_stands_where_and_lets_people_in(
+def test_owner_sees_who_stands_if_and_lets_people_in(
     world: KindWorld, seat: Seat, ada: Seat, marked: int
 ) -> None:
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
@@ -331,7 +331,7 @@ def test_the_owner_sees_who_stands_where_and_lets_people_in(
     assert loop.next_question(ada) is not None
 
 
-def test_letting_in_is_the_owner_s(seat: Seat, ada: Seat) -> None:
+def test_letting_in_is_owner_s(seat: Seat, ada: Seat) -> None:
     for act in (
         lambda: qualification.let_in(ada, ada.person_id),
         lambda: qualification.overview(ada),
@@ -346,12 +346,12 @@ def test_letting_in_is_the_owner_s(seat: Seat, ada: Seat) -> None:
 @pytest.mark.parametrize(
     ("rows", "share"), [(0, 0.5), (51, 0.5), (2.0, 0.5), (True, 0.5), (2, 0), (2, 1.1), (2, "1")]
 )
-def test_a_rule_has_sensible_numbers(rows: object, share: object) -> None:
+def test_rule_has_sensible_numbers(rows: object, share: object) -> None:
     with pytest.raises(RoomError, match="Got"):
         QualificationRule(rows, share)  # type: ignore[arg-type]
 
 
-def test_the_rule_is_stored_with_the_room() -> None:
+def test_rule_is_stored_with_room() -> None:
     room = RoomSettings("read this", qualification=QualificationRule(5, 0.8))
     assert room.to_json()["qualification"] == {"rows": 5, "share": 0.8}
     assert RoomSettings.from_json(room.to_json()) == room
@@ -376,9 +376,7 @@ def shown(seat: Seat) -> list[tuple[int, str, str]]:
     return [(one.view.row, one.label, one.note) for one in examples.class_examples(seat)]
 
 
-def test_a_marked_row_is_shown_to_all_with_its_class_and_note(
-    world: KindWorld, seat: Seat, ada: Seat
-) -> None:
+def test_marked_row_is_shown_to_all_with_its_class_and_note(world: KindWorld, seat: Seat, ada: Seat) -> None:
     (row,) = answered(world, seat)
     assert shown(ada) == []
     label = examples.marking(seat, row).labels[0]
@@ -392,7 +390,7 @@ def test_a_marked_row_is_shown_to_all_with_its_class_and_note(
     assert examples.marking(seat, row).purpose is None
 
 
-def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int, project: int) -> None:
+def test_row_is_never_shown_to_person_asked_about_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     saved = loop.submit_answer(seat, question.token, "is", [question.choices[0]])
@@ -402,12 +400,12 @@ def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: in
     assert [row for row, *_ in shown(seat)] == [saved.row]
     undoing.undo(seat)
     assert loop.next_question(seat).view.row == saved.row
-    assert shown(seat) == [], "its answer was taken back, and it is asked again"
+    assert shown(seat) == [], "its answer was withdrawn, and it is asked again"
     undoing.redo(seat)
     assert [row for row, *_ in shown(seat)] == [saved.row]
 
 
-def test_a_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) -> None:
+def test_row_that_waits_for_more_people_is_not_example(home: Home, owner: int) -> None:
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
     question = loop.next_question(seat)
@@ -425,7 +423,7 @@ def test_a_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) 
     assert not examples.marking(seat, row).labels
 
 
-def test_what_is_not_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
+def test_non_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
     row = loop.next_question(seat).view.row
     assert examples.marking(seat, row).labels == ()
     with pytest.raises(AnswerError, match="once answers have decided"):
@@ -459,8 +457,8 @@ def test_test_rows_and_blind_checks_cannot_be_marked(home: Home, owner: int) -> 
     pytest.fail("no blind check was asked")
 
 
-def test_a_cell_that_is_a_blind_check_is_not_told(world: KindWorld, seat: Seat) -> None:
-    """Of label vectors a row may have blind cells beside others."""
+def test_cell_that_is_blind_check_is_not_told(world: KindWorld, seat: Seat) -> None:
+    """For label vectors a row may have blind cells next to others."""
     for row in answered(world, seat, 3):
         with seat.learner() as opened:
             blind = opened.learner.pool.blind_rows
@@ -469,7 +467,7 @@ def test_a_cell_that_is_a_blind_check_is_not_told(world: KindWorld, seat: Seat) 
         assert examples.marking(seat, row).labels == told
 
 
-def test_an_example_follows_its_class_and_its_answer(home: Home, owner: int, project: int) -> None:
+def test_example_follows_its_class_and_its_answer(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
     while not examples.marking(seat, saved.row).labels:
@@ -516,7 +514,7 @@ def test_marks_are_for_reviewers(world: KindWorld, seat: Seat, ada: Seat) -> Non
             act()
 
 
-def test_examples_come_in_the_order_of_the_classes(world: KindWorld, seat: Seat) -> None:
+def test_examples_come_in_order_of_classes(world: KindWorld, seat: Seat) -> None:
     rows = answered(world, seat, 4)
     for row in rows:
         examples.mark(seat, row, examples.marking(seat, row).labels[0])

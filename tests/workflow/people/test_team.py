@@ -61,12 +61,12 @@ def test_there_is_one_owner(home: Home) -> None:
     assert team.list_people(Seat(home, owner.id)) == [owner]
 
 
-def test_the_start_link_signs_the_owner_in(home: Home) -> None:
+def test_start_link_signs_owner_in(home: Home) -> None:
     sign_in = team.redeem_link(home, team.make_start_link(home))
     assert browsers.person_of(home, sign_in) == team.ensure_owner(home)
 
 
-def test_a_link_works_once(home: Home) -> None:
+def test_link_works_once(home: Home) -> None:
     secret = team.make_start_link(home)
     team.redeem_link(home, secret)
     with pytest.raises(team.LinkError, match="used already"):
@@ -74,14 +74,14 @@ def test_a_link_works_once(home: Home) -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "nonsense", "\u00e9", "' OR 1=1 --"])
-def test_an_unknown_link_is_refused(home: Home, secret: str) -> None:
+def test_unknown_link_is_refused(home: Home, secret: str) -> None:
     team.make_start_link(home)
     with pytest.raises(team.LinkError, match="not known"):
         team.redeem_link(home, secret)
     assert browsers.person_of(home, secret) is None
 
 
-def test_of_many_at_once_one_redeems_the_link(home: Home) -> None:
+def test_of_many_at_once_one_redeems_link(home: Home) -> None:
     secret = team.make_start_link(home)
     together = threading.Barrier(8)
 
@@ -124,7 +124,7 @@ def test_links_live_side_by_side_until_one_is_used(home: Home) -> None:
                 team.redeem_link(home, other)
 
 
-def test_a_link_is_made_again_without_the_name(home: Home) -> None:
+def test_link_is_made_again_without_name(home: Home) -> None:
     owner = Seat(home, team.ensure_owner(home).id)
     bob, _ = sign_in_as_annotator(home)
     again = browsers.person_of(home, team.redeem_link(home, team.make_link_for(owner, bob)))
@@ -149,7 +149,7 @@ def test_open_links_are_ended_together_and_there_are_only_so_many(home: Home) ->
     assert team.look_at_link(home, team.make_link_for(owner, bob)) == "bob"
 
 
-def test_who_a_refused_link_was_for_is_known_to_the_audit(home: Home) -> None:
+def test_who_refused_link_was_for_is_known_to_audit(home: Home) -> None:
     owner = team.ensure_owner(home)
     secret = team.make_link(Seat(home, owner.id), "bob")
     team.redeem_link(home, secret)
@@ -157,7 +157,7 @@ def test_who_a_refused_link_was_for_is_known_to_the_audit(home: Home) -> None:
     assert team.person_of_link(home, "nonsense") is None
 
 
-def test_a_second_link_for_a_name_is_for_the_same_person(home: Home) -> None:
+def test_a_second_link_for_name_is_for_the_same_person(home: Home) -> None:
     bob, _ = sign_in_as_annotator(home, "bob")
     again, _ = sign_in_as_annotator(home, "  bob ")
     assert bob == again
@@ -175,7 +175,7 @@ def test_sign_ins_expire_and_end(home: Home, monkeypatch: pytest.MonkeyPatch) ->
     assert browsers.person_of(home, second) is None
 
 
-def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Home) -> None:
+def test_disabling_ends_sign_ins_and_links_and_new_link_lets_in_again(home: Home) -> None:
     owner = team.ensure_owner(home)
     bob, sign_in = sign_in_as_annotator(home)
     link = team.make_link(Seat(home, owner.id), "bob")
@@ -190,7 +190,7 @@ def test_disabling_ends_sign_ins_and_links_and_a_new_link_lets_in_again(home: Ho
     assert browsers.person_of(home, sign_in) is None  # the old browser stays signed out
 
 
-def test_only_an_owner_manages_people(home: Home) -> None:
+def test_only_owner_manages_people(home: Home) -> None:
     owner = team.ensure_owner(home)
     bob, _ = sign_in_as_annotator(home)
     for person_id in (bob, 99):
@@ -213,7 +213,7 @@ def test_names_are_checked(home: Home, name: str) -> None:
 
 
 @on_sqlite
-def test_no_secret_is_kept_in_the_folder(home: Home) -> None:
+def test_no_secret_is_kept_in_folder(home: Home) -> None:
     link = team.make_start_link(home)
     sign_in = team.redeem_link(home, link)
     kept = b"".join(path.read_bytes() for path in home.settings.home.rglob("*") if path.is_file())
@@ -223,12 +223,12 @@ def test_no_secret_is_kept_in_the_folder(home: Home) -> None:
         assert hashlib.sha256(secret.encode()).hexdigest().encode() in kept
 
 
-def test_the_folders_are_for_this_user_alone(home: Home) -> None:
+def test_folders_are_for_this_user_alone(home: Home) -> None:
     for folder in (home.settings.home, home.tables_dir):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-# Who may see a project: listed, added, changed, removed, and what is left of them
+# Rights to see a project: listed, added, changed, removed, and what is left of them
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def names(seat: Seat) -> dict[str, str]:
     return {one.name: one.role for one in members.list_members(seat).members}
 
 
-def test_a_new_project_is_its_owners_alone(members_seat: Seat) -> None:
+def test_new_project_is_its_owners_alone(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     view = members.list_members(members_seat)
     (only,) = view.members
@@ -272,11 +272,11 @@ def test_people_are_added_changed_and_removed(members_seat: Seat) -> None:
     assert members.list_members(members_seat).others == ((bob, "Bob"),)
 
 
-def test_what_does_not_fit_is_refused_and_nobody_is_added(members_seat: Seat) -> None:
+def test_input_that_does_not_fit_is_refused_and_no_one_is_added(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")
-    with pytest.raises(MemberError, match="nobody of that name"):
+    with pytest.raises(MemberError, match="no one of that name"):
         members.give_role(members_seat, [ada, 99], "viewer")
     for act in (
         lambda: members.give_role(members_seat, [ada, members_seat.person_id], "viewer"),
@@ -287,7 +287,7 @@ def test_what_does_not_fit_is_refused_and_nobody_is_added(members_seat: Seat) ->
     assert names(members_seat) == {"owner": "owner"}
 
 
-def test_the_owner_of_a_project_shares_it_and_has_no_other(members_seat: Seat) -> None:
+def test_owner_of_project_shares_it_and_has_no_other(members_seat: Seat) -> None:
     home = members_seat.home
     other = small_project(home, members_seat.person_id, "other")
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
@@ -313,7 +313,7 @@ def test_the_owner_of_a_project_shares_it_and_has_no_other(members_seat: Seat) -
     managing.restore_project(hers)
 
 
-def test_a_name_taken_in_a_project_that_is_not_theirs_tells_nothing(members_seat: Seat) -> None:
+def test_name_taken_in_project_that_is_not_theirs_tells_nothing(members_seat: Seat) -> None:
     small_project(members_seat.home, members_seat.person_id, "secret")
     ada = Seat(
         members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id
@@ -324,8 +324,8 @@ def test_a_name_taken_in_a_project_that_is_not_theirs_tells_nothing(members_seat
     managing.rename_project(members_seat, "secret", "Another description, the same name.")
 
 
-def test_a_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
-    """That is an owner of this Winnow, unless somebody has taken them away outside of it."""
+def test_project_keeps_owner_who_can_sign_in(members_seat: Seat) -> None:
+    """That is an owner of this Winnow, unless someone has taken them away outside of it."""
     home = members_seat.home
     ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
     members.give_role(members_seat, [ada, bob], "owner")
@@ -346,7 +346,7 @@ def test_a_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
         members.rights_of(hers)
 
 
-def test_a_group_is_invited_at_once_and_nobody_loses_a_role(members_seat: Seat) -> None:
+def test_group_is_invited_at_once_and_no_one_loses_role(members_seat: Seat) -> None:
     home = members_seat.home
     ada, bob, cleo, dan = (
         somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan")
@@ -379,12 +379,12 @@ def test_several_projects_are_shared_by_name_or_none(members_seat: Seat) -> None
     members.share(nowhere, " ada  lovelace ", [second, members_seat.project_id or 0], "viewer")
     assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
     assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
-    with pytest.raises(MemberError, match="nobody of that name"):
+    with pytest.raises(MemberError, match="no one of that name"):
         members.share(nowhere, "Bob", [second], "viewer")
 
 
 @pytest.mark.parametrize(("first", "then"), [("reviewer", "viewer"), ("viewer", "reviewer")])
-def test_sharing_by_name_changes_nobody_s_role(members_seat: Seat, first: str, then: str) -> None:
+def test_sharing_by_name_changes_no_one_s_role(members_seat: Seat, first: str, then: str) -> None:
     home, nowhere = members_seat.home, Seat(members_seat.home, members_seat.person_id)
     second = small_project(home, members_seat.person_id, "second")
     ada = somebody(home, members_seat.person_id, "Ada")
@@ -397,12 +397,12 @@ def test_sharing_by_name_changes_nobody_s_role(members_seat: Seat, first: str, t
     assert [one.role for one in managing.list_projects(Seat(home, ada))] == [first, first]
 
 
-def test_whose_membership_ended_stops_at_the_next_press(members_seat: Seat) -> None:
+def test_whose_membership_ended_stops_at_next_press(members_seat: Seat) -> None:
     home = members_seat.home
     ada = Seat(home, annotator(home, members_seat.person_id, "Ada"), members_seat.project_id)
     asked = loop.next_question(ada)
     members.remove_member(members_seat, ada.person_id)
-    with pytest.raises(NotFound, match="nobody has shared it with you"):
+    with pytest.raises(NotFound, match="no one has shared it with you"):
         loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
     with home.database.read() as session:
         assert questions.get(session, members_seat.project_id or 0, ada.person_id) is None, "its row is free"
@@ -411,7 +411,7 @@ def test_whose_membership_ended_stops_at_the_next_press(members_seat: Seat) -> N
     assert loop.next_question(ada) is not None
 
 
-def test_who_becomes_a_viewer_stops_at_the_next_press(members_seat: Seat) -> None:
+def test_who_becomes_viewer_stops_at_next_press(members_seat: Seat) -> None:
     ada = Seat(
         members_seat.home,
         annotator(members_seat.home, members_seat.person_id, "Ada"),
@@ -424,7 +424,7 @@ def test_who_becomes_a_viewer_stops_at_the_next_press(members_seat: Seat) -> Non
     assert managing.get_project(ada).answered == 0
 
 
-def test_a_reviewer_sees_and_corrects_the_answers_of_all(members_seat: Seat) -> None:
+def test_reviewer_sees_and_corrects_answers_of_all(members_seat: Seat) -> None:
     home, project = members_seat.home, members_seat.project_id or 0
     ada = annotator(home, members_seat.person_id, "Ada")
     somebody(home, members_seat.person_id, "Stranger")
@@ -488,7 +488,7 @@ def test_names_that_cannot_be_shown_are_refused(groups_seat: Seat, name: str) ->
     assert members.list_groups(groups_seat) == []
 
 
-def test_a_name_is_taken_once_whatever_its_case_and_people_are_known(groups_seat: Seat) -> None:
+def test_name_is_taken_once_whatever_its_case_and_people_are_known(groups_seat: Seat) -> None:
     experts = members.make_group(groups_seat, "Experts", [])
     others = members.make_group(groups_seat, "Others", [])
     for act in (
@@ -523,14 +523,14 @@ def settings(**values: str) -> Settings:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"]
 )
-def test_links_with_a_name_of_the_machine_itself_are_for_nobody_else(host: str) -> None:
+def test_links_with_name_of_machine_itself_are_for_no_one_else(host: str) -> None:
     assert is_this_machine(host)
     why = why_out_of_reach(settings(), host) or ""
     for fix in ("Others cannot use this link", "WINNOW_HOST", "WINNOW_ALLOWED_HOSTS", "reverse proxy"):
         assert fix in why
 
 
-def test_where_the_server_has_a_name_it_is_said_which_to_use() -> None:
+def test_if_server_has_name_it_is_said_which_to_use() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
     why = why_out_of_reach(there, "127.0.0.1") or ""
     assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why
@@ -539,7 +539,7 @@ def test_where_the_server_has_a_name_it_is_said_which_to_use() -> None:
     assert "WINNOW_ALLOWED_HOSTS" in (why_out_of_reach(there, "other.example.org") or "")
 
 
-def test_behind_a_proxy_on_the_same_machine_the_name_is_enough() -> None:
+def test_behind_proxy_on_the_same_machine_name_is_enough() -> None:
     behind = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org")
     assert behind.host == "127.0.0.1"
     assert why_out_of_reach(behind, "winnow.example.org") is None
@@ -554,7 +554,7 @@ def test_other_names_are_not_this_machine(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["winnow.example.org", "A.example.net", "example.net", "evil.example", "localhost"]
 )
-def test_hosts_are_allowed_as_the_server_allows_them(host: str) -> None:
+def test_hosts_are_allowed_as_server_allows_them(host: str) -> None:
     allowed = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net").allowed_hosts
     app = TrustedHostMiddleware(
         Starlette(routes=[Route("/", lambda _request: PlainTextResponse("in"))]), allowed, www_redirect=False

@@ -32,7 +32,7 @@ def class_entries(home: Home, project: int) -> list[entries.LogEntry]:
         return entries.about_project(session, project)
 
 
-def test_the_view_counts_open_and_decided_rows(home: Home, owner: int, project: int) -> None:
+def test_view_counts_open_and_decided_rows(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     view = classes.classes_view(Seat(home, owner, project))
     assert [one.name for one in view.classes] == ["ant", "bee", "cat"]
@@ -51,7 +51,7 @@ def test_the_view_counts_open_and_decided_rows(home: Home, owner: int, project: 
         classes.touched(Seat(home, owner, project), "dodo")
 
 
-def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int) -> None:
+def test_change_is_entry_about_no_row(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     assert classes.change_classes(Seat(home, owner, project), 0, "add", [" dodo "]) == (
         "ant",
@@ -72,7 +72,7 @@ def test_a_change_is_an_entry_about_no_row(home: Home, owner: int, project: int)
         assert [one.kind for one in entries.latest(session, project, owner, 5)] == ["is"]
 
 
-def test_a_doubled_press_stores_one_change(home: Home, owner: int, project: int) -> None:
+def test_doubled_press_stores_one_change(home: Home, owner: int, project: int) -> None:
     classes.change_classes(Seat(home, owner, project), 0, "add", ["dodo"])
     for kind, names in (("add", ["dodo"]), ("rename", ["ant", "emu"])):
         with pytest.raises(ClassError, match="changed a moment ago"):
@@ -80,7 +80,7 @@ def test_a_doubled_press_stores_one_change(home: Home, owner: int, project: int)
     assert len(class_entries(home, project)) == 1
 
 
-def test_the_latest_change_is_taken_back_by_a_new_entry(home: Home, owner: int, project: int) -> None:
+def test_latest_change_is_withdrawn_by_new_entry(home: Home, owner: int, project: int) -> None:
     classes.change_classes(Seat(home, owner, project), 0, "rename", ["ant", "emu"])
     version = class_map(home, project).seq
     assert classes.take_back(Seat(home, owner, project), version) == ("ant", "bee", "cat")
@@ -108,7 +108,7 @@ def test_the_latest_change_is_taken_back_by_a_new_entry(home: Home, owner: int, 
         ("add", []),
     ],
 )
-def test_what_cannot_be_leaves_nothing(
+def test_input_that_cannot_be_leaves_no_trace(
     home: Home, owner: int, project: int, kind: str, names: list[str]
 ) -> None:
     with pytest.raises(ClassError):
@@ -116,7 +116,7 @@ def test_what_cannot_be_leaves_nothing(
     assert class_entries(home, project) == []
 
 
-def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
+def test_only_owner_may(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for use in (
         lambda: classes.change_classes(Seat(home, ada, project), 0, "add", ["dodo"]),
@@ -131,7 +131,7 @@ def test_only_the_owner_may(home: Home, owner: int, project: int) -> None:
     assert class_entries(home, project) == []
 
 
-def test_open_questions_are_closed_where_a_change_is_taken_back(home: Home, owner: int, project: int) -> None:
+def test_open_questions_are_closed_if_change_is_withdrawn(home: Home, owner: int, project: int) -> None:
     """Only then may a name on a screen have meant more than it does now."""
     assert loop.next_question(Seat(home, owner, project)) is not None
     classes.change_classes(Seat(home, owner, project), 0, "merge", ["ant", "bee"])
@@ -142,7 +142,7 @@ def test_open_questions_are_closed_where_a_change_is_taken_back(home: Home, owne
         assert questions.get(session, project, owner) is None
 
 
-def test_a_press_from_before_a_change_was_taken_back_is_refused_though_the_row_was_asked_again(
+def test_press_from_before_change_was_withdrawn_is_refused_though_row_was_asked_again(
     home: Home, owner: int, project: int
 ) -> None:
     """Two tabs: in the older one "ant" stands for bees too, the newer one was loaded since."""
@@ -187,7 +187,7 @@ def learner_state(home: Home, owner: int, project: int) -> tuple:
         return learner.classes, learner.candidates.tolist(), learner.progress(), learner.next_question("x")
 
 
-def test_the_learner_follows_and_a_restart_gives_the_same(home: Home, owner: int, project: int) -> None:
+def test_learner_follows_and_restart_gives_the_same(home: Home, owner: int, project: int) -> None:
     before = truth_answers(home, owner, project, 6)
     classes.change_classes(Seat(home, owner, project), 0, "merge", ["bee", "ant"])
     classes.change_classes(Seat(home, owner, project), 7, "rename", ["ant", "insect"])
@@ -205,7 +205,7 @@ def test_the_learner_follows_and_a_restart_gives_the_same(home: Home, owner: int
         again.close()
 
 
-def test_ruled_out_and_none_survive_a_merge(home: Home, owner: int, project: int) -> None:
+def test_ruled_out_and_none_survive_merge(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     loop.submit_answer(Seat(home, owner, project), question.token, "not", question.choices[:1])
@@ -216,7 +216,7 @@ def test_ruled_out_and_none_survive_a_merge(home: Home, owner: int, project: int
         assert into in learner.state(row).candidates, "what is left of the merged class is still possible"
 
 
-def test_export_has_the_names_of_now_and_the_cells_of_then(home: Home, owner: int, project: int) -> None:
+def test_export_has_names_current_and_cells_at_that_time(home: Home, owner: int, project: int) -> None:
     answers = truth_answers(home, owner, project, 5)
     classes.change_classes(Seat(home, owner, project), 0, "rename", ["bee", "wasp"])
     frame = exported(home, owner, project)
@@ -232,7 +232,7 @@ def test_export_has_the_names_of_now_and_the_cells_of_then(home: Home, owner: in
         assert set(again.classes) == set(learner.classes) == {"ant", "wasp", "cat"}
 
 
-def test_an_added_class_can_be_given_where_none_is_right(home: Home, owner: int, project: int) -> None:
+def test_added_class_can_be_given_if_none_is_right(home: Home, owner: int, project: int) -> None:
     classes.change_classes(Seat(home, owner, project), 0, "add", ["dodo"])
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
@@ -248,7 +248,7 @@ def test_an_added_class_can_be_given_where_none_is_right(home: Home, owner: int,
     assert frame.winnow_label[question.view.row] == "ant"
 
 
-def test_review_speaks_of_the_classes_of_now(home: Home, owner: int, project: int) -> None:
+def test_review_speaks_of_classes_current(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     label = saved.labels[0]
     classes.change_classes(Seat(home, owner, project), 0, "rename", [label, "emu"])
@@ -268,7 +268,7 @@ def test_review_speaks_of_the_classes_of_now(home: Home, owner: int, project: in
 # Present names
 
 
-def test_names_of_any_time_become_those_of_now_each_once() -> None:
+def test_names_of_any_time_become_those_current_each_once() -> None:
     changes = [
         ClassChange(1, "rename", ("ant", "emmet")),
         ClassChange(2, "merge", ("bee", "cat")),
@@ -277,4 +277,4 @@ def test_names_of_any_time_become_those_of_now_each_once() -> None:
     ]
     class_map = ClassMap(("ant", "bee", "cat"), changes)
     assert names_now(class_map, ["ant", "emmet", "bee", "cat"]) == ("emmet", "cat")
-    assert names_now(class_map, ["dog", None]) == ("dog", ""), "what was taken back keeps its name"
+    assert names_now(class_map, ["dog", None]) == ("dog", ""), "what was withdrawn keeps its name"

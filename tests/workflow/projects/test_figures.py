@@ -44,7 +44,7 @@ from workflow.projects.proving import Measured, answers_to, random_line
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Figures of every Progress page: by hand, and the curve without what was taken back by its definition
+# Figures of every Progress page: by hand, and the curve without what was withdrawn by its definition
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,20 @@ def curve(*answers: int) -> list[Point]:
     return [Point(number, place) for place, number in enumerate(answers)]
 
 
-def test_of_points_for_one_number_of_answers_the_latest_stands() -> None:
+def test_of_points_for_one_number_of_answers_latest_stands() -> None:
     assert standing_points(curve(0, 1, 2, 3, 2, 3)) == [Point(0, 0), Point(1, 1), Point(2, 4), Point(3, 5)]
     assert standing_points(curve(0, 1, 2, 1)) == [Point(0, 0), Point(1, 3)]
     assert standing_points([]) == []
 
 
-def test_only_so_many_answers_back_and_the_point_before_them() -> None:
+def test_only_n_answers_back_and_point_before_them() -> None:
     assert [one.answers for one in standing_points(curve(0, 3, 6, 9, 12), latest=5)] == [6, 9, 12]
     assert [one.answers for one in standing_points(curve(0, 3), latest=100)] == [0, 3]
     assert standing_points(curve(5, 7), 1, lambda point: point.place) == curve(5, 7)
 
 
 @given(answers=st.lists(st.integers(0, 12), max_size=30), latest=st.one_of(st.none(), st.integers(1, 15)))
-def test_a_standing_curve_is_the_definition(answers: list[int], latest: int | None) -> None:
+def test_standing_curve_is_definition(answers: list[int], latest: int | None) -> None:
     points = curve(*answers)
     kept = [one for one in points if all(later.answers > one.answers for later in points[one.place + 1 :])]
     if latest is not None and kept:
@@ -79,12 +79,12 @@ def test_a_standing_curve_is_the_definition(answers: list[int], latest: int | No
     assert standing_points(points, latest) == kept
 
 
-def test_labels_come_by_answers_then_by_what_was_given() -> None:
+def test_labels_come_by_answers_then_by_given_labels() -> None:
     a, b, c = LabelCount("a", 1, 9), LabelCount("b", 4, 0), LabelCount("c", 1, 10)
     assert most_answered_first([a, b, c]) == (b, c, a)
 
 
-def test_the_time_left_is_the_pace_times_what_is_left() -> None:
+def test_the_time_left_is_pace_times_rest() -> None:
     assert time_left(1.5, 4) == timedelta(seconds=6)
     assert time_left(None, 4) is None
 
@@ -108,7 +108,7 @@ def test_one_rule_that_is_reached_is_enough() -> None:
 
 
 class Seconds:
-    """What the clock of turns takes for `time`; it goes on by the second that it is told."""
+    """Replacement for `time` in the clock of turns; it goes on by the second that it is reported."""
 
     passed = 0.0
 
@@ -117,7 +117,7 @@ class Seconds:
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_the_pace_is_the_median_of_peoples_latest_answers(
+def test_pace_is_median_of_peoples_latest_answers(
     world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     time = Seconds()
@@ -136,7 +136,7 @@ def test_the_pace_is_the_median_of_peoples_latest_answers(
             return pace(reading.session, reading.project.id)
 
     assert answer_after(7, note="skip") is None
-    assert answer_after(7, note=SIMULATED) is None, "neither a skip nor the oracle is somebody's answer"
+    assert answer_after(7, note=SIMULATED) is None, "neither a skip nor the oracle is someone's answer"
     assert answer_after(2) == 2
     assert answer_after(4) == 3
     assert answer_after(100) == 4, "one coffee break does not count"
@@ -145,14 +145,14 @@ def test_the_pace_is_the_median_of_peoples_latest_answers(
     assert answer_after(8) == 7, "of the latest four"
 
 
-# What a list of projects says of one: few points of its curve, and numbers that JSON can hold
+# A project's line in the list: few points of its curve, and numbers that JSON can hold
 
 
 HERE = Glance(7, 5, RIGHT, 12, (0.5, 0.75), (None, 0.4), (None, 0.9), 0.9, False, 120.0, "data:")
 NOTHING = np.zeros(0)
 
 
-def test_a_curve_keeps_its_first_and_last_point_and_few_between() -> None:
+def test_curve_keeps_its_first_and_last_point_and_few_between() -> None:
     values = np.linspace(0.2, 0.9, 1_000)
     kept = thinned(values, values - 0.1, values + 0.05).curve
     assert len(kept) == MOST_POINTS
@@ -184,17 +184,17 @@ def test_numbers_are_such_as_json_has(value: float | None, stored: float | None)
     json.dumps(number(value), allow_nan=False)
 
 
-def test_it_comes_back_as_it_was_written() -> None:
+def test_it_round_trips_written() -> None:
     assert Glance.from_json(json.loads(json.dumps(vars(HERE)))) == HERE
 
 
-def test_the_interval_is_that_of_the_last_value() -> None:
+def test_interval_is_that_of_last_value() -> None:
     assert HERE.interval == (0.4, 0.9)
     assert dataclasses.replace(HERE, curve=(), lows=(), highs=()).interval is None
     assert dataclasses.replace(HERE, lows=(0.2, None)).interval is None
 
 
-def test_one_of_an_earlier_version_has_the_last_interval_alone() -> None:
+def test_one_of_earlier_version_has_last_interval_alone() -> None:
     stored = {name: value for name, value in vars(HERE).items() if name not in ("lows", "highs", "pace")}
     assert Glance.from_json({**stored, "low": 0.4, "high": 0.9}) == HERE
     nothing = Glance.from_json({**stored, "curve": [], "low": None, "high": None})
@@ -225,7 +225,7 @@ def summary_of(home: Home, project: int) -> ProjectSummary:
         return summarised(home, session, stored.get(session, project), Role.OWNER)
 
 
-def test_a_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:
+def test_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:
     view = summary_of(seat.home, seat.project_id)
     assert (view.id, view.kind) == (seat.project_id, world.kind)
     assert (view.answered, view.last_answer) == (0, None)
@@ -234,7 +234,7 @@ def test_a_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:
     assert view.left == (28 if world.name == "label_vectors-rows" else view.n_to_ask)
 
 
-def test_an_answer_is_counted_and_dated_as_the_log_has_it(world: KindWorld, seat: Seat) -> None:
+def test_answer_is_counted_and_dated_as_log_has_it(world: KindWorld, seat: Seat) -> None:
     before = summary_of(seat.home, seat.project_id)
     question = loop.next_question(seat)
     assert question is not None
@@ -262,7 +262,7 @@ def test_no_learner_is_built_for_it(
     assert summary_of(home, project).n_rows == world.table().n_rows
 
 
-# What a page says of the goal and of random order, from points and from what a worker has stored
+# Page texts about the goal and random order, from points and a worker's result
 
 
 def measured(accuracy: np.ndarray, *, fixed: bool = True, rows: float = 500.0) -> Measured:
@@ -285,7 +285,7 @@ def found(needed: Reach, given: int) -> RandomOrderFound:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-def test_answers_to_a_goal_are_counted_from_now(*, fixed: bool) -> None:
+def test_answers_to_goal_are_counted_from_now(*, fixed: bool) -> None:
     now = measured(rising(), fixed=fixed)  # 0.785 after 149 answers; 0.82 at 240
     near, far = answers_to(0.82, now), answers_to(0.84, now)
     assert near is not None
@@ -298,7 +298,7 @@ def test_answers_to_a_goal_are_counted_from_now(*, fixed: bool) -> None:
     assert answers_to(0.82, measured(rising(10), fixed=fixed)) is None
 
 
-def test_a_figure_is_known_better_than_what_it_stands_for() -> None:
+def test_figure_is_known_better_than_what_it_stands_for() -> None:
     """The same rows to the end: that they flatter does not delay the figure."""
     figure, truth = (answers_to(0.82, measured(rising(), fixed=fixed, rows=200.0)) for fixed in (True, False))
     assert figure is not None
@@ -321,7 +321,7 @@ def test_no_saving_is_sure_by_blind_checks() -> None:
     assert not line.surely_saved
 
 
-def test_without_a_goal_and_an_estimate_nothing_is_claimed(home: Home, owner: int) -> None:
+def test_without_goal_and_estimate_nothing_is_claimed(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 5)
     proof = view(home, owner, project).proof
@@ -330,7 +330,7 @@ def test_without_a_goal_and_an_estimate_nothing_is_claimed(home: Home, owner: in
     )  # fmt: skip
 
 
-def test_the_goal_is_the_owner_s_and_the_figure_the_page_s(home: Home, owner: int) -> None:
+def test_goal_is_owner_s_and_figure_page_s(home: Home, owner: int) -> None:
     project = small_project(home, owner, test_share=0.5)
     answer_truly(home, owner, project, 5)
     accuracy = view(home, owner, project).accuracy
@@ -353,7 +353,7 @@ def test_no_goal_is_reached_on_so_few_rows_that_its_rule_says_nothing(home: Home
     assert not seen.proof.reached
 
 
-def test_by_blind_checks_the_goal_is_about_all_rows(home: Home, owner: int) -> None:
+def test_by_blind_checks_goal_is_about_all_rows(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 40)
     progress.change_stop_rules(Seat(home, owner, project), StopRules(goal=0.99))

@@ -30,7 +30,7 @@ def stored_tables(home: Home) -> list[Path]:
     return sorted(home.tables_dir.iterdir())
 
 
-def test_a_project_has_an_immutable_table_named_by_its_content(home: Home, owner: int) -> None:
+def test_project_has_immutable_table_named_by_its_content(home: Home, owner: int) -> None:
     small_project(home, owner, "one")
     small_project(home, owner, "two")
     tables = stored_tables(home)
@@ -41,28 +41,28 @@ def test_a_project_has_an_immutable_table_named_by_its_content(home: Home, owner
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81])
-def test_a_bad_name_leaves_nothing_behind(home: Home, owner: int, name: str) -> None:
+def test_bad_name_leaves_no_trace(home: Home, owner: int, name: str) -> None:
     with pytest.raises(managing.ProjectNameError):
         small_project(home, owner, name)
     assert managing.list_projects(Seat(home, owner)) == []
     assert stored_tables(home) == []
 
 
-def test_a_name_is_used_once(home: Home, owner: int) -> None:
+def test_name_is_used_once(home: Home, owner: int) -> None:
     small_project(home, owner)
     with pytest.raises(managing.ProjectNameError, match="exists already"):
         small_project(home, owner)
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
-def test_an_annotator_cannot_make_a_project(home: Home, owner: int) -> None:
+def test_annotator_cannot_make_project(home: Home, owner: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
         small_project(home, ada)
     assert stored_tables(home) == []
 
 
-def test_the_counts_follow_the_log(home: Home, owner: int) -> None:
+def test_counts_follow_log(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     fresh = managing.get_project(Seat(home, owner, project))
     assert (fresh.n_rows, fresh.n_classes, fresh.answered, fresh.last_answer) == (60, 3, 0, None)
@@ -74,7 +74,7 @@ def test_the_counts_follow_the_log(home: Home, owner: int) -> None:
     assert after.last_answer is not None
 
 
-def test_the_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner: int) -> None:
+def test_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner: int) -> None:
     made = digits.ensure_demo(home)
     assert made is not None
     assert digits.ensure_demo(home) is None
@@ -88,7 +88,7 @@ def test_the_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner:
     assert question.view.image.startswith("data:image/png;base64,")
 
 
-def test_the_curve_has_a_point_per_answer_with_an_interval(home: Home, owner: int) -> None:
+def test_curve_has_point_per_answer_with_interval(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     for _ in range(4):
         answer_next(home, owner, project)
@@ -102,7 +102,7 @@ def test_the_curve_has_a_point_per_answer_with_an_interval(home: Home, owner: in
     assert progress.watched(Seat(home, owner, project))[0] == 4
 
 
-def test_without_truth_there_is_no_accuracy(home: Home, owner: int) -> None:
+def test_without_truth_there_is_not_accuracy(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(
         small_frame().drop(columns="truth"), Roles(candidates="candidates", id="id", numbers=("x", "y"))
     )
@@ -150,7 +150,7 @@ def test_bad_files_give_row_column_and_fix_and_leave_no_project(home: Home, owne
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-# Groups of classes: read from files, under the classes of now, and what they say of a row's candidates
+# Groups of classes: read from files, under the current classes, and what they say of a row's candidates
 
 
 CLASSES = ("rook", "raven", "jay", "wren")
@@ -169,7 +169,7 @@ def problems(text: str, class_map: ClassMap = MAP) -> list[str]:
     return [str(one) for one in refused.value.problems]
 
 
-def test_every_column_behind_the_class_is_a_level() -> None:
+def test_every_column_behind_class_is_level() -> None:
     text = "class,genus,family\nrook,Corvus,Corvidae\nraven,Corvus,Corvidae\njay,,Corvidae\n"
     assert read(text) == CROWS
     assert read("class;group\nrook;black\nrook;loud\njay;loud\n") == {
@@ -185,7 +185,7 @@ def test_other_formats_are_read_too() -> None:
     assert read("\n".join(map(json.dumps, rows)), name="groups.jsonl") == {"Corvus": ("rook", "raven")}
 
 
-def test_a_taxonomy_is_taken_as_it_is_for_classes_of_the_project() -> None:
+def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
     def task(number: int, *paths: list[str]) -> dict[str, object]:
         result = [
             {"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": list(paths)}}
@@ -227,13 +227,13 @@ def test_a_taxonomy_is_taken_as_it_is_for_classes_of_the_project() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place_and_a_fix(text: str, said: str) -> None:
+def test_error_is_reported_with_its_place_and_fix(text: str, said: str) -> None:
     (found,) = problems(text)
     assert found.startswith(said)
     assert " Fix: " in found
 
 
-def test_everything_wrong_is_said_at_once_up_to_a_limit() -> None:
+def test_everything_wrong_is_reported_at_once_up_to_limit() -> None:
     assert len(problems("class,group\nrok,jay\n,\n")) == 4
     assert len(problems("class,group\n" + "rok,Corvus\n" * 80)) == 50
 
@@ -244,7 +244,7 @@ def test_too_many_are_refused() -> None:
     assert problems(text, many)[0].startswith("The groups have 20,002 classes together; at most 20,000")
 
 
-def test_groups_follow_renamed_and_merged_classes_and_what_is_taken_back() -> None:
+def test_groups_follow_renamed_and_merged_classes_and_withdrawals() -> None:
     renamed = MAP.changed(ClassChange(1, "rename", ("rook", "Saatkrähe")))
     assert groups_now(CROWS, renamed)["Corvus"] == ("Saatkrähe", "raven")
     merged = renamed.changed(ClassChange(2, "merge", ("raven", "Saatkrähe")))
@@ -257,12 +257,12 @@ def test_groups_follow_renamed_and_merged_classes_and_what_is_taken_back() -> No
     assert read(text, renamed) == {"Corvus": ("Saatkrähe", "raven")}, "an earlier name means its class"
 
 
-def test_a_group_called_as_a_class_has_been_is_refused_too() -> None:
+def test_group_called_as_class_has_been_is_refused_too() -> None:
     renamed = MAP.changed(ClassChange(1, "rename", ("rook", "crow")))
     assert "called like a class" in problems("class,genus\nraven,rook\n", renamed)[0]
 
 
-def test_of_a_table_s_classes() -> None:
+def test_of_table_s_classes() -> None:
     groups = {"Corvus": ("rook", "crow"), "jay": ("raven",), "Parus": ("tit",)}
     assert of_these_classes(groups, CLASSES) == {"Corvus": ("rook",)}
 
@@ -279,7 +279,7 @@ def test_groups_that_leave_several_candidates_come_first() -> None:
     groups=st.dictionaries(st.text(min_size=1), st.lists(NAMES, min_size=1, unique=True).map(tuple)),
     candidates=st.lists(NAMES, min_size=1, unique=True),
 )
-def test_a_group_of_the_question_leaves_some_candidates_and_takes_some(
+def test_group_of_question_leaves_some_candidates_and_takes_some(
     groups: dict[str, tuple[str, ...]], candidates: list[str]
 ) -> None:
     found = among_candidates(groups, candidates)

@@ -39,7 +39,7 @@ def states(home: Home, owner: int, project: int) -> list[str]:
     return [STATES[number] for number in maps.instance_map(Seat(home, owner, project)).states]
 
 
-def test_the_places_are_the_first_two_components(home: Home, owner: int, project: int) -> None:
+def test_places_are_first_two_components(home: Home, owner: int, project: int) -> None:
     shown = maps.instance_map(Seat(home, owner, project))
     frame = small_frame()[["x", "y"]].to_numpy()
     scaled = (frame - frame.min(axis=0)) / (frame.max(axis=0) - frame.min(axis=0))
@@ -70,9 +70,7 @@ def test_every_row_has_its_state(home: Home, owner: int, project: int) -> None:
     assert sum(a != b for a, b in zip(before, now, strict=True)) == 2
 
 
-def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_right(
-    home: Home, owner: int
-) -> None:
+def test_rows_of_label_vectors_have_their_states_and_labels_known_to_be_right(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance")
     shown = maps.instance_map(Seat(home, owner, project))
     with opened(home, owner, project) as learner:
@@ -100,7 +98,7 @@ def test_rows_of_label_vectors_have_their_states_and_the_labels_known_to_be_righ
     np.testing.assert_array_equal(now.places, shown.places)
 
 
-def test_a_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: int) -> None:
+def test_row_of_which_one_label_was_answered_is_open_still(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.4)
     with opened(home, owner, project) as learner:
         row = int(np.flatnonzero(learner.pool.open.sum(axis=1) >= 2)[0])
@@ -143,7 +141,7 @@ def test_many_rows_are_sampled(home: Home, owner: int, project: int, monkeypatch
         ),
     ],
 )
-def test_poor_tables_have_a_map_too(
+def test_poor_tables_have_map_too(
     home: Home, owner: int, frame: dict[str, list[object]], roles: Roles
 ) -> None:
     table = LabelTable.from_frame(pd.DataFrame(frame), roles)
@@ -168,7 +166,7 @@ def test_who_answered_last_is_told_to_those_who_see_everybodys_answers(
         maps.answered_by(Seat(home, ada, project), rows)
 
 
-def test_a_row_of_the_map_is_asked(home: Home, owner: int, project: int) -> None:
+def test_row_of_map_is_asked(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     shown = maps.instance_map(seat)
     assert shown.can_ask
@@ -196,7 +194,7 @@ def test_blind_checks_are_not_found_by_asking(home: Home, owner: int) -> None:
     assert maps.instance_map(Seat(home, owner, project)).can_ask
 
 
-def test_a_layout_is_wished_for_where_it_shows_more(home: Home, owner: int, project: int) -> None:
+def test_layout_is_wished_for_if_it_shows_more(home: Home, owner: int, project: int) -> None:
     shown = maps.instance_map(Seat(home, owner, project))
     assert (shown.coming, shown.laid_out, instance_map.wishes(home)) == (False, False, []), (
         "two features, two axes"
@@ -215,7 +213,7 @@ def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -
     instance_map.note_fault(home, wished, "no memory")
     assert not maps.is_waited_for(seat)
     instance_map.drop(home, wished)
-    assert maps.is_waited_for(seat), "a wish that went astray is left anew"
+    assert maps.is_waited_for(seat), "a wish that went astray is left again"
     assert instance_map.wishes(home) == [wished]
     instance_map.fulfil(home, wished)
     assert not maps.is_waited_for(seat)
@@ -225,10 +223,10 @@ def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -
     assert maps.instance_map(seat).coming
 
 
-# Where rows lie on the map: axes that hold the most variance, neighbours that stay neighbours
+# Where rows are on the map: axes that hold the most variance, neighbours that stay neighbours
 
 
-def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_are_all_drawn_and_of_many_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows_on_map(5).tolist() == [0, 1, 2, 3, 4]
     monkeypatch.setattr(instance_map, "MOST", 25)
     drawn = rows_on_map(60)
@@ -237,7 +235,7 @@ def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.
     np.testing.assert_array_equal(drawn, rows_on_map(60))
 
 
-def test_no_room_for_the_features_is_no_fault_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_for_features_is_not_fault_of_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker tries it again then (`workflow.models.training`)."""
     table = LabelTable.from_frame(small_frame(), ROLES)
     no_room_for_arrays(monkeypatch)
@@ -245,7 +243,7 @@ def test_no_room_for_the_features_is_no_fault_of_the_table(monkeypatch: pytest.M
         features_of(table, rows_on_map(table.n_rows))
 
 
-def test_the_axes_are_the_first_principal_components_of_the_features() -> None:
+def test_axes_are_first_principal_components_of_features() -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     X = features_of(table, rows_on_map(table.n_rows))
     places, share = principal_axes(X)
@@ -263,7 +261,7 @@ def test_sparse_features_have_axes_too() -> None:
 
 
 @pytest.mark.parametrize("X", [np.ones((40, 5)), np.zeros((1, 5)), sparse.csr_matrix((40, 5))])
-def test_rows_that_are_all_alike_lie_in_one_point(X: np.ndarray) -> None:
+def test_rows_that_are_all_alike_are_in_one_point(X: np.ndarray) -> None:
     places, share = principal_axes(X)
     assert places.shape == (X.shape[0], 2)
     assert not places.any()
@@ -272,7 +270,7 @@ def test_rows_that_are_all_alike_lie_in_one_point(X: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_neighbours_stay_together_better_than_on_the_axes(form: type) -> None:
+def test_neighbours_stay_together_better_than_on_axes(form: type) -> None:
     X = load_digits().data[:300] / 16
     assert more_to_show(form(X))
     places = beside_neighbors(form(X))

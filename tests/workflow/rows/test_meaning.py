@@ -36,7 +36,7 @@ def cosine(first: np.ndarray, second: np.ndarray) -> float:
     return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
 
-def test_words_that_no_text_holds_find_the_rows_that_mean_them(home: Home, owner: int) -> None:
+def test_words_that_no_text_holds_find_rows_that_mean_them(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     assert search_ways(seat) == meaning.Meaning(readable=True, by_row=True, why_no_words="")
     for word, topic in (("animals", "birds"), ("voyage", "ships"), ("symphony", "music")):
@@ -48,7 +48,7 @@ def test_words_that_no_text_holds_find_the_rows_that_mean_them(home: Home, owner
     assert topics_of(list_nearest(seat, " animals  animals "))[0] == "birds"
 
 
-def test_rows_come_by_the_cosine_of_their_vector_to_that_of_the_words(home: Home, owner: int) -> None:
+def test_rows_come_by_cosine_of_their_vector_to_that_of_words(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     view = list_nearest(seat, "voyage sail")
     with opened(home, owner, seat.project_id) as learner:
@@ -61,7 +61,7 @@ def test_rows_come_by_the_cosine_of_their_vector_to_that_of_the_words(home: Home
     assert all(by_place[one.place - 1].row == one.row for one in view.rows), "places are those of asking"
 
 
-def test_rows_like_a_row_need_no_encoder(home: Home, owner: int) -> None:
+def test_rows_like_row_need_no_encoder(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     vectors = np.random.default_rng(3).normal(size=(60, 5))
     vectors[[7, 9]] = np.nan
@@ -78,7 +78,7 @@ def test_rows_like_a_row_need_no_encoder(home: Home, owner: int) -> None:
         list_nearest(seat, like=60)
 
 
-def test_the_encoder_that_made_the_vectors_is_found_among_others(home: Home, owner: int) -> None:
+def test_encoder_that_made_vectors_is_found_among_others(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     topic_encoder(home, "a-turned", turned=True)
     (home.encoders_dir / "b-broken").mkdir()
@@ -114,7 +114,7 @@ def numbers_rows(seat: Seat) -> int:
         return reading.project.n_rows
 
 
-def test_words_of_which_an_encoder_makes_nothing_and_too_many_are_refused(home: Home, owner: int) -> None:
+def test_words_of_which_encoder_makes_nothing_and_too_many_are_refused(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     with pytest.raises(NoMeaningError, match=r"up to 1,000 characters. Got 1,001"):
         list_nearest(seat, "a" * 1_001)
@@ -122,7 +122,7 @@ def test_words_of_which_an_encoder_makes_nothing_and_too_many_are_refused(home: 
         list_nearest(seat, "  ")
 
 
-def test_words_without_a_vector_are_refused(home: Home, owner: int) -> None:
+def test_words_without_vector_are_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(home, words_encoder(home))))
     assert list_nearest(seat, KNOWN[0]).matching <= 3, "the others have no direction"
@@ -130,14 +130,14 @@ def test_words_without_a_vector_are_refused(home: Home, owner: int) -> None:
         list_nearest(seat, "never seen")
 
 
-def test_a_broken_encoder_is_said_with_its_name(home: Home, owner: int) -> None:
+def test_broken_encoder_is_reported_with_its_name(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     (home.encoders_dir / "topics" / "model.onnx").write_bytes(b"no model")
     with pytest.raises(NoMeaningError, match=r"topics: model.onnx cannot be opened.* Fix:"):
         list_nearest(seat, "animals")
 
 
-def test_words_are_encoded_in_a_limited_process_and_once(
+def test_words_are_encoded_in_limited_process_and_once(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = meaning_project(home, owner)
@@ -156,7 +156,7 @@ def test_words_are_encoded_in_a_limited_process_and_once(
     for words in ("animals", "animals", " animals ", "voyage", "animals"):
         list_nearest(seat, words)
     assert asked == [("text_vectors", "animals"), ("text_vectors", "voyage")]
-    topic_encoder(home)  # put there anew
+    topic_encoder(home)  # put there again
     list_nearest(seat, "animals")
     assert len(asked) == 3
 
@@ -173,7 +173,7 @@ def test_searches_wait_for_each_other_and_then_say_so(
     assert list_nearest(seat, "animals").rows
 
 
-def test_with_blind_checks_the_order_is_for_the_owner(home: Home, owner: int) -> None:
+def test_with_blind_checks_order_is_for_owner(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner, control_share=0.3)
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     for call in (
@@ -214,9 +214,7 @@ def encoding_of(encoder: encoding.Encoder, table: LabelTable) -> np.ndarray:
     return np.asarray(encoder.encode(table, none).values)
 
 
-def test_vectors_that_came_in_a_file_are_searched_by_the_encoder_that_made_them(
-    home: Home, owner: int
-) -> None:
+def test_vectors_that_came_in_file_are_searched_by_encoder_that_made_them(home: Home, owner: int) -> None:
     frame = text_frame()
     made = encoding.Encoder(topic_encoder(home, "renamed"))
     texts = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
@@ -231,7 +229,7 @@ def test_vectors_that_came_in_a_file_are_searched_by_the_encoder_that_made_them(
     assert list_nearest(seat, like=3).rows[0].near == pytest.approx(1.0)
 
 
-def test_rows_of_several_columns_are_compared_by_the_mean_of_their_cosines(home: Home, owner: int) -> None:
+def test_rows_of_several_columns_are_compared_by_mean_of_their_cosines(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     rng = np.random.default_rng(2)
     first, second = rng.normal(size=(60, 3)), rng.normal(size=(60, 6))

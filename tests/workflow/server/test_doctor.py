@@ -1,4 +1,4 @@
-"""What the doctor finds of a Winnow that is well, and of others."""
+"""Findings of the doctor, with and without problems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workflow.server.settings import Settings
 
 WELL = {
     *("installation", "data folder", "database", "tables", "files"),
-    *("backups", "what is made again", "disk", "commit", "writing"),
+    *("backups", "what is made again", "disk", "open files", "commit", "writing"),
 }
 
 
@@ -48,7 +48,7 @@ def ill(settings: Settings) -> dict[str, str]:
     return {what: str(one) for what, one in found(settings).items() if one.fix}
 
 
-def test_a_winnow_in_use_is_well(home: Home, owner: int) -> None:
+def test_winnow_in_use_is_well(home: Home, owner: int) -> None:
     three_projects(home, owner)
     said = found(home.settings)
     assert {what: str(one) for what, one in said.items() if one.fix} == {}
@@ -60,7 +60,7 @@ def test_a_winnow_in_use_is_well(home: Home, owner: int) -> None:
     assert "no Winnow has it open" in found(home.settings)["data folder"].says
 
 
-def test_it_leaves_nothing_behind(home: Home, project: int) -> None:
+def test_it_leaves_no_trace(home: Home, project: int) -> None:
     before = sorted(
         path for path in home.settings.home.rglob("*") if not path.name.startswith("winnow.sqlite3")
     )
@@ -71,16 +71,14 @@ def test_it_leaves_nothing_behind(home: Home, project: int) -> None:
     assert after == before
 
 
-def test_before_the_first_start_there_is_nothing_to_find(tmp_path: Path) -> None:
+def test_before_first_start_there_is_nothing_to_find(tmp_path: Path) -> None:
     assert ill(settings_of(tmp_path / "none")) == {}
     assert not (tmp_path / "none").exists()
     (tmp_path / "empty").mkdir(mode=0o700)
     assert ill(settings_of(tmp_path / "empty")) == {}
 
 
-def test_a_package_that_is_missing_or_too_old_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_package_that_is_missing_or_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = importlib.metadata.version
 
     def other(name: str) -> str:
@@ -95,7 +93,7 @@ def test_a_package_that_is_missing_or_too_old_is_named(
 
 
 @on_sqlite
-def test_a_damaged_database_is_answered_with_the_latest_backup(home: Home, project: int) -> None:
+def test_damaged_database_is_answered_with_latest_backup(home: Home, project: int) -> None:
     home.backups_dir.mkdir()
     backup = home.backups_dir / making.name_at(datetime.now(UTC))
     making.make(home, backup)
@@ -118,7 +116,7 @@ def test_a_damaged_database_is_answered_with_the_latest_backup(home: Home, proje
 
 
 @on_sqlite
-def test_tables_of_other_versions_are_told_apart(home: Home, project: int, tmp_path: Path) -> None:
+def test_tables_of_other_versions_are_distinguished(home: Home, project: int, tmp_path: Path) -> None:
     home.close()
     path = home.settings.home / "winnow.sqlite3"
     with closing(sqlite3.connect(path)) as there:
@@ -137,7 +135,7 @@ def test_tables_of_other_versions_are_told_apart(home: Home, project: int, tmp_p
 
 
 @on_sqlite
-def test_a_database_whose_log_is_not_append_only_is_said(home: Home, project: int) -> None:
+def test_database_whose_log_is_not_append_only_is_reported(home: Home, project: int) -> None:
     home.close()
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:
         there.execute("DROP TRIGGER entries_no_delete")
@@ -167,7 +165,7 @@ def test_files_that_are_not_winnow_s_are_named(home: Home, project: int) -> None
     assert said.endswith("Not Winnow's, and in no backup: media/ab/.DS_Store, and 1 more.")
 
 
-def test_a_folder_that_others_can_read_or_nobody_can_write_is_said(
+def test_folder_that_others_can_read_or_no_one_can_write_is_reported(
     home: Home, project: int, tmp_path: Path
 ) -> None:
     home.settings.home.chmod(0o755)
@@ -176,13 +174,13 @@ def test_a_folder_that_others_can_read_or_nobody_can_write_is_said(
     assert "is no folder" in ill(settings_of(tmp_path / "file"))["data folder"]
 
 
-def test_backups_that_fail_are_said(home: Home, project: int) -> None:
+def test_backups_that_fail_are_reported(home: Home, project: int) -> None:
     failed = BackupWork(keeping.FAILED, datetime.now(UTC), fault="The disk is full.")
     keeping.note_work(home.backups_dir, failed)
     assert "The disk is full." in ill(home.settings)["backups"]
 
 
-def test_a_disk_without_room_and_a_slow_one_are_said(
+def test_disk_without_room_and_slow_one_are_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "LEAST_FREE", 10**18)
@@ -191,7 +189,7 @@ def test_a_disk_without_room_and_a_slow_one_are_said(
     assert ill(home.settings).keys() == {"disk", "commit", "writing"}
 
 
-def test_a_disk_that_cannot_be_written_is_said(
+def test_disk_that_cannot_be_written_is_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> list[float]:
@@ -208,13 +206,13 @@ def test_one_is_one(home: Home, project: int) -> None:
 
 
 @on_sqlite
-def test_a_url_of_sqlite_may_be_a_uri(home: Home, project: int) -> None:
+def test_url_of_sqlite_may_be_uri(home: Home, project: int) -> None:
     url = home.settings.database_url.replace("sqlite:///", "sqlite:///file:") + "?mode=rw&uri=true"
     assert "1 project" in found(replace(home.settings, database_url=url))["database"].says
 
 
 @on_postgres
-def test_a_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> None:
+def test_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> None:
     with home.database.write() as session:
         session.execute(text("ALTER TABLE entries RENAME TO entries_of_old"))
     said = ill(home.settings)["database"]
@@ -223,7 +221,7 @@ def test_a_table_that_postgresql_has_lost_is_named(home: Home, project: int) -> 
 
 
 @on_postgres
-def test_a_postgresql_that_a_power_cut_would_damage_is_said(
+def test_postgresql_that_power_cut_would_damage_is_reported(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("fsync", "full_page_writes"):
@@ -248,7 +246,7 @@ def test_of_postgresql_it_says_whether_it_answers(tmp_path: Path, postgres_url: 
 
 
 @on_sqlite
-def test_what_others_have_put_into_the_database_is_named(home: Home, project: int) -> None:
+def test_what_others_have_put_into_database_is_named(home: Home, project: int) -> None:
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as there:
         there.execute("CREATE INDEX mine ON entries (at)")
         assert found(home.settings)["database"].says.endswith("Not Winnow's, and no harm: the index 'mine'.")

@@ -49,7 +49,7 @@ def test_it_is_whole_in_one_file(tmp_path: Path) -> None:
     assert revision_of(path) == revisions()[0]
 
 
-def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_it_is_used(
+def test_bytes_are_on_disk_before_name_and_name_before_it_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, real, synced = tmp_path / "a.sqlite3", os.fsync, list[tuple[int, int, bool]]()
@@ -66,7 +66,7 @@ def test_bytes_are_on_the_disk_before_the_name_and_the_name_before_it_is_used(
 
 
 @pytest.mark.parametrize("step", ["migrate", "close"])
-def test_one_that_is_cut_short_leaves_nothing_and_the_next_begins_again(
+def test_one_that_is_cut_short_leaves_no_trace_and_next_begins_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "a.sqlite3"
@@ -85,7 +85,7 @@ def test_one_that_is_cut_short_leaves_nothing_and_the_next_begins_again(
     assert names(tmp_path) == ["a.sqlite3"]
 
 
-def test_what_a_power_cut_has_left_of_one_is_no_database(tmp_path: Path) -> None:
+def test_what_power_cut_has_left_of_one_is_not_database(tmp_path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         (tmp_path / f".winnow.sqlite3{store.BEGUN}{ending}").write_bytes(b"\0" * 5000)
     (tmp_path / "tables").mkdir()
@@ -94,7 +94,7 @@ def test_what_a_power_cut_has_left_of_one_is_no_database(tmp_path: Path) -> None
     assert names(tmp_path) == ["database.seen", "tables", "winnow.sqlite3"]
 
 
-def test_the_log_of_a_database_that_is_gone_is_not_brought_into_the_new_one(tmp_path: Path) -> None:
+def test_log_of_database_that_is_gone_is_not_brought_into_new_one(tmp_path: Path) -> None:
     path, kept = tmp_path / "a.sqlite3", tmp_path / "kept"
     store.begin(path)
     with closing(sqlite3.connect(path)) as other:
@@ -134,21 +134,21 @@ def test_of_many_starts_at_once_one_makes_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["database.seen", "tables", "winnow.sqlite3"]
 
 
-def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+def test_existing_data_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite3"
     path.write_bytes(b"whatever")
     store.begin(path)
     assert path.read_bytes() == b"whatever"
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         with filled(folder), pytest.raises(OperationalError, match="full"):
             store.begin(folder / "a.sqlite3")
         assert names(folder) == []
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.begin(tmp_path / "nowhere" / "a.sqlite3")
 
@@ -170,7 +170,7 @@ def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> I
         yield home.settings.home
 
 
-def test_a_start_that_changes_the_tables_leaves_a_copy_of_what_was_there(older: Path) -> None:
+def test_start_that_changes_tables_leaves_copy_of_existing_data(older: Path) -> None:
     before = rows_of(older / DATABASE)
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")
@@ -185,13 +185,13 @@ def test_a_start_that_changes_the_tables_leaves_a_copy_of_what_was_there(older: 
     assert rows_of(older / DATABASE) == before
 
 
-def test_a_new_winnow_and_one_that_is_up_to_date_need_none(tmp_path: Path) -> None:
+def test_new_winnow_and_one_that_is_up_to_date_need_none(tmp_path: Path) -> None:
     for _ in range(2):
         open_home(settings_of(tmp_path)).close()
     assert not (tmp_path / "backups").exists()
 
 
-def test_without_a_copy_nothing_is_changed(older: Path) -> None:
+def test_without_copy_nothing_is_changed(older: Path) -> None:
     before = rows_of(older / DATABASE)
     (older / "backups").write_text("no folder")
     with pytest.raises(
@@ -203,7 +203,7 @@ def test_without_a_copy_nothing_is_changed(older: Path) -> None:
     open_home(settings_of(older)).close()
 
 
-def test_a_full_disk_is_said_as_such(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -217,7 +217,7 @@ def test_a_full_disk_is_said_as_such(older: Path, monkeypatch: pytest.MonkeyPatc
         database.close()
 
 
-def test_the_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
+def test_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")
     with pytest.raises(BackupError, match="It is the database alone"):
@@ -230,7 +230,7 @@ def test_the_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
         assert there.execute("SELECT version_num FROM alembic_version").fetchone() == (LATER,)
 
 
-def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_by_itself(older: Path) -> None:
+def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_automatically(older: Path) -> None:
     with closing(sqlite3.connect(older / DATABASE)) as there:
         there.executescript(
             "CREATE INDEX mine ON entries (at); CREATE TABLE _litestream_seq (x); CREATE VIEW evil AS SELECT 1"
@@ -247,12 +247,12 @@ def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_by_its
 # At start
 
 
-def test_a_person_reads_words_and_a_program_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+def test_person_reads_words_and_program_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
     link = "https://a.example/signin?link=x"
     for as_json, words in (
         (False, f"  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n\n"),
-        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words beside the document have not
+        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words next to the document have not
     ):
         terminal.as_json = as_json
         terminal.say("Compiling.")

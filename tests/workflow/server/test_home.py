@@ -34,7 +34,7 @@ def settings(folder: Path) -> Settings:
     return Settings.from_environment({"WINNOW_HOME": str(folder)})
 
 
-def test_the_process_has_one_home_until_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_has_one_home_until_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "a"))
     workflow.server.home.close_home()
     with ThreadPoolExecutor(8) as pool:
@@ -47,14 +47,14 @@ def test_the_process_has_one_home_until_it_is_closed(tmp_path: Path, monkeypatch
     workflow.server.home.close_home()
 
 
-def test_a_home_that_is_a_file_is_refused(tmp_path: Path) -> None:
+def test_home_that_is_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(SettingsError, match="WINNOW_HOME must be a folder"):
             open_home(settings(home))
 
 
-def test_a_table_is_stored_under_its_hash_and_stays_whole(tmp_path: Path) -> None:
+def test_table_is_stored_under_its_hash_and_stays_whole(tmp_path: Path) -> None:
     home = open_home(settings(tmp_path))
     cells = pd.DataFrame({"candidates": ["a|b", "b"], "x": ["1.50", "2"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="candidates", numbers=("x",)))
@@ -79,7 +79,7 @@ def test_strangers_and_missing_projects_are_refused(tmp_path: Path) -> None:
     home.close()
 
 
-def test_what_others_could_read_is_closed_to_them_at_the_start(tmp_path: Path) -> None:
+def test_what_others_could_read_is_closed_to_them_at_start(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path)})
     tmp_path.chmod(0o755)
     open_home(settings).close()
@@ -90,7 +90,7 @@ def test_what_others_could_read_is_closed_to_them_at_the_start(tmp_path: Path) -
     assert database.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_not_lost_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = open_home(settings(tmp_path))
     try:
         frame = pd.DataFrame({"c": ["a|b", "b"], "w": ["1", "2"]})
@@ -111,7 +111,7 @@ def test_a_full_disk_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.Monkey
         home.close()
 
 
-# What of the data folder other users of the machine can read: nothing, or it is said
+# Files of the data folder that other users can read: nothing, or it is said
 
 
 def mode(path: Path) -> int:
@@ -129,7 +129,7 @@ def test_rights_of_others_are_taken_and_own_ones_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["sticky", "home"])
-def test_a_folder_that_others_need_is_named_and_left(
+def test_folder_that_others_need_is_named_and_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, which: str
 ) -> None:
     tmp_path.chmod(0o1777 if which == "sticky" else 0o755)
@@ -153,7 +153,7 @@ def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pyte
     assert mode(tmp_path) == 0o700
 
 
-def test_what_cannot_be_changed_is_said(
+def test_input_that_cannot_be_changed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(_path: Path, _mode: int) -> None:
@@ -165,7 +165,7 @@ def test_what_cannot_be_changed_is_said(
     assert "Operation not permitted" in caplog.text
 
 
-# A data folder is shared by all processes of Winnow, or somebody's alone
+# A data folder is shared by all processes of Winnow, or someone's alone
 
 
 def test_many_share_and_one_is_alone(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_many_share_and_one_is_alone(tmp_path: Path) -> None:
     running.share(tmp_path).close()
 
 
-def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+def test_killed_process_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from workflow.server import running\n"
         "lock = running.share(Path(sys.argv[1])); print('has it', flush=True); sys.stdin.read()"
@@ -200,7 +200,7 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
         pass
 
 
-def test_a_home_is_shared_while_it_is_open_and_cannot_be_opened_meanwhile(tmp_path: Path) -> None:
+def test_home_is_shared_while_it_is_open_and_cannot_be_opened_meanwhile(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
     here = open_home(settings)
     with pytest.raises(InUseError), running.alone(settings.home):
@@ -210,7 +210,7 @@ def test_a_home_is_shared_while_it_is_open_and_cannot_be_opened_meanwhile(tmp_pa
         open_home(settings)
 
 
-def test_a_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
+def test_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
     settings.home.mkdir()
     (settings.home / "winnow.sqlite3").write_bytes(b"no database" * 1000)
@@ -220,21 +220,21 @@ def test_a_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
         pass
 
 
-def test_one_start_at_a_time_puts_a_backup_back(tmp_path: Path) -> None:
+def test_one_start_at_a_time_puts_backup_back(tmp_path: Path) -> None:
     with running.only_restore(tmp_path) as first, running.only_restore(tmp_path) as second:
         assert (first, second) == (True, False)
     with running.only_restore(tmp_path) as third:
         assert third
 
 
-# What the machine is said to have: in a container no more than it may use
+# Reported properties of the machine: in a container no more than it may use
 
 
 @pytest.mark.parametrize(
     ("text", "limited"),
     [("1048576\n", True), ("max\n", False), ("9223372036854771712\n", False), ("", False)],
 )
-def test_the_limit_of_a_container_counts(tmp_path: Path, text: str, limited: bool) -> None:
+def test_limit_of_container_counts(tmp_path: Path, text: str, limited: bool) -> None:
     whole = machine_memory(())
     assert whole is not None
     assert whole > 2**27
@@ -319,11 +319,11 @@ def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# What the person at the terminal is told while the kernels are made ready: of compiling, and of nothing
+# Terminal messages while kernels compile: of compiling, and of nothing
 # else
 
 
-def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     @numba.njit
     def double(number: int) -> int:
         return 2 * number
@@ -346,10 +346,10 @@ def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
-def test_a_second_process_compiles_what_stands_apart_once_the_compiler_begins(
+def test_a_second_process_compiles_what_stands_apart_once_compiler_begins(
     monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    """What it says is passed on, and whatever became of it, its steps are looked at here."""
+    """Its messages are passed on, whatever became of it, its steps are looked at here."""
 
     @numba.njit
     def halve(number: int) -> float:
@@ -393,7 +393,7 @@ def test_what_stands_apart_are_steps() -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(1200)  # all kernels are compiled, and the machine may be busy
-def test_only_the_first_start_speaks_of_compiling(tmp_path: Path) -> None:
+def test_only_first_start_speaks_of_compiling(tmp_path: Path) -> None:
     for room in ("plcore", "workflow", "db"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     kept = tmp_path / "kept"

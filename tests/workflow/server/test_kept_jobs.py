@@ -1,4 +1,5 @@
-"""A job is done once, whoever of its person's pages asks; it goes on without any for a while; nobody else has it."""
+"""A job is done once, no matter who of its person's pages asks; it goes on without any for a while; no one else has
+it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Clock:
 
 
 class Work:
-    """What a job does: it looks whether it shall go on at every word, until it is told to be done or to fail."""
+    """Steps of a job: it looks whether it shall go on at every word, until it is told to be done or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()
@@ -48,7 +49,7 @@ class Work:
         return word
 
     def at(self, word: float) -> str:
-        """What it does when it looks next."""
+        """Its next step."""
         self.words.put(word)
         return self.hears()
 
@@ -97,7 +98,7 @@ def test_two_pages_that_ask_have_one_job_and_see_how_far_it_is(jobs: KeptJobs, w
     assert work.begun == 1
 
 
-def test_a_page_that_comes_back_in_time_finds_it(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_page_that_comes_back_in_time_finds_it(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     first = begun(jobs, work)
     for _ in range(3):
         clock.now += UNATTENDED - 1
@@ -106,7 +107,7 @@ def test_a_page_that_comes_back_in_time_finds_it(jobs: KeptJobs, work: Work, clo
     assert work.begun == 1
 
 
-def test_one_that_nobody_asks_after_is_ended(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_one_that_no_one_asks_after_is_ended(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     job = begun(jobs, work)
     clock.now += UNATTENDED - 1
     assert work.at(1) == "went on at 1"
@@ -117,7 +118,7 @@ def test_one_that_nobody_asks_after_is_ended(jobs: KeptJobs, work: Work, clock: 
         job.result()
 
 
-def test_a_result_that_nobody_asks_after_is_forgotten(jobs: KeptJobs, work: Work, clock: Clock) -> None:
+def test_result_that_no_one_asks_after_is_forgotten(jobs: KeptJobs, work: Work, clock: Clock) -> None:
     job = begun(jobs, work)
     work.words.put("done")
     assert job.wait(PATIENCE)
@@ -155,7 +156,7 @@ def test_other_files_and_what_else_is_done_stay(jobs: KeptJobs, work: Work) -> N
         other.words.put("over")
 
 
-def test_nobody_has_or_ends_the_job_of_somebody_else(jobs: KeptJobs, work: Work) -> None:
+def test_no_one_has_or_ends_job_of_someone_else(jobs: KeptJobs, work: Work) -> None:
     mine, theirs = begun(jobs, work), Work()
     their_job = begun(jobs, theirs, BOB)
     assert their_job is not mine
@@ -168,7 +169,7 @@ def test_nobody_has_or_ends_the_job_of_somebody_else(jobs: KeptJobs, work: Work)
     assert (mine.result(), their_job.result()) == ("of Ann", "of Bob")
 
 
-def test_what_went_wrong_is_raised_for_every_page_and_is_begun_anew(jobs: KeptJobs, work: Work) -> None:
+def test_what_went_wrong_is_raised_for_every_page_and_starts_again(jobs: KeptJobs, work: Work) -> None:
     job = begun(jobs, work)
     work.words.put(KeyError("lost"))
     assert job.wait(PATIENCE)

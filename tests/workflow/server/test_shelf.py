@@ -23,7 +23,7 @@ from workflow.server.jobs import FairLock, blocks_folder, cluster_blocks, open_b
 from workflow.server.settings import Settings
 from workflow.server.shelf import Shelf, Slot
 
-# The learners in memory and the trainings beside them: news, renewal, waiting, and the end
+# The learners in memory and the trainings next to them: news, renewal, waiting, and the end
 
 
 class Learner:
@@ -31,7 +31,7 @@ class Learner:
 
 
 class Training:
-    """Notes what it is told."""
+    """Notes what it is reported."""
 
     def __init__(self, learner: Any) -> None:
         self.learner, self.told = learner, []
@@ -61,7 +61,7 @@ def filled(shelf: Shelf, project: int) -> tuple[Slot, Training]:
 
 
 @pytest.mark.slow
-def test_a_training_is_made_once_and_looks_for_news_each_time() -> None:
+def test_training_is_made_once_and_looks_for_news_each_time() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(lambda _: pytest.fail("another was made"))
     assert made.learner is slot.learner
@@ -69,7 +69,7 @@ def test_a_training_is_made_once_and_looks_for_news_each_time() -> None:
 
 
 @pytest.mark.slow
-def test_who_waits_for_a_question_does_not_look_for_fresh_news() -> None:
+def test_who_waits_for_question_does_not_look_for_fresh_news() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(Training, older=60.0)
     assert made.told == ["look"]
@@ -80,14 +80,14 @@ def test_who_waits_for_a_question_does_not_look_for_fresh_news() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_learner_there_is_nothing_to_train() -> None:
+def test_without_learner_there_is_nothing_to_train() -> None:
     slot = Slot()
     slot.take_news(lambda _: pytest.fail("it was made"))
     assert slot.training is None
 
 
 @pytest.mark.slow
-def test_a_learner_in_the_place_of_another_ends_its_training_and_looks_at_once() -> None:
+def test_learner_in_place_of_another_ends_its_training_and_looks_at_once() -> None:
     shelf = Shelf()
     slot, made = filled(shelf, 1)
     made.busy = True
@@ -103,7 +103,7 @@ def test_a_learner_in_the_place_of_another_ends_its_training_and_looks_at_once()
 
 
 @pytest.mark.slow
-def test_a_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() -> None:
+def test_learner_that_was_replaced_is_held_no_longer_than_its_fit_continues() -> None:
     slot, made = filled(Shelf(), 1)
     for _ in range(3):
         slot.renew(Learner())  # type: ignore[arg-type]
@@ -121,17 +121,17 @@ def test_a_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() ->
 
 
 @pytest.mark.slow
-def test_a_project_has_one_place_whoever_comes_first() -> None:
+def test_project_has_one_place_on_shelf() -> None:
     shelf = Shelf()
     slot = shelf.slot(1)
     shelf.put(1, Learner())  # type: ignore[arg-type]
     assert shelf.slot(1) is slot
-    assert slot.learner is None, "somebody reads it already: they will build it from table and log"
+    assert slot.learner is None, "someone reads it already: they will build it from table and log"
     assert shelf.slot(2) is not slot
 
 
 @pytest.mark.slow
-def test_waiting_faults_and_the_end_are_of_one_projects_training() -> None:
+def test_waiting_faults_and_end_are_of_one_projects_training() -> None:
     shelf = Shelf()
     _, first = filled(shelf, 1)
     _, second = filled(shelf, 2)
@@ -160,7 +160,7 @@ def learners(shelf: Shelf, *numbers: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_unused_longest_are_unloaded_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(140)
     memory_of(shelf, monkeypatch)
     for number in (1, 2, 3, 4):
@@ -168,7 +168,7 @@ def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pyte
     trainings = [shelf.slot(number).training for number in (1, 2, 3, 4)]
     shelf.make_room(4)
     assert learners(shelf, 1, 2, 3, 4) == [1, 2, 3, 4], "140 are allowed"
-    shelf.slot(1)  # somebody came
+    shelf.slot(1)  # someone came
     shelf.make_room(4, wanted=15)
     assert learners(shelf, 1, 2, 3, 4) == [1, 4]
     assert shelf.n_open() == 2
@@ -182,7 +182,7 @@ def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_one_is_unloaded_under_someone_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     slot.past.learner = Learner()  # type: ignore[assignment]
@@ -208,13 +208,13 @@ def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     memory_of(shelf, monkeypatch)
     made.busy = True
     shelf.make_room(2)
-    assert slot.learner is not None, "its fit would hold it, and be begun anew beside it"
+    assert slot.learner is not None, "its fit would hold it, and be restarted next to it"
     assert made.told == ["look"]
     made.busy = False
     shelf.make_room(2)
@@ -222,7 +222,7 @@ def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_what_stays_is_not_said_to_be_put_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stays_is_not_said_to_be_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, given_back = Shelf(1), []
     slot, made = filled(shelf, 1)
     made.busy = True
@@ -252,7 +252,7 @@ def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS, ids=lambda one: one.name)
-def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, home: Home, owner: int) -> None:
+def test_project_that_was_unloaded_continues_if_it_stood(world: KindWorld, home: Home, owner: int) -> None:
     first, second = (world.make(Seat(home, owner), name) for name in ("first", "second"))
     seat = Seat(home, owner, first)
     question = loop.next_question(seat)
@@ -272,7 +272,7 @@ def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, ho
 
 
 @pytest.mark.slow
-def test_looking_at_a_slot_is_no_use_of_it() -> None:
+def test_looking_at_slot_is_no_use_of_it() -> None:
     shelf = Shelf()
     first, second = shelf.slot(1), shelf.slot(2)
     assert shelf.peek(1) is first
@@ -333,7 +333,7 @@ def test_one_thread_at_a_time_has_it() -> None:
         for _ in range(100):
             with lock, lock:
                 inside += 1
-                time.sleep(0)  # lets another thread run, which would come in where nothing kept it out
+                time.sleep(0)  # lets another thread run, which would come in if nothing kept it out
                 most = max(most, inside)
                 inside -= 1
 
@@ -344,7 +344,7 @@ def test_one_thread_at_a_time_has_it() -> None:
     assert lock._owner is None
 
 
-def test_a_thread_that_has_it_may_take_it_again() -> None:
+def test_thread_that_has_it_may_take_it_again() -> None:
     lock = FairLock()
     assert lock.acquire()
     assert lock.acquire(blocking=False)
@@ -372,7 +372,7 @@ def _raised(act: Callable[[], object]) -> BaseException | None:
 
 
 @pytest.mark.parametrize("given", [False, True])
-def test_who_is_interrupted_while_waiting_keeps_nobody_from_it(
+def test_who_is_interrupted_while_waiting_does_not_stop_it(
     given: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock, make, waits = FairLock(), threading.Lock, list[str]()
@@ -423,14 +423,14 @@ def settings(home: Path, **told: str) -> Settings:
     return Settings.from_environment({"WINNOW_HOME": str(home), **told})
 
 
-def test_without_a_setting_it_is_this_process_in_the_data_folder(tmp_path: Path) -> None:
+def test_without_setting_it_is_this_process_in_data_folder(tmp_path: Path) -> None:
     with open_blocks(settings(tmp_path)) as (runner, folder):
         assert isinstance(runner, Inline)
         assert folder == blocks_folder(settings(tmp_path)) == tmp_path / "blocks"
         assert len(list(runner.map(square, jobs(folder, 2)))) == 2
 
 
-def test_whoever_is_named_is_let_go_at_the_end(tmp_path: Path) -> None:
+def test_named_learner_is_released_at_end(tmp_path: Path) -> None:
     here = settings(tmp_path, WINNOW_CLUSTER="processes:1")
     with open_blocks(here, tmp_path / "own") as (runner, folder):
         assert isinstance(runner, ProcessPool)
@@ -440,7 +440,7 @@ def test_whoever_is_named_is_let_go_at_the_end(tmp_path: Path) -> None:
     assert runner._pool is None
 
 
-def test_a_cluster_is_waited_for_as_long_as_the_setting_says(
+def test_cluster_is_waited_for_as_long_as_setting_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[object, ...]] = []

@@ -1,4 +1,4 @@
-"""A home is opened with the database that it had last, or refused in one line; never begun anew in silence."""
+"""A home is opened with the database that it had last, or refused in one line; never restarted in silence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refused(folder: Path, words: str, **environment: str) -> None:
     }
 
 
-def test_tables_without_their_database_are_no_first_start(used: Path) -> None:
+def test_tables_without_their_database_are_not_first_start(used: Path) -> None:
     (used / "winnow.sqlite3").rename(used / "kept")
     refused(used, "no database at .*winnow.sqlite3, but .* holds 1 table of projects")
     (used / "kept").rename(used / "winnow.sqlite3")
@@ -62,7 +62,7 @@ def test_tables_without_their_database_are_no_first_start(used: Path) -> None:
     home.close()
 
 
-def test_a_database_without_projects_beside_tables_is_no_first_start(used: Path) -> None:
+def test_database_without_projects_next_to_tables_is_not_first_start(used: Path) -> None:
     (used / "winnow.sqlite3").unlink()
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("CREATE TABLE something (x)")
@@ -70,7 +70,7 @@ def test_a_database_without_projects_beside_tables_is_no_first_start(used: Path)
 
 
 @pytest.mark.parametrize("with_tables", [True, False])
-def test_a_database_of_no_bytes_is_no_first_start(used: Path, with_tables: bool) -> None:
+def test_database_of_no_bytes_is_not_first_start(used: Path, with_tables: bool) -> None:
     if not with_tables:
         for path in (used / "tables").iterdir():
             path.unlink()
@@ -78,14 +78,14 @@ def test_a_database_of_no_bytes_is_no_first_start(used: Path, with_tables: bool)
     refused(used, r"winnow.sqlite3 is empty \(0 bytes\)")
 
 
-def test_a_database_that_is_none_is_said(used: Path) -> None:
+def test_database_that_is_none_is_reported(used: Path) -> None:
     path = used / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     refused(used, "winnow.sqlite3 is damaged, or no database")
 
 
 @pytest.mark.postgres
-def test_an_empty_postgres_beside_tables_is_no_first_start(used: Path, postgres_url: str) -> None:
+def test_empty_postgres_next_to_tables_is_not_first_start(used: Path, postgres_url: str) -> None:
     refused(used, "no database at postgresql.*holds 1 table", WINNOW_DATABASE_URL=postgres_url)
     there = Settings.from_environment({"WINNOW_HOME": str(used), "WINNOW_DATABASE_URL": postgres_url})
     open_home(there, accept=True).close()
@@ -94,7 +94,7 @@ def test_an_empty_postgres_beside_tables_is_no_first_start(used: Path, postgres_
 
 
 @pytest.mark.postgres
-def test_an_older_postgres_is_said(tmp_path: Path, postgres_url: str) -> None:
+def test_older_postgres_is_reported(tmp_path: Path, postgres_url: str) -> None:
     there = Settings.from_environment({"WINNOW_HOME": str(tmp_path), "WINNOW_DATABASE_URL": postgres_url})
     home = open_home(there)
     first = home.database.identity()
@@ -131,7 +131,7 @@ def answers(home_folder: Path) -> int:
         home.close()
 
 
-def test_an_older_state_is_refused_until_it_is_accepted(used: Path) -> None:
+def test_older_state_is_refused_until_it_is_accepted(used: Path) -> None:
     shutil.copy(used / "winnow.sqlite3", used / "old")
     answered(used, 3)
     shutil.copy(used / "winnow.sqlite3", used / "new")
@@ -163,7 +163,7 @@ def test_one_lost_answer_is_noticed(used: Path) -> None:
     refused(used, "older than")
 
 
-def test_the_log_of_sqlite_that_was_lost_after_a_crash_is_noticed(used: Path) -> None:
+def test_log_of_sqlite_that_was_lost_after_crash_is_noticed(used: Path) -> None:
     home = open_home(settings(used))
     answer_next(home, 1, 1)
     shutil.copy(used / "winnow.sqlite3", used / "crashed")  # without its -wal
@@ -172,16 +172,14 @@ def test_the_log_of_sqlite_that_was_lost_after_a_crash_is_noticed(used: Path) ->
     refused(used, "older than")
 
 
-def test_a_database_of_another_winnow_is_refused(
-    used: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_database_of_another_winnow_is_refused(used: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     other = tmp_path_factory.mktemp("other")
     open_home(settings(other)).close()
     shutil.copy(other / "winnow.sqlite3", used / "winnow.sqlite3")
     refused(used, "is another one than the one that was seen last")
 
 
-def test_a_database_from_before_the_first_version_is_refused_with_the_way_to_here(used: Path) -> None:
+def test_database_from_before_first_version_is_refused_with_the_way_to_here(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '0015'")
         other.commit()
@@ -190,7 +188,7 @@ def test_a_database_from_before_the_first_version_is_refused_with_the_way_to_her
     )
 
 
-def test_a_database_that_was_there_and_has_no_tables_beside_it_is_missed_too(tmp_path: Path) -> None:
+def test_database_that_was_there_and_has_no_tables_next_to_it_is_missed_too(tmp_path: Path) -> None:
     open_home(settings(tmp_path)).close()
     (tmp_path / "winnow.sqlite3").unlink()
     refused(tmp_path, "There is no database at .*winnow.sqlite3, but there was one when database.seen")
@@ -199,14 +197,14 @@ def test_a_database_that_was_there_and_has_no_tables_beside_it_is_missed_too(tmp
 
 
 @pytest.mark.parametrize("words", [b"", b"{}", b"[1]", b"\xff", b'{"id": "a", "height": "many"}'])
-def test_a_note_that_says_nothing_is_said(used: Path, words: bytes) -> None:
+def test_note_that_says_nothing_is_reported(used: Path, words: bytes) -> None:
     (used / store.NOTE).write_bytes(words)
     refused(used, f"{store.NOTE} does not say which database was seen last .*winnow accept-store")
     open_home(settings(used), accept=True).close()
     assert json.loads((used / store.NOTE).read_bytes())["height"] > 0
 
 
-def test_a_newer_winnows_tables_are_said(used: Path) -> None:
+def test_newer_winnows_tables_are_reported(used: Path) -> None:
     with closing(sqlite3.connect(used / "winnow.sqlite3")) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
         other.commit()
@@ -216,7 +214,7 @@ def test_a_newer_winnows_tables_are_said(used: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["empty", "damaged", "missing"])
-def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(used: Path, what: str) -> None:
+def test_what_is_none_is_kept_under_another_name_and_new_one_begun(used: Path, what: str) -> None:
     path = used / "winnow.sqlite3"
     bad = b"x" * path.stat().st_size if what == "damaged" else b""
     path.write_bytes(bad)
@@ -232,7 +230,7 @@ def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(used: Path,
     open_home(settings(used)).close()
 
 
-def test_two_that_are_set_aside_within_one_second_are_both_kept(
+def test_two_that_are_excluded_within_one_second_are_both_kept(
     used: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
@@ -248,13 +246,13 @@ def test_two_that_are_set_aside_within_one_second_are_both_kept(
     ]
 
 
-def test_a_whole_database_is_not_set_aside(used: Path) -> None:
+def test_a_whole_database_is_not_excluded(used: Path) -> None:
     answered(used, 1)
     assert store.set_aside_what_is_none(settings(used)) == []
     assert answers(used) == 1
 
 
-def test_a_disk_that_is_read_only_is_said(tmp_path: Path) -> None:
+def test_disk_that_is_read_only_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         open_home(settings(folder)).close()
         for home in (folder, folder / "new"):
@@ -265,7 +263,7 @@ def test_a_disk_that_is_read_only_is_said(tmp_path: Path) -> None:
                 open_home(settings(home))
 
 
-def test_a_disk_that_is_full_at_the_first_start_is_said(tmp_path: Path) -> None:
+def test_disk_that_is_full_at_first_start_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as folder:
         (folder / "tables").mkdir()
         with (
@@ -277,7 +275,7 @@ def test_a_disk_that_is_full_at_the_first_start_is_said(tmp_path: Path) -> None:
         open_home(settings(folder)).close()
 
 
-def test_the_note_is_written_with_every_commit_that_changed_something(used: Path) -> None:
+def test_note_is_written_with_every_commit_that_changed_something(used: Path) -> None:
     home = open_home(settings(used))
     note = store.note_of(settings(used))
     before = note.read()
@@ -298,7 +296,7 @@ def test_the_note_is_written_with_every_commit_that_changed_something(used: Path
     home.close()
 
 
-def test_a_copy_of_a_home_is_a_home(used: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_copy_of_home_is_home(used: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     copy = tmp_path_factory.mktemp("copies") / "copy"
     shutil.copytree(used, copy)
     answered(copy, 1)

@@ -1,4 +1,4 @@
-"""Asking the helper: it is started with the first job, or before, and again where it has ended."""
+"""Asking the helper: it is started with the first job, or before, and again if it has ended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from workflow.files.limited.bounds import MB, Bounds
 AT_ONCE = min(2, cpu_count())
 """Files that are read or checked at the same time by one process: each may take a core, and 500 MB and more."""
 LONGEST = 900.0
-"""Seconds that anybody waits: more than two small files in front that take all the time they may."""
+"""Seconds that anyone waits: more than two small files in front that take all the time they may."""
 EVERY = 1.0
 """Seconds until who waits is told again, and can go."""
 
@@ -46,20 +46,20 @@ class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
 
 
 class Line:
-    """Those of one process. at_once : jobs at a time      clock : seconds of any clock that goes on"""
+    """The ones of one process. at_once : jobs at a time      clock : seconds of any clock that goes on"""
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._at_once = at_once
         self._clock = clock
         self._changed = threading.Condition()
         self._line: list[object] = []
-        """Those at work and those who wait, in the order in which they came."""
+        """Running and waiting jobs, in order of arrival."""
 
     @contextmanager
     def turn(self, on_wait: OnWait | None = None) -> Iterator[None]:
         """One's turn, once it comes. However this is left, by what `on_wait` raises too, the place is given up.
 
-        Raises LongLine where it has not come in LONGEST seconds.
+        Raises LongLine if it has not come in LONGEST seconds.
         """
         own = object()
         with self._changed:
@@ -97,13 +97,13 @@ def _too_long(before: int) -> str:
 
 
 IMPORTS = Line(AT_ONCE)
-"""For what reads, checks and grows tables. What somebody looks at is none of it, and never waits here."""
+"""For what reads, checks and grows tables. What someone looks at is none of it, and never waits here."""
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
-"""What the table that a job has made is called in its folder."""
+"""The name of the table that a job has made in its folder."""
 NUMBERS = "numbers.bin"
-"""What its numbers are called there, where they are kept in a form that can be mapped."""
+"""Name of its numbers in that folder, if stored in a form that can be mapped."""
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
 
 _PIECE = 2**20
@@ -117,7 +117,7 @@ _ALONE = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # others keep what they once had, or reserve far more than they use
     "MALLOC_ARENA_MAX": "1",
 }
-"""Of the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
+"""For the helper's environment: one thread, for it forks, and memory that is taken as it is needed."""
 
 _ENDED_BY = {
     signal.SIGXCPU: "cpu",
@@ -129,7 +129,7 @@ _ENDED_BY = {
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a job.
+    """The result of a job.
 
     result : what it gave back      cpu : seconds that it took      peak : bytes of memory that it had at most, those
         that it shares with the helper among them
@@ -149,7 +149,7 @@ class ChildEnded(TypedDict):
 
 
 class HelperSaid(TypedDict, total=False):
-    """What a child and the helper say, a line for each part or several."""
+    """Messages between a child and the helper, one or several lines."""
 
     result: Any
     problems: list[dict[str, Any]]
@@ -170,7 +170,7 @@ class _Helper:
         self._control: socket.socket | None = None
 
     def begin(self) -> None:
-        """Start the process where there is none; it loads its readers meanwhile."""
+        """Start the process if there is none; it loads its readers meanwhile."""
         with self._lock:
             self._begin()
 
@@ -240,7 +240,7 @@ def ask(
     TableError : What the job found wrong with the file; or the limit that it passed, in words.
     MediaError : It is a picture or a recording that cannot be decoded.
     OSError : What the system refused the job: a file that cannot be read, a disk that is full.
-    RuntimeError : The job failed in a way that nobody had thought of.
+    RuntimeError : The job failed in a way that no one had thought of.
     """
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
@@ -279,7 +279,7 @@ def ask_in_turn(
 def _asked(
     request: Mapping[str, object], on_step: Callable[[float], None] | None, on_wait: OnWait | None
 ) -> HelperSaid:
-    """What a child and the helper say of a request; nothing where none has begun with it."""
+    """Messages about a request between a child and the helper; nothing if none has begun with it."""
     said: HelperSaid = {}
     with _helper.job() as mine:
         with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
@@ -295,7 +295,7 @@ def _asked(
 
 
 def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
-    """The lines that come, until nobody can send any more; the last may be cut off."""
+    """The lines that come, until no one can send any more; the last may be cut off."""
     mine.settimeout(None if on_wait is None else EVERY)
     rest = bytearray()
     while True:
@@ -315,7 +315,7 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
 
 
 def _read(text: bytes) -> HelperSaid:
-    """What a line says; nothing where the child was ended in the middle of it."""
+    """Content of a line; nothing if the child was ended in the middle of it."""
     try:
         found: HelperSaid = json.loads(text)
     except ValueError:
@@ -334,7 +334,8 @@ def _limit(said: HelperSaid, code: int | None) -> str:
 def _passed(limit: str, bounds: Bounds) -> Problem:
     """The problem of a file that could not be read within its bounds."""
     small = (
-        "A small file that unpacks to a huge one, or is damaged, does so; save it anew with the program it is from. If "
+        "A small file that unpacks to a huge one, or is damaged, does so; save it again with the program "
+        "it is from. If "
         "it is as it should be, import it in parts, or with fewer columns."
     )
     most = "the most that a file of its size may take"
@@ -349,7 +350,5 @@ def _passed(limit: str, bounds: Bounds) -> Problem:
     allowed = bounds.file_bytes()
     if limit == "disk" and allowed < bounds.file_mb * MB:  # no fault of the file
         message = f"Winnow was started with a limit of {allowed:,} bytes for a file, and this one, unpacked, has more."
-        return Problem(
-            None, None, None, message, "Have whoever runs Winnow raise it (ulimit -f); then try again."
-        )
+        return Problem(None, None, None, message, "Ask the operator to raise it (ulimit -f); then try again.")
     return Problem(None, None, None, words[limit], "Try again." if limit == "lost" else small)

@@ -1,4 +1,4 @@
-"""What a job on a file may cost, by the size of the file; set in the child itself, kept by the system."""
+"""Limits of a job on a file, by its size; set in the child itself, kept by the system."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Bounds:
         return asdict(self)
 
     def file_bytes(self) -> int:
-        """Of the largest file that the job may leave, as whoever started the server allows."""
+        """For the largest file that the job may leave, as anyone who started the server allows."""
         return _no_more_than(resource.RLIMIT_FSIZE, self.file_mb * MB)
 
     def set(self) -> None:
@@ -71,7 +71,7 @@ class Bounds:
 
 
 def _no_more_than(limit: int, value: int) -> int:
-    """The value, or what whoever started the server allows at most."""
+    """The value, or what anyone who started the server allows at most."""
     hard = resource.getrlimit(limit)[1]
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 

@@ -3,9 +3,10 @@
 It is asked over the socket that is its standard input: a byte with the socket of a job. The child reads the job from
 that socket, a line of JSON, and writes lines of JSON to it: `{"begun": true}`, `{"step": 0.5}` on the way, then
 `{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When it has ended the helper
-writes `{"ended": ...}`, how and at what cost, and closes. When whoever asked closes the other end, the child is ended:
-nobody wants any more what it does. When whoever started the helper ends, however that is, the
-socket ends, and with it helper and children. A helper that nobody has asked for a while ends too.
+writes `{"ended": ...}`, how and at what cost, and closes. When anyone who asked closes the other end, the child is
+ended:
+no one wants any more what it does. When anyone who started the helper ends, however that is, the
+socket ends, and with it helper and children. A helper that no one has asked for a while ends too.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ IDLE = 300.0
 
 
 class Helper:
-    """Forks for whoever asks and tells how the children end, until nobody can ask any more."""
+    """Forks for anyone who asks and tells how the children end, until no one can ask any more."""
 
     def __init__(self, control: socket.socket, idle: float) -> None:
         self._control, self._idle = control, idle
@@ -45,14 +46,14 @@ class Helper:
         self._children: dict[int, tuple[int, socket.socket]] = {}
         """By the end of a pipe that a child alone can write to: its number, and the socket of its job."""
         self._asked: dict[int, int] = {}
-        """By the socket of its job: the number of a child whose work somebody waits for."""
+        """By the socket of its job: the number of a child whose work someone waits for."""
 
     def serve(self) -> None:
-        """Fork for each byte; end a child for whom nobody waits, and all once there is nobody to answer. Returns where
-        nobody asks: a job that comes in that moment is given to the next helper, as nobody has begun with it."""
+        """Fork for each byte; end a child for whom no one waits, and all once there is no one to answer. Returns where
+        no one asks: a job that comes in that moment is given to the next helper, as no one has begun with it."""
         try:
             while found := self._poll.poll(None if self._children else 1000 * self._idle):
-                # The control comes first, as it was registered: so no number of this round is used anew within it.
+                # The control comes first, as it was registered: so no number of this round is used again within it.
                 for descriptor, _events in found:
                     if descriptor in self._children:
                         self._end(descriptor)
@@ -96,17 +97,17 @@ class Helper:
         unit = 1 if sys.platform == "darwin" else 1024
         ended = {"code": code, "peak": cost.ru_maxrss * unit, "cpu": cost.ru_utime + cost.ru_stime}
         with job:
-            # The child may have been ended in the middle of a line. Whoever asked may be gone.
+            # The child may have been ended in the middle of a line. Anyone who asked may be gone.
             _send(job, {"ended": ended}, before=b"\n")
 
 
 def _work(job: socket.socket, helper: int) -> None:
-    """What the child of the helper does; it never returns."""
+    """The value that the child of the helper does; it never returns."""
     code = 1
 
     def tell(share: float) -> None:
         if not _send(job, {"step": share}):
-            os._exit(code)  # whoever asked has gone
+            os._exit(code)  # anyone who asked has gone
 
     try:
         _end_with(helper)
@@ -124,7 +125,7 @@ def _work(job: socket.socket, helper: int) -> None:
 
 
 def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:
-    """What came of a job."""
+    """The result of a job."""
     module, _, job = request["job"].rpartition(".")
     from plcore.tables import MediaError, TableError
 
@@ -147,7 +148,7 @@ def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[s
 
 
 def _send(job: socket.socket, said: dict[str, object], before: bytes = b"") -> bool:
-    """Whether anybody listens."""
+    """Whether anyone listens."""
     try:
         job.sendall(before + json.dumps(said).encode() + b"\n")
     except OSError:
@@ -156,7 +157,7 @@ def _send(job: socket.socket, said: dict[str, object], before: bytes = b"") -> b
 
 
 def _end_with(parent: int) -> None:
-    """Have the system end this process with the helper, where it can; elsewhere the limit of time does."""
+    """Have the system end this process with the helper, if it can; elsewhere the limit of time does."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
@@ -171,5 +172,5 @@ def main(idle: float = IDLE) -> None:
     control = socket.socket(fileno=0)
     importlib.import_module(JOBS).warm()
     gc.collect()
-    gc.freeze()  # children share this memory as long as nobody writes to it
+    gc.freeze()  # children share this memory as long as no one writes to it
     Helper(control, idle).serve()

@@ -1,4 +1,4 @@
-"""What the helper's children do with files of users. Each job takes JSON and a folder, and gives JSON back."""
+"""Jobs of the helper's children on user files. Each job takes JSON and a folder, and gives JSON back."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from plcore.tables import spectrogram as picture_of
 from plcore.tables.encoders import Description, Encoder, EncoderError, ModelInputs, taken
 from workflow.files.limited.asking import NUMBERS, TABLE
 
-# What the helper's children do with one picture or recording that somebody looks at, or that a model is to take in.
+# Jobs of the helper's children on one image or recording, for viewing or encoding.
 
 POINTS = "points.npy"
-"""What the inputs of a model are called in the folder of their job."""
+"""The name of the inputs of a model in the folder of their job."""
 
 _READ = ("PNG", "JPEG", "WEBP", "GIF")
 _RATE = 48_000
@@ -124,7 +124,7 @@ def spectrogram(given: SpectrogramGiven, _folder: Path, _tell: Callable[[float],
 def model_inputs(
     given: InputsGiven, folder: Path, _tell: Callable[[float], None]
 ) -> list[list[str] | tuple[int, bool]]:
-    """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
+    """Inputs of an owner's model from images or segments: left in the folder as POINTS, one after the other.
 
     given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
         the files lie that they name
@@ -153,7 +153,7 @@ class TextsGiven(TypedDict):
 
 
 def text_vectors(given: TextsGiven, _folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
-    """Encode texts that somebody typed: `vectors`, a list of numbers for each, or `why` they cannot be encoded.
+    """Encode texts that someone typed: `vectors`, a list of numbers for each, or `why` they cannot be encoded.
 
     given : `encoder`, the path of its folder; `texts`
     """
@@ -181,7 +181,7 @@ def _opened(paths: Mapping[str, str], name: str) -> BinaryIO:
 
 
 def _fixed(value: object) -> Any:
-    """Of JSON's lists tuples, which can be keys."""
+    """For JSON's lists tuples, which can be keys."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -217,7 +217,7 @@ class GrowGiven(TypedDict):
 
 
 def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
-    """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
+    """Read a table, with the files next to it; the reading is left in the folder (`plcore.tables.store_reading`).
 
     given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`;
         `ways`, as of `plcore.tables.read_in`
@@ -270,10 +270,10 @@ def _stored_at_once(file: Path, folder: Path) -> bytes | None:
 
 
 def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dict[str, object]:
-    """Make a table of the reading that lies in the folder, under these roles.
+    """Make a table of the reading that is in the folder, under these roles.
 
     given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
-    Gives its `doubts` and where its files lie, by their kept names. Its numbers lie beside it, row by row, as doubles
+    Gives its `doubts` and where its files lie, by their kept names. Its numbers are next to it, row by row, as doubles
     of this machine. Raises TableError.
     """
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
@@ -286,7 +286,7 @@ def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dic
 
 
 def grow(given: GrowGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
-    """Put the rows of the reading that lies in the folder behind those of a stored table.
+    """Put the rows of the reading that is in the folder behind those of a stored table.
 
     given : `out`, as above; `table`, its path; `called` and `label_columns` as of `plcore.tables.with_rows`
     Gives the other fields of `plcore.tables.Grown`, and doubts that there were not without these rows. Raises

@@ -1,4 +1,4 @@
-"""Pictures and recordings of users are decoded in a limited process, too, when somebody looks at one."""
+"""Pictures and recordings of users are decoded in a limited process, too, when someone looks at one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from workflow.files.limited.asking import ask
 from workflow.files.limited.bounds import Bounds
 
 LEAST_MB = 500
-"""What any file may take, as at import: fifty million points, the most of an image, are 200 MB, as is a copy."""
+"""The input that any file may takes, as at import: fifty million points, the most of an image, are 200 MB, as is a
+copy."""
 
 _NOTHING_LEFT = Path(os.devnull)
 """The folder of jobs that leave nothing in any."""
 
 
 def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHING_LEFT, mb: int = 0) -> Any:
-    """What a job of `workflow.files.limited.jobs` makes of a file. Whoever asks bounds how many do at once.
+    """Result of a job of `workflow.files.limited.jobs` for a file. Anyone who asks bounds how many do at once.
 
     size : bytes of the file, by which its limits go      mb : memory beyond that, for what is made of it
     Raises MediaError where it cannot be decoded, or not within its limits; OSError where it cannot be read.
@@ -28,5 +29,5 @@ def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHI
     try:
         return ask(job, given, folder, Bounds.of_file(size, LEAST_MB + mb)).result
     except TableError as error:
-        fix = "It can be damaged, or unpack to a huge one. Save it anew with the program it is from."
+        fix = "It can be damaged, or unpack to a huge one. Save it again with the program it is from."
         raise MediaError(error.problems[0].message, fix) from error

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         DRAWN,
         FORMS,
         HIDDEN_TRUTH,
+        NEIGHBORS,
         REPLAYS,
         SCORES,
         SHORTLISTS,
@@ -55,5 +56,5 @@ STORED_AS: tuple[str | None, ...] = ("multilabel",)
 WORDS = KindWords(
     title="label vectors: yes, no or not asked for every label",
     classes="labels",
-    finished="Every label is known, or its row is set aside.",
+    finished="Every label is known, or its row is excluded.",
 )

@@ -1,4 +1,4 @@
-"""What an answer to a question about a label vector stores. What is not answered stays *not asked*."""
+"""Entry kinds of an answer about a label vector. What is not answered stays *not asked*."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> 
 def _parts(
     turn: VectorTurn, question: questions.OpenQuestion, right: tuple[str, ...], shown: str | None
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """What an answer to a whole row says, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
+    """Meaning of an answer to a whole row, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
     learner = turn.learner
     if question.label is not None:
         raise AnswerError("'labels' answers a question about a whole row; this one is about one label.")
@@ -85,11 +85,11 @@ def _parts(
     return [(kind, names) for kind, names in named.items() if names]
 
 
-# What a correction of a label vector stores: new entries alone.
+# Entries of a correction of a label vector: new entries alone.
 #
 # A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty:
 # what people said of it is withdrawn, and what these entries said of other labels is said once more. Where people
-# answer for themselves, everybody corrects what they said themselves; a reviewer, who sees what came of it all,
+# answer for themselves, everyone corrects what they said themselves; a reviewer, who sees what came of it all,
 # settles labels by verdicts, a `right` or a `wrong`.
 
 Pool = LabelVectorPool[LabelTable]
@@ -108,7 +108,7 @@ def correct(
 ) -> entries.LogEntry:
     """Write the entries of a correction; the last of them.
 
-    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels keep their value. Where it is
+    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels keep their value. If it is
         empty, or the flag changes, the reviewer says again all that people said of the row. Both bring a bad item back.
     given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
 
@@ -134,11 +134,10 @@ def correct(
     if not to_withdraw and not to_say:
         if changes:
             raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
-        raise AnswerError("Nobody has said yes or no about a label of this row. Fix: name a label.")
+        raise AnswerError("No one has said yes or no about a label of this row. Fix: name a label.")
     if flagged and not was_flagged and not to_say:
         raise AnswerError(
-            "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
-            "right."
+            "A withdrawn answer carries no flag. Fix: remove the flag, or say of a label whether it is right."
         )
     facts: Facts = {
         "strategy": "review",
@@ -150,7 +149,7 @@ def correct(
     for number, one in enumerate(to_withdraw):
         if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only reviewers and the owner take back what somebody else has said. Fix: say of a label whether it is "
+                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is "
                 "right."
             )
         # The correction's own token goes with its first answer: by that, undo finds the second.
@@ -181,7 +180,7 @@ def model_said(one: entries.LogEntry) -> dict[str, str]:
 
 
 def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
-    """As `model_said`, by all entries about a row that were not taken back; the latest counts."""
+    """As `model_said`, by all entries about a row that were not withdrawn; the latest counts."""
     withdrawn = taken_back(log)
     return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
@@ -198,7 +197,7 @@ def seen_by(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[l
 
 def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
-    for who does not review, nobody else has named them. Where people answer for themselves, nobody makes not known what
+    for who does not review, no one else has named them. If people answer for themselves, no one makes not known what
     others said: reviewers settle it."""
     pool, whose = opened.learner.pool, opened.whose
     if pool.several is not None and whose is None:
@@ -220,7 +219,7 @@ def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tupl
     """{seq: labels} of the answers about a row that still count, each with the labels whose value comes from it.
 
     Of a bad item that is the answer which made it one. Else it is the latest answer to each label, and every `unsure`
-    about a label, or the whole row, that is not known. Where people answer for themselves, each person's answers, and
+    about a label, or the whole row, that is not known. If people answer for themselves, each person's answers, and
     the verdicts, are looked at by themselves. log : entries about the row, none withdrawn, in order
     """
     if pool.several is None:
@@ -259,7 +258,7 @@ def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str
 
 
 def row_stamp(now: FoldedVector) -> str:
-    """A stamp of the labels of a row as somebody sees them, and of whether it is a bad item."""
+    """A stamp of the labels of a row as someone sees them, and of whether it is a bad item."""
     return vector_stamp((*now.cells.tolist(), int(now.out)))
 
 
@@ -276,8 +275,8 @@ def _check(
             raise AnswerError(f"{label!r} is 1, 0 or -1 (not known). Got {cell!r}.")
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
-                f"{label!r} cannot be made not known: nobody has answered it, the file says it, or somebody else has "
-                "said it, which reviewers and the owner alone take back. Fix: say whether it is right."
+                f"{label!r} cannot be made not known: no one has answered it, the file says it, or someone else has "
+                "said it, which only reviewers and the owner can withdraw. Fix: say whether it is right."
             )
 
 
@@ -295,7 +294,7 @@ def _plan(
     `wrong` and a `right` of who settles the row.
 
     standing, now : the entries that this person corrects, and what they make of the row
-    anew : say again, too, what people answered and this correction does not change
+    again : say again, too, what people answered and this correction does not change
     """
     fold = pool.fold
     wanted = dict(zip(pool.classes, now.cells.tolist(), strict=True)) | dict(changes)

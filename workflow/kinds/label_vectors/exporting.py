@@ -1,5 +1,5 @@
-"""What is exported of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
-comes from. A cell that nobody answered is empty, never 0."""
+"""Exports of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
+comes from. A cell that no one answered is empty, never 0."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they stand. A row is as certain as the label that is least so, whether it is yes or no."""
+    """The rows as they are. A row is as certain as the label that is least so, whether it is yes or no."""
     learner = opened.learner
     found, table = learner.export_cells(), learner.table
     surely = np.maximum(found.probabilities, 1 - found.probabilities)
@@ -55,7 +55,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     )
 
 
-# What a dataset card says of label vectors.
+# Dataset card texts for label vectors.
 
 
 def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -> Described:
@@ -80,8 +80,8 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
         if share is not None:
             shares.append((words, share, view.control.cells))
     return Described(
-        before=f"{100 * (pool.original >= 0).mean():.1f} % of the labels of rows known",
-        after=f"{100 * (pool.cells >= 0).mean():.1f} % known",
+        before=f"{100 * (pool.original >= 0).mean():.1f}% of the labels of rows known",
+        after=f"{100 * (pool.cells >= 0).mean():.1f}% known",
         labels=view.labels,
         set_aside=int(pool.bad.sum()),
         test_rows=view.n_test,
@@ -91,7 +91,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
     )
 
 
-# What programs are told of projects of label vectors: a question, the figures, what is predicted; as plain values.
+# API data of projects of label vectors: a question, the figures, what is predicted; as plain values.
 
 _SAID = {1: True, 0: False, -1: None}
 

@@ -1,4 +1,4 @@
-"""What the Progress page shows of a project of label vectors: honest figures, what is left, answers by kind."""
+"""Progress page data of a project of label vectors: honest figures, what is left, answers by kind."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ if TYPE_CHECKING:
 # When to stop asking about label vectors: what the owner's rules say of the curve.
 
 DEFAULT_RULES = StopRules(flat_within=None)
-"""The rules where nobody has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
+"""The rules if no one has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
 the size of the table, so that rule is off until the owner sets it."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """What the rules say now, by the latest points of the curve, one for each version of the model. The budget counts
+    """Current state of the rules, from the latest curve points, one per model version. The budget counts
     all labels answered, also those after the latest version."""
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
@@ -94,7 +94,7 @@ Learner = LabelVectorLearner[LabelTable]
 
 @dataclass(frozen=True)
 class Band:
-    """A figure with its 95 % interval, arrays of one length; NaN where it is not known."""
+    """A figure with its 95% interval, arrays of one length; NaN if it is not known."""
 
     value: np.ndarray
     low: np.ndarray
@@ -103,7 +103,7 @@ class Band:
 
 @dataclass(frozen=True)
 class VectorCurve:
-    """One point for each model version. Arrays of one length; NaN where there is none.
+    """One point for each model version. Arrays of one length; NaN if there is none.
 
     answers : answers given      model_version : seq of the entry the model was fitted to      unasked : cells
     entropy : left in them, in bits      precision : {t: share of the t likeliest labels that are right}, on held-out
@@ -127,7 +127,7 @@ class Predictor:
     title, other : its name for people, and that of the one it was compared with      since : answers when it began to
     automatic : whether it was chosen      threshold : above which probability it says yes
     f1, other_f1, error : micro F1 of both on known cells that they were not shown, and the standard error of the
-    difference; None where too little is known, or nothing was compared
+    difference; None if too little is known, or nothing was compared
     """
 
     title: str
@@ -146,13 +146,13 @@ class VectorProgress:
 
     answered, left : as every page counts them, rows if by_row, else labels      answers_left : that these wait for, of
         which one may be for several people
-    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts where there are some}
+    by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are some}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     settled : the share known or sure, as on the card
     predictor : None before the first model
     undecided_checks : blind checks that measure nothing, for as many people say yes as no
     n_control : control cells drawn      waiting : whether the first model is still to come
-    fault : why the model could not be fitted, None where it could      stop : what the stop rules say
+    fault : why the model could not be fitted, None if it could      stop : what the stop rules say
     """
 
     curve: VectorCurve
@@ -219,7 +219,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int, str | None]:
-    """What the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there is none
+    """State that the page watches: the log's latest seq, the entry that the model in place was fitted to (-1: there
+    is none
     yet), and why the latest fit failed."""
     with doors.learner() as opened:
         version = opened.learner.version_published
@@ -311,7 +312,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
 # How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
 
 Kept = LabelVectorPool[LabelTable]
-"""What the next count goes on from, where people answer for themselves: a pool that has taken in the log so far."""
+"""Start of the next count, with independent annotators: a pool that has taken in the log so far."""
 
 
 def count(

@@ -47,7 +47,7 @@ STANDS = {1: "yes", 0: "no", -1: "not known"}
 class LabelStand:
     """A label of a row. cell, imported : 1 yes, 0 no, -1 not known; now and in the file
 
-    person : who said so, "" where nobody did, or somebody whose answers are not for this person to see
+    person : who said so, "" if no one did, or someone whose answers are not for this person to see
     may_forget : this person may make it not known again
     """
 
@@ -93,7 +93,7 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         places = answers.places(reading.session, project_id, wanted)
     with doors.learner() as opened:
         table, pool = opened.learner.table, opened.learner.pool
-        # Nobody else can be asked or answer meanwhile, so the entries of these rows are taken and no more is done.
+        # No one else can be asked or answer meanwhile, so the entries of these rows are taken and no more is done.
         logs = {row: pool.fold.entries(row) for row in {row for _, row in places}}
     if whose is not None:
         logs = {row: [one for one in log if one.annotator == str(whose)] for row, log in logs.items()}
@@ -135,7 +135,7 @@ def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:
     """The row, the values of its labels, and its whole history; who is no reviewer sees rows they have answered
     something of, and their own part of it.
 
-    Raises NotFound where there is no such row, or it is none of this person's.
+    Raises NotFound if there is no such row, or it is none of this person's.
     """
     table, pool, session, person = opened.learner.table, opened.learner.pool, opened.session, opened.person
     check_row(table, row)
@@ -202,7 +202,7 @@ def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{label}: {word}" for label, word in zip(labels, words, strict=True))
 
 
-# What each person says of each label of each row, for figures of people.
+# Answers of each person per label of each row, for figures of people.
 
 CHOICES = frozenset(map(str, SAID))
 WORDS = {1: str(EntryKind.YES), 0: str(EntryKind.NO)}

@@ -24,7 +24,7 @@ Learner = LabelVectorLearner[LabelTable]
 class VectorQueueRow:
     """One open row: its place in the queue from 1, and its score by the project's criterion.
 
-    label, probability : its most useful label and the model's share for it; None where whole rows are asked about
+    label, probability : its most useful label and the model's share for it; None if whole rows are asked about
     unknown : labels of the row that are not known
     near : the row's cosine to what is searched for by meaning
     """
@@ -68,7 +68,7 @@ def list_queue(
 ) -> VectorQueueView:
     """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
 
-    held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
     near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
         at all
     """
@@ -151,9 +151,10 @@ _SURE = 2.0
 
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
-    """The first label known to be right for each of these rows or, where none is, the one of which the model is surest,
+    """The first label known to be right for each of these rows or, if there is none, the one of which the model is
+    surest,
     if it says yes to it. Its doubt is that about the label that is in doubt most. Nothing of a row some label of which
-    more people are to answer once somebody has: the model may have learnt from it."""
+    more people are to answer once someone has: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     cells, told = pool.cells[numbers], learner.shares_of(numbers)
     shares, threshold = (np.zeros(cells.shape), np.inf) if told is None else told
@@ -172,8 +173,8 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
 
 
 def label_to_ask(learner: Learner, row: int) -> str | None:
-    """The label of the row that a question would be about, the open one that is in doubt most; None where questions are
-    about whole rows, or none is open. No blind check: which these are, nobody is to choose."""
+    """The label of the row that a question would be about, the open one that is in doubt most; None if questions are
+    about whole rows, or none is open. No blind check: which these are, no one is to choose."""
     pool = learner.pool
     if learner.settings.by_row:
         return None

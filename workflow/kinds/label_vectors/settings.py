@@ -36,14 +36,14 @@ def read_settings(stored: Mapping[str, object]) -> LabelVectorSettings:
 
 
 def default_settings(table: LabelTable, control_share: float) -> LabelVectorSettings:
-    """The settings where nobody has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
+    """The settings if no one has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
     held_out = LabelVectorSettings.test_share * int((vectors_of(table) >= 0).all(axis=1).sum())
     return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
 
 
 def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> LabelVectorSettings:
     """The settings after a change. Raises ValueError where questions would be about rows instead of labels, or the
-    reverse, beside blind checks."""
+    reverse, next to blind checks."""
     if before.control_share and before.by_row != after.by_row:
         raise ValueError(
             "question cannot change between whole rows and labels where there are blind checks: these were drawn "
@@ -59,15 +59,17 @@ CAN_QUALIFY = False
 
 CLASSES = DISPUTES = None
 """Labels stay as the file has them, and several of a row may be right."""
-BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = WORKER = COMPARING = REPLAYS = None
+BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = NEIGHBORS = WORKER = COMPARING = REPLAYS = (
+    None
+)
 """Every question is about a row, or a label, of its own, put in one form; its model is chosen with each fit, in a
 thread of the server; tables of label vectors have no scores, and hide no truth."""
 
 QUESTIONS = {entry.name: entry.words for entry in QUESTION_ENTRIES.values()}
-"""What can be asked, the default first."""
+"""Question types, the default first."""
 
 MODELS = {entry.name: entry.words for entry in PREDICTOR_ENTRIES.values()}
-"""What can predict, the default first."""
+"""Models, the default first."""
 
 CRITERIA = {entry.name: entry.words for entry in CRITERION_ENTRIES.values()}
 """By what the questions are chosen."""

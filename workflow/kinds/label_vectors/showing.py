@@ -26,7 +26,7 @@ class LabelLine:
 class ShownVector:
     """A row, or one label of it, as a page shows it.
 
-    label : the one asked about, None where all of them are      lines : all labels in the order of the screen
+    label : the one asked about, None if all of them are      lines : all labels in the order of the screen
     strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
     why : a sentence by the project's criterion
     shown : stamp of the cells, for `workflow.answering.loop.submit_answer`
@@ -47,7 +47,7 @@ class ShownVector:
 
     @property
     def line(self) -> LabelLine | None:
-        """The line of the one label asked about; None where all of them are."""
+        """The line of the one label asked about; None if all of them are."""
         return next((one for one in self.lines if one.label == self.label), None)
 
 

@@ -1,4 +1,4 @@
-"""Full fits of a model of label vectors, in a thread beside the answering: numpy lets the interpreter go meanwhile.
+"""Full fits of a model of label vectors, in a thread next to the answering: numpy lets the interpreter go meanwhile.
 
 The model in place takes in each answer at once; a fit that is done is put in place between two answers.
 """

@@ -48,7 +48,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     def decided_meanwhile(self, place: Place) -> str:
         what, row = ("row", "it") if place.label is None else ("label", "its row")
-        return f"Somebody else has decided this {what} meanwhile, or taken {row} out."
+        return f"Someone else has decided this {what} meanwhile, or taken {row} out."
 
     def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
         return answer(self, question, given)

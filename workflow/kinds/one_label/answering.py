@@ -1,4 +1,4 @@
-"""What an answer to a question about a row's candidates stores."""
+"""Entry kinds of an answer about a row's candidates."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> ent
     """Write the entries of an answer; the last of them.
 
     "none" with labels says that it is one of these classes, a group of them perhaps, whatever the candidates are: `is`
-    or `among` those of them that are candidates; where none of them is, `none` and then the same of all of them are
+    or `among` those of them that are candidates; if none of them is, `none` and then the same of all of them are
     stored, both or neither.
 
     question : the open one      given.shown : `ShownQuestion.shown`
@@ -98,7 +98,7 @@ def _one_of(labels: tuple[str, ...]) -> EntryKind:
 
 
 def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
-    """What yes and no leave of these candidates where the question is about a group; nothing of other questions."""
+    """Candidates left by yes and no to a group question; nothing of other questions."""
     how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
     if how.form != QuestionForm.GROUP:
         return ()
@@ -130,7 +130,7 @@ def _check_shown(turn: OneTurn, question: questions.OpenQuestion, shown: str | N
         )
 
 
-# What a correction of a row with candidates stores: an answer of the reviewer's, which counts as any other. Where
+# Entries of a correction of a row with candidates: an answer of the reviewer's, which counts as any other. Where
 # people answer for themselves, and the reviewer is none of those who answered the row, it is a verdict.
 
 CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
@@ -228,8 +228,11 @@ class _OneLabel:
         self, learner: TableLearner, annotator: str, barred: Collection[int]
     ) -> tuple[str, list[int]] | str:
         pool = learner.pool
-        if learner.settings.is_trained and learner.version_published is None:
-            return "The model is still being trained. Once it is, the rows that it is sure of are shown together."
+        if not learner.has_model:
+            waits = (
+                "Neighbours are still being found" if learner.waits else "The model is still being trained"
+            )
+            return f"{waits}. After that, the rows that the model is sure of are shown together."
         if weighs_own(pool):
             return (
                 "What the model says of these rows rests on the weights of their candidates in the table too; of the "
@@ -248,7 +251,7 @@ class _OneLabel:
         if at_least is None:
             return (
                 "The rows whose label is known do not show well enough that the model is right about "
-                f"{100 * RIGHT:.0f} % of those it is surest of: confirming many at once might not pay. The more is "
+                f"{100 * RIGHT:.0f}% of those it is surest of: confirming many at once might not pay. The more is "
                 "answered one by one, the better it gets, and the better it is known."
             )
         shares = _shares(learner, rows)
@@ -257,7 +260,7 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
-                f"{100 * at_least:.0f} % or more; some are asked alone even so. There are none now: the more is "
+                f"{100 * at_least:.0f}% or more; some are asked alone even so. There are none now: the more is "
                 "answered one by one, the surer it gets."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
@@ -291,8 +294,9 @@ class _OneLabel:
         if not rows:
             return []
         found, place = _shares(learner, np.array(rows)), learner.classes.index(label)
-        says = learner.version_published is not None or not learner.settings.is_trained
-        named = [learner.classes[best] if says else None for best in found.argmax(axis=1).tolist()]
+        named = [
+            learner.classes[best] if learner.has_model else None for best in found.argmax(axis=1).tolist()
+        ]
         return list(zip(found[:, place].tolist(), named, strict=True))
 
     def checked(self, learner: TableLearner, at_least: float) -> tuple[int, int]:
@@ -306,7 +310,7 @@ BATCHING: Batching[TableLearner] = _OneLabel()
 
 def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
     """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
-    it gives them among their first candidates, and whether that is right. None where these tell of no other row."""
+    it gives them among their first candidates, and whether that is right. None if these tell of no other row."""
     pool = learner.pool
     known = pool.known()
     judged = (known >= 0) & (pool.first.take(pool.held, axis=0).sum(axis=1) >= 2)
@@ -328,7 +332,7 @@ def _shares(learner: TableLearner, rows: np.ndarray) -> FloatArray:
 
 def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
     """(n,) rows that wait for their first answer, no held-out row or blind check among them, and none that this
-    annotator is unsure of or has put off. What the model says of them tells nobody's answer to them."""
+    annotator is unsure of or has put off. What the model says of them tells no one's answer to them."""
     pool = learner.pool
     waiting = np.array(pool.fresh() & ~pool.test_rows & ~pool.control_rows)
     aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
@@ -337,8 +341,9 @@ def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
 
 
 def _asked_alone(learner: TableLearner) -> BoolArray:
-    """(n,) rows that are in no batch that is found: were it blind checks alone, whoever has confirmed all others would
-    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everybody: not
+    """(n,) rows that are in no batch that is found: were it blind checks alone, no matter who has confirmed all
+    others would
+    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everyone: not
     each by chance, for in small projects chance would leave too few."""
     pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
     several = pool.first.sum(axis=1) >= 2

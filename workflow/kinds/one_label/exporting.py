@@ -1,4 +1,4 @@
-"""What is exported of a project of one true label: each row's candidates before and after, its label and the source of
+"""Exports of a project of one true label: each row's candidates before and after, its label and the source of
 it. Labels have the names that their classes have now."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], Tak
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
-    """The rows as they stand."""
+    """The rows as they are."""
     learner = opened.learner
     pool, taken, table = learner.pool, _taken(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
@@ -125,7 +125,7 @@ def _taken(learner: Learner) -> TakenLabels:
     return known[1]
 
 
-# What a dataset card says of rows with candidates.
+# Dataset card texts for rows with candidates.
 
 
 def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Described:
@@ -164,9 +164,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
         measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
     after = (
-        f"{kept.mean():.2f} on average, without rows set aside"
-        if len(kept)
-        else "none: all rows are set aside"
+        f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"
     )
     return Described(
         before=f"{pool.original.sum(axis=1).mean():.2f} candidates a row on average",
@@ -180,7 +178,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     )
 
 
-# What programs are told of projects of one true label: a question, the figures, what is predicted; as plain values.
+# API data of projects of one true label: a question, the figures, what is predicted; as plain values.
 
 
 def tell_question(shown: ShownQuestion) -> dict[str, object]:
@@ -270,7 +268,7 @@ def hides_truth(learner: Learner) -> bool:
 
 
 def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
-    """What somebody who knows the truth would answer; None where the truth of the row is not known."""
+    """Answer of someone who knows the truth; None if the truth of the row is not known."""
     label = int(_truth(learner)[shown.view.row])
     if label < 0:
         return None
@@ -287,7 +285,7 @@ def known_places(learner: Learner) -> list[Place]:
 
 
 def _truth(learner: Learner) -> npt.NDArray[np.int64]:
-    """(n,) the class number of each row's true label, -1 where unknown."""
+    """(n,) the class number of each row's true label, -1 if unknown."""
     truth = learner.table.truth
     return np.full(learner.table.n_rows, -1, dtype=np.int64) if truth is None else truth
 

@@ -34,14 +34,14 @@ FROM_ANSWERS = 200
 """Answers of a project from which on forms are chosen: by then models and seconds tell something."""
 
 DRAWN_SHARE = 0.05
-"""Of the questions, whose form comes by chance."""
+"""For the questions, whose form comes by chance."""
 
 FIRST_AS_USUAL = 20
 """Entries of a person at a project before anything but "which" is put to them: they are getting to know the card, and
 their seconds tell of that."""
 
 LEAST_DOUBT = 0.02
-"""Of every model: shared out evenly among the candidates. Neighbours that agree make shares of 0 and 1."""
+"""For every model: shared out evenly among the candidates. Neighbours that agree make shares of 0 and 1."""
 
 FEWEST_CHECKS, MOST_CHECKS = 30, 500
 """Blind checks from which on shares are calibrated, and the most of them that are looked at."""
@@ -50,14 +50,14 @@ LATEST = 2_000
 """Answers that seconds are learnt from."""
 
 ANEW_AFTER, ANEW_SHARE = 25, 0.1
-"""Entries after which seconds and temperature are learnt anew: so many, or this share of the answers that they were
+"""Entries after which seconds and temperature are learnt again: so many, or this share of the answers that they were
 learnt from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing
 new."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What questions cost, and how far a model's shares can be believed. temperature : of the logarithms of the shares
+    """Cost of questions, and calibration of the model. temperature : of the logarithms of the shares
 
     seq : of the last entry that was learnt from
     """
@@ -67,17 +67,17 @@ class Prices:
     seq: int = 0
 
 
-# Beside each learner while it lives; read and written only while it is open, that is by one thread at a time.
+# Next to each learner while it lives; read and written only while it is open, that is by one thread at a time.
 _prices: WeakKeyDictionary[ActiveLearner[LabelTable], Prices] = WeakKeyDictionary()
 
 
 def prices_of(learner: ActiveLearner[LabelTable]) -> Prices:
-    """What was learnt last; before anything was, what is assumed. Nothing is learnt here: somebody waits."""
+    """The latest result last; before anything was, what is assumed. Nothing is learnt here: someone waits."""
     return _prices.get(learner) or Prices()
 
 
 def learn_prices(opened: Opened[ActiveLearner[LabelTable]]) -> None:
-    """Learn prices anew where they are old, while nobody waits."""
+    """Learn prices again if they are old, while no one waits."""
     learner, last = opened.learner, prices_of(opened.learner)
     if learner in _prices and learner.seq - last.seq < max(ANEW_AFTER, ANEW_SHARE * last.seconds.n_used_):
         return
@@ -154,8 +154,8 @@ def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:
 
 
 def _temperature(learner: ActiveLearner[LabelTable]) -> float:
-    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are the
-    model's of now, which has not learnt from them."""
+    """By the blind checks that have one label; 1 while these are few, or tell of no other row. The shares are those
+    of the current model, which has not learnt from them."""
     pool = learner.pool
     checks = known_checks(pool)
     rows = checks.rows[checks.truth >= 0]
@@ -164,7 +164,7 @@ def _temperature(learner: ActiveLearner[LabelTable]) -> float:
     rows = rows[np.argsort(-pool.changed_at[rows], kind="stable")[:MOST_CHECKS]]
     inside, truth = pool.first[rows], pool.candidates[rows]
     shares = learner.shares_of(rows, inside)
-    # Of a thousand classes a row has a few: the others would only cost time.
+    # With a thousand classes, a row has a few: the others would only cost time.
     first = np.argsort(~inside, axis=1, kind="stable")[:, : inside.sum(axis=1).max()]
     inside, truth = np.take_along_axis(inside, first, axis=1), np.take_along_axis(truth, first, axis=1)
     scores = log_shares(np.take_along_axis(shares, first, axis=1), inside, LEAST_DOUBT)

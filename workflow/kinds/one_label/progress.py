@@ -1,4 +1,4 @@
-"""What the Progress page shows: the honest curves, what is settled, what is left, the pace, where the model errs."""
+"""Progress page data: the honest curves, what is settled, what is left, the pace, where the model errs."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 # When to stop asking about rows with candidates: what the owner's rules say of the curve.
 
 DEFAULT_RULES = StopRules()
-"""The rules where nobody has set any."""
+"""The rules if no one has set any."""
 
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
-    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    """Current state of the rules. Looks at the end of the curve only: cheap enough to ask after every answer."""
     points = standing_points(learner.curve, rules.flat_over)
     by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
     if by_truth:
@@ -71,14 +71,14 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
         done=learner.done,
         measured=measured,
         given=learner.pool.answers,  # a trained version knows those before it alone
-        terms=PREDICTIONS if learner.settings.proves_done else ROWS,
+        terms=PREDICTIONS if learner.proves_done else ROWS,
     )
     return StopView(rules, verdicts, by_truth)
 
 
 def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
     """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
-    if learner.settings.is_trained and learner.version_published is None:
+    if not learner.has_model:
         counts = [ControlCounts()] * len(counts)
     return control_accuracy(counts, learner.pool.share_ambiguous)
 
@@ -89,13 +89,13 @@ Learner = ActiveLearner[LabelTable]
 @dataclass(frozen=True)
 class Curve:
     """One point per number of answers, or per version of a model trained in the background. Arrays of one length;
-    after an undo the curve goes on from where it was taken back to.
+    after an undo the curve goes on from where it was withdrawn to.
 
     answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
-    beyond one per row · model_version : the log's seq the model stands at ·
-    accuracy, low, high : share of held-out rows predicted right, with its 95 % Wilson interval ·
-    control, control_low, control_high : accuracy over all rows by control answers, with its 95 % interval ·
-    progressive : share of the answers before which an online model had said a label they ruled out. NaN where there
+    beyond one per row · model_version : the log's seq the model is at ·
+    accuracy, low, high : share of held-out rows predicted right, with its 95% Wilson interval ·
+    control, control_low, control_high : accuracy over all rows by control answers, with its 95% interval ·
+    progressive : share of the answers before which an online model had said a label they ruled out. NaN if there
     is none.
     """
 
@@ -137,11 +137,11 @@ class ProgressView:
 
     pending, disputed : rows that wait for another person's answer, and those on which people differ undecided
     answers_left : that the open rows wait for, of which one may be for several people
-    recall : of the approximate neighbour search, None where it is exact
+    recall : of the approximate neighbour search, None if it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
         one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
         them and their answers leave no one label      trained : whether the model is trained in the background
-    sources : whether rows of one source explain each other, in a sentence; empty where the table names no source
+    sources : whether rows of one source explain each other, in a sentence; empty if the table names no source
     file_scores : how much the scores of the table count for the labels, None if the model uses none
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
@@ -187,7 +187,7 @@ class ProgressView:
 
 @dataclass
 class _Memory:
-    """What is kept beside a learner while it lives.
+    """Data cached with a learner.
 
     predicted : {seq: label} what the model had said, of the entries about control rows up to `seq`
     given : (m,) how many rows had each class as their only candidate at import; None: not counted yet
@@ -231,8 +231,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         n_test=now.n_test,
         has_truth=learner.table.truth is not None,
         trained=learner.settings.is_trained,
-        has_model=not learner.settings.is_trained or learner.version_published is not None,
-        has_proof=learner.settings.proves_done,
+        has_model=learner.has_model,
+        has_proof=learner.proves_done,
         seconds_per_answer=pace(session, project_id),
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
@@ -352,7 +352,7 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
 
 
 def _name_now(class_map: ClassMap, name: str) -> str:
-    """The present name of a class; one whose adding was taken back keeps the name it had."""
+    """The present name of a class; one whose adding was withdrawn keeps the name it had."""
     try:
         return class_map.now(name)
     except ClassError:
@@ -391,7 +391,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
 class Labels:
     """The part of a table that a pool needs, without its features, which may be large.
 
-    candidates : (n, m)      truth : (n,) class numbers, -1 where unknown; None without a column of them
+    candidates : (n, m)      truth : (n,) class numbers, -1 if unknown; None without a column of them
     candidate_weights : None, for they change no count
     """
 
@@ -403,7 +403,7 @@ class Labels:
 
 
 Kept = OneLabelPool[Labels]
-"""What the next count goes on from: a pool that has taken in the log so far."""
+"""Start of the next count: a pool that has taken in the log so far."""
 
 
 def count(
@@ -415,7 +415,7 @@ def count(
         answered = answers.answered_rows(session, project.id, ANSWERS)
         return answered, max(0, project.n_to_ask - answered), None
     # After a change of the classes the stored `after` of an entry may mean other labels, and where people answer for
-    # themselves it is theirs alone, so the log is folded anew; a long one only once.
+    # themselves it is theirs alone, so the log is folded again; a long one only once.
     if kept is None or not follow(session, project.id, kept, kept.apply):
         kept = OneLabelPool(_counting_labels(home.table_path(project.table_hash)), settings, changes)
         follow(session, project.id, kept, kept.apply)

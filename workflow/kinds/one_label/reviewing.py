@@ -95,7 +95,7 @@ def _line(
 def open_row(opened: Opened[Learner], row: int) -> RowReview:
     """The row and its whole history; who is no reviewer sees rows they have answered, and their own part of it.
 
-    Raises NotFound where there is no such row, or it is none of this person's.
+    Raises NotFound if there is no such row, or it is none of this person's.
     """
     learner, session, person = opened.learner, opened.session, opened.person
     check_row(learner.table, row)
@@ -104,7 +104,7 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
     names = names_of(session)
     revision = entries.count_for(session, opened.project_id, person.id, row)
     withdrawn = taken_back(every)
-    # Where people answer for themselves, nobody is shown what came of the answers of others.
+    # Where people answer for themselves, no one is shown what came of the answers of others.
     alone = opened.whose is not None and learner.settings.several
     pool = learner.pool
     own = pool.fold.view(row, pool.fold.entries(row), str(person.id))
@@ -157,7 +157,7 @@ def _said(class_map: ClassMap, predicted: str | None) -> str | None:
     return None if predicted is None else names_now(class_map, (predicted,))[0]
 
 
-# What each person says of each row, for figures of people.
+# Answers of each person per row, for figures of people.
 
 
 def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
@@ -199,5 +199,5 @@ def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> li
 
 
 def _now(names: Iterable[str], called: dict[str, str]) -> frozenset[str]:
-    """Classes by their present names; one that was taken back is left out."""
+    """Classes by their present names; one that was withdrawn is left out."""
     return frozenset(called[name] for name in names if name in called)

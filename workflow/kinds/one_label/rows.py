@@ -69,7 +69,7 @@ def list_queue(
 ) -> QueueView:
     """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
 
-    held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
     near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
         at all
     """
@@ -124,7 +124,11 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
         shares=question.probabilities,
         score=score,
         reason=reason(
-            learner.strategy, question.decides, question.undecided, counted=learner.settings.proves_done
+            learner.strategy,
+            question.decides,
+            question.undecided,
+            counted=learner.proves_done,
+            waits=learner.waits,
         ),
         near=None if near is None else float(near[row]),
     )
@@ -141,7 +145,7 @@ MOST_SHARES = 5_000_000
 
 def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     """The one candidate of each of these rows or, as its question would show it, the one with the largest share.
-    Nothing of a row that more people are to answer once somebody has: the model may have learnt from it."""
+    Nothing of a row that more people are to answer once someone has: the model may have learnt from it."""
     pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
     candidates = np.asarray(pool.candidates[numbers])
     begun = (pool.asked.waiting() & ~pool.asked.fresh())[numbers]
@@ -151,7 +155,7 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     known = (left == 1) & ~begun
     classes[known] = candidates[known].argmax(axis=1)
     asked = np.flatnonzero((left >= 2) & ~begun)
-    if len(asked) and (learner.version_published is not None or not learner.settings.is_trained):
+    if len(asked) and learner.has_model:
         most = max(1, MOST_SHARES // len(pool.classes))
         asked = asked[:: -(-len(asked) // most)]
         shares = learner.shares_asked(numbers[asked], candidates[asked])
@@ -163,7 +167,7 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
 
 
 def scores_given(learner: Learner) -> ScoredCandidates | None:
-    """Every scored candidate; None where the table has no scores. True labels that the file gives count too.
+    """Every scored candidate; None if the table has no scores. True labels that the file gives count too.
 
     Of a table that another model has scored in part, a row that it has not, all of whose candidates weigh 1, has none.
     """

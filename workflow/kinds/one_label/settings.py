@@ -16,8 +16,8 @@ from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
 
 TELLS_LITTLE = 0.9
-"""Share of the false classes that rows have as candidates, on average, from which on coverage comes first. Where all
-were, that gave a kernel ridge 17 to 29 points over the first 50 answers; where .4 and less were, nothing
+"""Share of the false classes that rows have as candidates, on average, from which on coverage comes first. If all
+were, that gave a kernel ridge 17 to 29 points over the first 50 answers; where 0.4 and less were, nothing
 (benchmarks/results/cold_start.md)."""
 
 DRAWN = {"seed", "test_share", "control_share", "truth_role"}
@@ -36,7 +36,7 @@ def read_settings(stored: Mapping[str, object]) -> LearnerSettings:
 
 def first_strategy(table: LabelTable) -> str:
     """The strategy that is proposed for a new project: coverage first where the table says next to nothing of its rows,
-    so that a model has nothing to go by before there are answers."""
+    so that a model has nothing to use before there are answers."""
     if table.candidate_weights is not None:
         return AUTOMATIC
     sizes = table.candidates.sum(axis=1)
@@ -47,14 +47,14 @@ def first_strategy(table: LabelTable) -> str:
 
 
 def first_truth_role(table: LabelTable) -> str:
-    """What the true labels that are not held out are proposed for: to be learnt from, or, where they would leave
+    """Default use of the true labels that are not held out: to be learnt from, or, where they would leave
     nothing to ask, to stay hidden, so that people can try how far questions go."""
     return "hidden" if _all_known(table) else "given"
 
 
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
-    """The settings where nobody has chosen any: models are compared, and blind checks asked where the table holds no
-    true label. Of those that it holds a third is held out to measure accuracy; the others go by `first_truth_role`,
+    """The settings if no one has chosen any: models are compared, and blind checks asked where the table holds no
+    true label. Of those that it holds a third is held out to measure accuracy; the others use `first_truth_role`,
     questions by `first_strategy`."""
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(
@@ -69,7 +69,7 @@ def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
     """Whether the true labels that are given leave nothing to ask."""
     if settings.truth_role != "given" or not _all_known(table):
         return []
-    message = "The true label of every row with a choice is known and given: there will be nothing to ask."
+    message = "The true label of every row with a choice is known and given: there is nothing to ask."
     fix = "If people shall answer as if it were unknown, for a dry run, hide the true labels (truth_role=hidden)."
     return [Doubt("nothing-to-ask", message, fix)]
 
@@ -94,9 +94,9 @@ CAN_QUALIFY = True
 
 COVER_HELP = (
     "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "
-    "to nothing is left to cover. From then on questions go by what suits the model."
+    "to nothing is left to cover. After that, the strategy that suits the model chooses the questions."
 )
-"""When questions cease to go by coverage."""
+"""When questions cease to use coverage."""
 
 NAMES = {entry.name: entry.words for entry in STRATEGY_ENTRIES.values()}
 """Every strategy by which questions can be asked."""
@@ -105,7 +105,7 @@ MODELS: Mapping[str, str] = {entry.name: entry.words for entry in MODEL_ENTRIES.
 """Every model a project can learn with, the one that answers at once first."""
 
 CHOICES = {AUTOMATIC: "Automatic: compares the models and takes the best", **MODELS}
-"""What can be said of the model of a project, the default first."""
+"""Models of a project, the default first."""
 
 TRAINED = (AUTOMATIC, *(entry.name for entry in MODEL_ENTRIES.values() if entry.upkeep is Upkeep.TRAINED))
 """Choices of a model under which one may be trained in the background."""
@@ -131,10 +131,10 @@ def needs_neighbors(model: str, strategy: str) -> bool:
 
 
 def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
-    """What can be chosen to ask by under a model, in words, the default first; `stored` is always among it.
+    """Strategies by model, in words, the default first; `stored` is always among it.
 
-    Effect rules go by the votes of the nearest rows and are left out for other models: there they are worse than
-    random. What a model must tell is left out where it does not.
+    Effect rules use the votes of the nearest rows and are left out for other models: there they are worse than
+    random. What a model must tell is left out if it does not.
     """
     entry = MODEL_ENTRIES.get(model)
     by_votes = entry is not None and entry.upkeep is Upkeep.VOTES
@@ -149,12 +149,15 @@ def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
     return {AUTOMATIC: f"Automatic{suits}", **fits}
 
 
-def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True) -> str:
+def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True, waits: bool = False) -> str:
     """One or two sentences: why this row, and what the answer could do.
 
     strategy : the project's      counted : False where no votes are kept from which the two numbers could come
+    waits : whether neighbours are still to be found
     """
     entry = STRATEGY_ENTRIES[strategy]
+    if waits:
+        return f"{entry.why} while neighbours are being found."
     if not counted:
         return f"{entry.why}. The model learns from your answer in its next version."
     first = "" if entry.counts_say_why else f"{entry.why}. "

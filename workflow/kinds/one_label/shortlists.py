@@ -1,7 +1,7 @@
 """Shortlists of questions: which choices are shown first, and how often they held the truth.
 
-The threshold comes from the blind checks under the model in force (`plcore.evaluation.shortlists`), anew with every
-version of it. Blind checks are shown with all their choices, so that nobody's answer depends on the list; so that they
+The threshold comes from the blind checks under the model in force (`plcore.evaluation.shortlists`), again with every
+version of it. Blind checks are shown with all their choices, so that no one's answer depends on the list; so that they
 cannot be told from other questions, some of these are shown in full too (decision 31). The log keeps the list either
 way: what a check's list would have been is measured by it.
 """
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 IN_FULL_A_CHECK = 2
-"""Other questions shown in full for each blind check: of those shown in full a third are checks. Where checks are a
+"""Other questions shown in full for each blind check: of those shown in full a third are checks. If checks are a
 third of all questions, or more, all are shown in full."""
 LEAST_HIDDEN = 2
-"""Choices that stand behind the key at least: for one alone a key saves nothing."""
+"""Choices that are behind the key at least: for one alone a key saves nothing."""
 TOLD = (EntryKind.IS, EntryKind.AMONG, EntryKind.NONE)
 """Answers that say where the truth lies."""
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """A question that had a shortlist, as an entry has it. alone : no other choice stood beside it"""
+    """A question that had a shortlist, as an entry has it. alone : no other choice stood next to it"""
 
     row: int
     kind: str
@@ -55,7 +55,7 @@ class _Shown:
 
 @dataclass
 class _Memory:
-    """What is kept beside a learner while it lives.
+    """Data cached with a learner.
 
     thresholds : {promise: ((version in place, last entry), threshold)}
     shown : {seq: question} of the entries up to `seq`
@@ -72,8 +72,8 @@ _memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 def threshold_of(learner: Learner, promise: float) -> float:
     """The largest score of a choice on the shortlist, by the checks that are as they were when this version of the
-    model was made; infinite where nothing may be left out. It follows from table, settings, log and version alone,
-    whenever somebody first asks."""
+    model was made; infinite if nothing may be left out. It follows from table, settings, log and version alone,
+    whenever someone first asks."""
     if (
         not learner.settings.model_entry.leaves_out
         or weighs_own(learner.pool)
@@ -97,9 +97,9 @@ def with_shortlist(
     first: tuple[str, ...] | None,
 ) -> AskedAs:
     """How the question is put, with a shortlist where the room wants one and there is one: the choices that are shown
-    first where it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
+    first if it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
 
-    first : as `shortlist` gave it when the question was first put: what is before somebody stays, a list or none
+    first : as `shortlist` gave it when the question was first put: what is before someone stays, a list or none
     """
     if room.shortlist is None:
         return how
@@ -113,7 +113,7 @@ def with_shortlist(
 
 
 def shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[str, ...] | None:
-    """The shortlist in the order of the screen; None where there is none, as before the first model."""
+    """The shortlist in the order of the screen; None if there is none, as before the first model."""
     if room.shortlist is None:
         return None
     threshold = threshold_of(learner, room.shortlist)
@@ -136,13 +136,13 @@ def _in_full(learner: Learner, person_id: int, asked: Question) -> bool:
 
 
 def _share_in_full(learner: Learner) -> float:
-    """Of the questions that are no blind checks, those that are shown in full beside them."""
+    """For the questions that are no blind checks, those that are shown in full next to them."""
     checks = learner.settings.control_share
     return min(1.0, IN_FULL_A_CHECK * checks / (1 - checks))
 
 
 def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
-    """How shortlists stand in the project."""
+    """How shortlists are in the project."""
     learner, pool = opened.learner, opened.learner.pool
     room = RoomSettings.from_json(opened.project.room)
     shown = _all_shown(opened.session, opened.project_id, learner)

@@ -26,7 +26,7 @@ MOST_SHARES = 400_000
 """Rows times classes of the sample at most."""
 
 SHARES_LAST = 10
-"""Entries after which the model is asked anew what it says of the sample. Answers about its rows count at once."""
+"""Entries after which the model is asked again what it says of the sample. Answers about its rows count at once."""
 
 MOST_CANDIDATES = 20
 """Candidates whose words are marked, those with the largest shares."""
@@ -35,10 +35,10 @@ MOST_MARKS = 12
 """Pieces of the text that are marked for one candidate, those that speak most."""
 
 WEAKEST = 0.2
-"""Of the piece that speaks most for any candidate: what speaks less is not marked."""
+"""For the piece that speaks most for any candidate: what speaks less is not marked."""
 
 MOST_CHARACTERS = 20_000
-"""Of a text that are looked at, from its beginning."""
+"""For a text that are looked at, from its beginning."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class SpeakingMark:
 
 @dataclass
 class _Sample:
-    """What is kept beside a learner while it lives. place : {row: its number in the sample}      X : CSC of their texts
+    """Data cached with a learner. place : {row: its number in the sample}      X : CSC of their
+    texts
 
     said : (r, m) the model's shares as they were after entry `seq`
     """
@@ -80,7 +81,7 @@ _samples: WeakKeyDictionary[ActiveLearner[LabelTable], _Sample] = WeakKeyDiction
 
 
 def learn_words(learner: ActiveLearner[LabelTable]) -> None:
-    """Look through the texts of the sample, which takes seconds: not while somebody waits for a question."""
+    """Look through the texts of the sample, which takes seconds: not while someone waits for a question."""
     if learner.table.roles.text is not None and learner not in _samples:
         _samples[learner] = _sample(learner)
 
@@ -89,7 +90,7 @@ def speaking_marks(
     learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]
 ) -> tuple[SpeakingMark, ...]:
     """The pieces of the row's text that speak for one of its candidates rather than for the others, in the order of the
-    text; none where there is no text or one candidate, and before `learn_words`.
+    text; none if there is no text or one candidate, and before `learn_words`.
 
     candidates : of the row, those with the largest shares first
     A row of the sample counts for a candidate by what the model gives it. No held-out row is in the sample, and the row
@@ -139,7 +140,7 @@ MOST_TOLD = 5_000_000
 """Rows times classes up to which the model's own label distributions are used: with more they would cost seconds."""
 
 MOMENTS_LAST = 25
-"""Versions of the model after which the moments are taken anew: one answer changes next to nothing in them."""
+"""Versions of the model after which the moments are taken again: one answer changes next to nothing in them."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,8 @@ class Candidate:
 
     probability : the model's share for the label, without the row's own vote
     weight : how much the table lets the label count, in words: "0.46", "3 of 5 votes"; "" where all count alike
-    given : the same as a number; 0 where it is none
-    voters : who named it before the import, for reviewers and owners; empty for others, and where nobody knows
+    given : the same as a number; 0 if it is none
+    voters : who named it before the import, for reviewers and owners; empty for others, and where no one knows
     """
 
     label: str
@@ -170,7 +171,7 @@ class Telling:
 
 @dataclass(frozen=True)
 class YesNo:
-    """What is asked in yes and no: whether it is one of these candidates.
+    """A yes or no question: whether it is one of these candidates.
 
     name : of the label, or of the group that they are; "" of a group that has lost its name meanwhile
     description : of the label      probability : what the model gives them together
@@ -190,13 +191,13 @@ class ShownQuestion:
     strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
     score, decides, undecided, predicted : as in `plcore.Question`
     why : a sentence by the project's strategy      shown : stamp of the choices, for `submit_answer`
-    telling : what marks the columns to look at, None where there is nothing to mark
+    telling : what marks the columns to look at, None if there is nothing to mark
     marks : the pieces of the text that speak for one candidate rather than for the others
     coming : the row that is likely to be asked next, where rows have files
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
-    yes_no : what is asked in yes and no; None where it is "which of these?"
-    first : how many of the candidates are shown at first; the others stand behind a key
-    votes : so many people voted on the row before; 0 where nobody did, or it is not known
+    yes_no : what is asked in yes and no; None if it is "which of these?"
+    first : how many of the candidates are shown at first; the others are behind a key
+    votes : so many people voted on the row before; 0 if no one did, or it is not known
     """
 
     token: str
@@ -223,13 +224,13 @@ class ShownQuestion:
 
     @property
     def behind(self) -> int:
-        """How many candidates stand behind the key."""
+        """How many candidates are behind the key."""
         return 0 if self.first is None else len(self.candidates) - self.first
 
 
 @dataclass
 class _Memory:
-    """What is kept beside a learner while it lives: the moments of its features, which take a while to compute.
+    """Data cached with a learner: the moments of its features, which take a while to compute.
 
     sample : numbers of the rows they are taken from      version : of the model they were taken with
     """
@@ -292,7 +293,9 @@ def word_question(
             for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
-        why=reason(learner.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done),
+        why=reason(
+            learner.strategy, asked.decides, asked.undecided, counted=learner.proves_done, waits=learner.waits
+        ),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),

@@ -36,9 +36,9 @@ from workflow.models.versions import is_kept, read_effects, read_footing
 from workflow.server.home import Home
 from workflow.server.jobs import FairLock
 
-# Between two versions of a worker: what its last one makes of the answers since, in a thread beside the answering.
+# Between two versions of a worker: what its last one makes of the answers since, in a thread next to the answering.
 #
-# The next question waits for none of it. What comes out follows from the version and the candidates as they stand, so
+# The next question waits for none of it. What comes out follows from the version and the candidates as they are, so
 # that a restart, or a version taken in late, ends in the same.
 
 STOPS_WITHIN = 5.0
@@ -46,7 +46,7 @@ STOPS_WITHIN = 5.0
 
 
 class _From(NamedTuple):
-    """A version: its number, its scores, and their file, beside which lies what updates start from."""
+    """A version: its number, its scores, and their file, next to which lies what updates start from."""
 
     number: int
     scores: AnyArray
@@ -75,7 +75,7 @@ class FirstUpdates:
         return thread is not None and thread.is_alive()
 
     def look(self) -> None:
-        """Begin to take in the answers since the version, where there are any and nothing is under way."""
+        """Begin to take in the answers since the version, if there are any and nothing is under way."""
         if self._is_due() and self._thread is None:
             self._thread = threading.Thread(target=self._work, name="first-update", daemon=True)
             self._thread.start()
@@ -125,7 +125,7 @@ class FirstUpdates:
                 self._learner.follow(update)
 
     def _update(self, origin: _From, candidates: BoolArray, weights: FloatArray | None) -> FirstUpdate | None:
-        """What the version makes of these candidates; None where nothing is kept to start from."""
+        """Model output for these candidates; None if nothing is kept to start from."""
         try:
             if self._footing is None or self._footing[0] is not origin:
                 read = read_footing(origin.path, None if self._footing is None else self._footing[1:])
@@ -141,7 +141,7 @@ class FirstUpdates:
                 weights=weights,
             )
         except FileNotFoundError:
-            return None  # cleaned away beside a newer version, which is about to be taken in
+            return None  # cleaned away next to a newer version, which is about to be taken in
         except Exception:  # the answers are kept, and the next version will have learnt them
             logger.exception("Version %s takes in no answers at once.", origin.number)
             return None
@@ -158,7 +158,7 @@ def worker_settings(settings: LearnerSettings) -> LearnerSettings | None:
 
 
 def version_key(settings: LearnerSettings, classes_seq: int) -> str:
-    """What a version depends on besides table and answers: the settings, and the classes it was trained under.
+    """Inputs of a version in addition to table and answers: the settings, and the classes it was trained under.
 
     classes_seq : of the latest change of the classes, 0 before the first
     """
@@ -174,7 +174,7 @@ def make_trainer(
 
 
 def newest_version(session: Session, project: Project) -> int:
-    """The newest version trained with the project's settings as they are; -1 where there is none."""
+    """The newest version trained with the project's settings as they are; -1 if there is none."""
     settings = worker_settings(LearnerSettings.from_json(project.settings))
     if settings is None:
         return -1
@@ -220,7 +220,7 @@ def background_training(home: Home, project_id: int, learner: Learner, lock: Fai
 
 
 class FromWorker:
-    """Takes in the versions that a worker has published, and between two of them first updates; nothing where the model
+    """Takes in the versions that a worker has published, and between two of them first updates; nothing if the model
     follows each answer itself."""
 
     fault: str | None = None
@@ -262,9 +262,9 @@ class FromWorker:
                 learner.publish(scores, points, self._effects(path))
                 self._first.begin(newer[-1].version, scores, path)
             except FileNotFoundError:
-                newer.pop()  # the worker makes it anew, and an older version may serve meanwhile
+                newer.pop()  # the worker makes it again, and an older version may serve meanwhile
             except (ValueError, EOFError):
-                logger.warning("The model file %s is damaged; it is made anew.", path.name)
+                logger.warning("The model file %s is damaged; it is rebuilt.", path.name)
                 path.unlink(missing_ok=True)
                 newer.pop()
             except OSError:
@@ -274,11 +274,11 @@ class FromWorker:
                 return
 
     def _effects(self, path: Path) -> FloatArray | None:
-        """The version's effect scores; without them questions go by how unsure the rows are themselves."""
+        """The version's effect scores; without them questions use how unsure the rows are themselves."""
         try:
             return read_effects(path)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            logger.exception("The state beside the model file %s cannot be read.", path.name)
+            logger.exception("The state next to the model file %s cannot be read.", path.name)
             return None
 
     def settle(self) -> None:
@@ -320,24 +320,25 @@ def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings
 def make_comparer(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Comparer:
-    """What compares the models, on a pool that has not taken in any entry yet."""
+    """The function that compares the models, on a pool that has not taken in any entry yet."""
     return Comparer(OneLabelPool(table, settings, changes))
 
 
 def make_table_comparer(table: LabelTable) -> Comparer:
-    """What compares the models on a table that belongs to no project, by its true labels where it has any."""
+    """The function that compares the models on a table that belongs to no project, by its true labels where it has
+    any."""
     return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
 
 
 def make_table_replays(table: LabelTable) -> StrategyReplays:
-    """What replays labelling runs on a table that belongs to no project."""
+    """The function that replays labelling runs on a table that belongs to no project."""
     return StrategyReplays(OneLabelPool(table, LearnerSettings(test_share=0.0)))
 
 
 def make_random_order(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> RandomOrderRuns:
-    """What replays the project in random order, its pool before the first entry."""
+    """The function that replays the project in random order, its pool before the first entry."""
     return RandomOrderRuns(table, settings, changes)
 
 

@@ -99,7 +99,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return OneLabelWriter(self, place)
 
     def decided_meanwhile(self, place: Place) -> str:  # noqa: ARG002 - a row is all there is
-        return "Somebody else has decided this row meanwhile, or the owner has merged its classes."
+        return "Someone else has decided this row meanwhile, or the owner has merged its classes."
 
     def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
         return answer(self, question, given)
@@ -121,14 +121,14 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         )
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
-        """A control that somebody chose would measure the model on what they chose: it is refused like a closed row."""
+        """A control that someone chose would measure the model on what they chose: it is refused like a closed row."""
         return self.may_ask(place) and (drawn or not self.learner.pool.control_rows[place.row])
 
 
 def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:
     """The token of one showing of a row. revision : entries of this person about the row before it
 
-    It is another one once a change of classes was taken back: a name on an older screen may have meant more classes.
+    It is another one once a change of classes was withdrawn: a name on an older screen may have meant more classes.
     """
     since = (f"back{class_map.taken_back}",) if class_map.taken_back else ()
     return question_token(person_id, row, revision, *since)

@@ -32,7 +32,7 @@ class Consent:
 
 
 def licence_words(entry: EncoderEntry | None) -> str:
-    """The licence that somebody consents to who asks for an encoder. entry : None for one of the owner's own"""
+    """The licence that someone consents to who asks for an encoder. entry : None for one of the owner's own"""
     if entry is None:
         return "your own encoder"
     return entry.licence if entry.commercial else f"{entry.licence}, for no commercial purpose"
@@ -41,7 +41,7 @@ def licence_words(entry: EncoderEntry | None) -> str:
 def note(
     session: Session, person_id: int, key: str, entry: EncoderEntry | None, project_id: int | None = None
 ) -> None:
-    """Note that somebody has asked for an encoder, in the transaction of the request. key : its name here"""
+    """Note that someone has asked for an encoder, in the transaction of the request. key : its name here"""
     audit.note(
         session,
         EventKind.ENCODER_ASKED,

@@ -127,7 +127,7 @@ _NO_NET = (
 
 
 def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
-    """Say what failed, and what to do."""
+    """The error, and its fix."""
     name, status = str(said.get("name", "")), said.get("status")
     match said["failed"]:
         case "package":
@@ -164,7 +164,7 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
 
 
 def arrived_otherwise(name: str) -> str:
-    """Say that a file has another size or hash."""
+    """The message about a file whose size or hash is another."""
     return (
         f"{name!r}: what arrived is not what Winnow's authors tested; nothing was kept. Fix: try again; if that does "
         "not help, use another source (HF_ENDPOINT), and tell Winnow's authors."

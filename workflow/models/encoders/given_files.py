@@ -29,7 +29,7 @@ _BROKEN = (OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zip
 
 
 def found_files(source: Path, folder: Path, wanted: Collection[SourceFile]) -> dict[SourceFile, Path]:
-    """Find the wanted files in the source: the path of each, in the source itself or copied into a folder.
+    """The ones of the wanted files that are in the source; where each is, in the source itself or copied into a folder.
 
     Raises EncoderError: the source is not there or cannot be read.
     """

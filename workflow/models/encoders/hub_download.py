@@ -54,7 +54,7 @@ def fetch(given: dict[str, Any]) -> dict[str, object]:
 
 
 def _failure(error: BaseException) -> dict[str, object]:
-    """Tell the kind of a failure by the chain of its causes."""
+    """The error, from its chain of causes."""
     chain: list[BaseException] = []
     at: BaseException | None = error
     while at is not None and at not in chain:

@@ -146,7 +146,7 @@ def remove(home: Home, key: str) -> None:
             f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
         )
     aside = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
-    folder.replace(aside / key)  # gone at once, whoever reads it meanwhile has it open
+    folder.replace(aside / key)  # gone at once, no matter who reads it meanwhile has it open
     sync_folder(home.encoders_dir)
     shutil.rmtree(aside)
 
@@ -228,7 +228,7 @@ def _scratch(home: Home) -> Iterator[Path]:
 
 @contextmanager
 def _making(home: Home, entry: EncoderEntry) -> Iterator[Path]:
-    """`_scratch`, where there is room for the encoder. Raises EncoderError where there is none."""
+    """`_scratch`, if there is room for the encoder. Raises EncoderError if there is none."""
     make_folder(home.encoders_dir)
     free, needed = shutil.disk_usage(home.encoders_dir).free, NEEDED * entry.bytes
     if free < needed:

@@ -1,4 +1,4 @@
-"""Offers to learn from meaning: the encoders of the catalogue for a project's columns, and the request for one.
+"""Encoders that a project can use: the encoders of the catalogue for its columns, and asking for one.
 
 Asking is consent: to the download, and to the licence. Who gave it, when and to which licence is an event of the audit,
 stored with the request.
@@ -75,7 +75,7 @@ class EncoderOffer:
     @property
     def minutes(self) -> int | None:
         """About how long the rows take, once it is there: as measured on this server, before that by the catalogue;
-        None where neither is known."""
+        None if neither is known."""
         ms = self.entry.ms if self.ms is None else self.ms
         return None if ms is None else minutes_for(self.rows, ms)
 
@@ -170,7 +170,7 @@ def _offered(
 
 
 def ask(seat: Seat, key: str, *, non_commercial: bool = False) -> None:
-    """Have a worker download the encoder, where it is not there yet, and encode the rows by it; where an encoding is
+    """Have a worker download the encoder, if it is not there yet, and encode the rows by it; where an encoding is
     asked for or under way already, nothing changes.
 
     non_commercial : "I use this for no commercial purpose"

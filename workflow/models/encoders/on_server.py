@@ -28,7 +28,7 @@ OWN = "your own"
 class ServerEncoder:
     """One encoder. entry : of the catalogue; None for one of the owner's own
 
-    state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if nobody has asked for it
+    state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if no one has asked for it
     can_be_removed : whether it is there, and Winnow has put it there
     """
 

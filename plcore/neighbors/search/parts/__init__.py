@@ -19,7 +19,7 @@ RECALL = 0.98
 SAMPLE = 500
 """Rows by which the number of cells to look into is chosen; as many others measure the recall."""
 MOST_ROWS = 200_000
-"""Rows a query compares itself with at most, about: rows that need more lie in no cells, and would take days."""
+"""Rows a query compares itself with at most, about: rows that need more are in no cells, and would take days."""
 
 
 class RecallError(ValueError):

@@ -1,6 +1,6 @@
-"""Approximate neighbours by cells that lie on disk: rows listed by cell, each query looks into the cells nearest to it.
+"""Approximate neighbours by cells that are on disk: rows listed by cell, each query looks into the cells nearest to it.
 
-As `plcore.neighbors.search.cells`, but for that nobody holds all rows. Queries are asked in the order of the lists, so
+As `plcore.neighbors.search.cells`, but for that no one holds all rows. Queries are asked in the order of the lists, so
 that those of one block look into the same few cells.
 """
 
@@ -67,7 +67,7 @@ class CellStarts(BlockJob):
 class CellList(BlockJob):
     """The rows of cells first..end - 1, cell by cell in ascending order, listed.
 
-    copies : of more than so many equal rows the later ones are nobody's neighbours
+    copies : of more than so many equal rows the later ones are no one's neighbours
     """
 
     homes: str
@@ -83,7 +83,7 @@ class CellList(BlockJob):
 
 @dataclass(frozen=True)
 class CellLists(BlockJob):
-    """What a search needs of the cells: the parts with centres, starts and the names of lists, and the first cell of
+    """Inputs of a search in the cells: the parts with centres, starts and the names of lists, and the first cell of
     each list, with their number at the end."""
 
     centres: str

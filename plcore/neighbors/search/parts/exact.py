@@ -105,7 +105,7 @@ class RowParts:
 
 
 def listed_type(n_features: int) -> np.dtype[np.void]:
-    """Of rows that stand in another order than the table's: their numbers, whether they can be neighbours, features."""
+    """For rows that are in another order than the table's: their numbers, whether they can be neighbours, features."""
     return np.dtype([("row", "<i8"), ("searched", "?"), ("x", "<f4", (n_features,))])
 
 
@@ -205,7 +205,7 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
 
 
 def found_type(n_nearest: int) -> np.dtype[np.void]:
-    """Of rows with what was found for them: their numbers, and others by (squared distance, number)."""
+    """For rows with what was found for them: their numbers, and others by (squared distance, number)."""
     return np.dtype([("row", "<i4"), ("neighbors", "<i4", (n_nearest,)), ("squared", "<f8", (n_nearest,))])
 
 
@@ -224,7 +224,7 @@ def as_found(rows: IntArray, neighbors: AnyArray, squared: FloatArray) -> AnyArr
 class Best(BlockJob):
     """The `n_nearest` best rows of one part for each row of another, as far as there are so many.
 
-    queries, rows : parts, and the numbers of their first rows (of listed rows, nobody asks)
+    queries, rows : parts, and the numbers of their first rows (of listed rows, no one asks)
     n_rows : in all; stands for no row
     """
 

@@ -29,7 +29,7 @@ _LEAD = 2304  # frames before a place in an MP3: two frames of 1152, of which th
 _LOUDEST = 1e6  # single precision holds the square of no larger one over a long window
 _FORMATS = {"WAV": "WAV", "WAVEX": "WAV", "FLAC": "FLAC", "OGG": "Ogg", "MP3": "MP3"}
 _BROKEN = (soundfile.SoundFileError, RuntimeError, OSError, ValueError, TypeError)
-_FIX = "Save it anew as WAV, FLAC, Ogg or MP3."
+_FIX = "Save it again as WAV, FLAC, Ogg or MP3."
 _UNKNOWN_LENGTH = 2**62  # libsndfile's largest number stands for a length the file does not say
 
 
@@ -39,7 +39,7 @@ class SoundError(MediaError):
 
 @dataclass(frozen=True)
 class SoundFacts:
-    """What the head of a recording says.
+    """Header of a recording.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Sound:
 
     facts: SoundFacts
     _file: soundfile.SoundFile
-    _place: int | None  # the frame that would be decoded next; None where the decoder has to be started again
+    _place: int | None  # the frame that would be decoded next; None if the decoder has to be started again
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -101,7 +101,7 @@ class Sound:
         """The frames [first, last) of a segment in seconds; None is the recording's own start or end.
 
         A segment may run on after the recording's end, as the last window of many detectors does: it is cut there.
-        Raises SoundError: not two finite numbers in order, or nothing of it lies in the recording.
+        Raises SoundError: not two finite numbers in order, or nothing of it is in the recording.
         """
         begin, close = 0.0 if start is None else float(start), math.inf if end is None else float(end)
         if not (0 <= begin < math.inf) or not close > begin:
@@ -192,7 +192,7 @@ def opened(source: Source | Sound) -> Iterator[Sound]:
 
 
 def sound_facts(source: Source) -> SoundFacts:
-    """What a recording is, by its head; nothing is decoded. Raises as `Sound` does."""
+    """Properties of a recording, from its header; nothing is decoded. Raises as `Sound` does."""
     with Sound(source) as sound:
         return sound.facts
 

@@ -1,4 +1,4 @@
-"""What a segment of sound sounds like, as 128 numbers: how loud, varied, quick and when each of 32 bands of pitch is.
+"""Describe a segment of sound as 128 numbers: how loud, varied, quick and when each of 32 bands of pitch is.
 
 The power in 32 bands from 80 Hz to 15 kHz, of equal width on the mel scale (O'Shaughnessy, *Speech communication*,
 1987; triangles as of Davis and Mermelstein, *Comparison of parametric representations*, IEEE TASSP 28, 1980), in
@@ -13,9 +13,9 @@ course : the covariance with the time that has passed, told by the share of all 
     comes early or late, wherever in the segment the call or word is.
 
 Each of the first three is a vector of length 1/2; the course is divided by twice its bound, the length of the spread
-over the root of 12 (Cauchy and Schwarz), so that it is no longer than that and near 0 where no band moves. So a segment
-is a point of a length between .87 and 1, whatever its loudness, beside other features as an image's look is
-(`plcore.tables.features.matrix`). Chosen on spoken words and made-up calls in noise, beside the mean of MFCCs
+over the root of 12 (Cauchy and Schwarz), so that it is no longer than that and near 0 if no band moves. So a segment
+is a point of a length between 0.87 and 1, whatever its loudness, next to other features as an image's look is
+(`plcore.tables.features.matrix`). Chosen on spoken words and made-up calls in noise, next to the mean of MFCCs
 (`benchmarks/results/sounds.md`). Pitches above 15 kHz, as of bats, are not heard.
 """
 
@@ -52,7 +52,7 @@ NAMES = tuple(f"{what} {hertz:.0f} Hz" for what in _STATISTICS for hertz in _EDG
 def describe_sound(
     source: Source | Sound, start: float | None = None, end: float | None = None
 ) -> npt.NDArray[np.float32]:
-    """(128,) of length .87 to 1, zeros where nothing rises above the floor. The same sound, the same numbers.
+    """(128,) of length 0.87 to 1, zeros if nothing rises above the floor. The same sound, the same numbers.
 
     `start` and `end` in seconds, None the recording's own; of more than `LONGEST` seconds the first are taken. For many
     segments of one file give an open `Sound`. Raises SoundError where the segment cannot be decoded.

@@ -52,7 +52,7 @@ from plcore.tables.writers.disambiguated import (
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of records that were written here; the second, of label vectors, names what is not right."""
 OWN_AGENT = "winnow"
-"""Who suggests in records that were written here: nobody who has voted."""
+"""Suggester in records that Winnow wrote: no one who has voted."""
 OWN_PEOPLE = "winnow_people"
 """Names of users by their ids, as JSON, in records that were written here."""
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
@@ -132,7 +132,7 @@ def _questions(records: Records) -> list[str]:
 
 def _most_answered(records: Records, questions: list[str]) -> str | None:
     """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
-    texts written by hand seldom repeat. None where there are none."""
+    texts written by hand seldom repeat. None if there are none."""
     counts: dict[str, tuple[int, int]] = {}
     for question in questions:
         said = []
@@ -258,7 +258,7 @@ _REJECTED = "reject with options"
 def _read_prodigy(records: Records, name: str) -> TableReading:
     """One row for each input. Raises TableError.
 
-    Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
+    Labels that people accepted are the candidates of a row, weighed by how many of them did; if no one did,
     its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
     """
     if any(_vector_of(record, row) for row, record in enumerate(records, start=1)):
@@ -343,7 +343,7 @@ def _is_task(record: JsonObject) -> bool:
     has_input = any(name in record for name in (*SHOWN, "_input_hash"))
     binary = "label" in record and record.get("answer") in ANSWERS
     options = record.get("options")
-    # Without any where a row was set aside.
+    # Without any where a row was excluded.
     texts = isinstance(options, list) and all(isinstance(o, dict) and "id" in o for o in options)
     return has_input and (binary or texts)
 
@@ -366,7 +366,7 @@ def _task(record: JsonObject, row: int) -> _Task:
     answer = record.get("answer")
     if answer is not None and answer not in ANSWERS:
         message = f"expected one of {', '.join(ANSWERS)}, got {shown(answer)}."
-        raise refuse(row, "answer", message, "Correct it, or leave the field out where nobody has answered.")
+        raise refuse(row, "answer", message, "Correct it, or leave the field out where no one has answered.")
     meta = {} if record.get("meta") is None else an_object(record["meta"], row, "meta")
     cells: Cells = {
         name: value
@@ -411,7 +411,7 @@ def _option(names: dict[str, str], value: Json, row: int) -> str:
 
 
 def _key(record: JsonObject, row: int) -> str:
-    """What is the same for all records about one input."""
+    """Fields that all records about one input share."""
     number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
     return json_text([record.get(name) for name in SHOWN]) if number is None else number
 

@@ -42,7 +42,7 @@ _ASIDE = re.compile(
     r"|survey_?code|time_?(?:spent|taken)?)$",
     re.IGNORECASE,
 )
-"""What is asked beside the question."""
+"""Further questions."""
 _TASK_ANSWERS = "answer.taskanswers"
 
 
@@ -51,7 +51,7 @@ class _Answers:
     """The lines that count.
 
     labels : the labels of each line; several are one answer, none is none
-    golds : the true label of each line, "" where it is not known
+    golds : the true label of each line, "" if it is not known
     times : of each line; they need not be known
     kept : whether a line counts      notes : why others do not
     """
@@ -80,7 +80,7 @@ def _reading(cells: pd.DataFrame, answers: _Answers, columns: VoteColumns, name:
 
 
 def _left_out(lines: Sequence[bool], why: str) -> tuple[str, ...]:
-    """What is to be said of lines that do not count."""
+    """Message about lines that do not count."""
     count = sum(lines)
     return (f"Left out: {count} answer{'s' if count > 1 else ''} {why}.",) if count else ()
 
@@ -167,6 +167,8 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
     if finder.problems:
         raise table_error(finder.problems)
     asked = dict.fromkeys(name for one in parsed for name, value in one.items() if _chosen(value))
+    if len(asked) > 1:
+        asked = {name: None for name in asked if not _ASIDE.search(f".{name}")}
     if len(asked) > 1:
         raise refusal(
             f"Column {quoted(column)} answers several questions: {listed(list(asked))}.",
@@ -355,10 +357,10 @@ def _loop_items(asked: Mapping[str, set[str]]) -> tuple[dict[str, str], tuple[tu
 
 
 UNFINISHED = ("leave-out", "count")
-"""What can become of answers of people who did not finish a survey."""
+"""Choices for answers of people who did not finish a survey."""
 _UNFINISHED = ("false", "0")
 _PREVIEWS = ("survey preview", "spam", "1", "8")
-"""What Qualtrics writes as the status of answers that never count."""
+"""Qualtrics statuses of answers that never count."""
 
 
 def _are_started(cells: pd.DataFrame) -> list[bool]:

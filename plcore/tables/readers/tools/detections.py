@@ -1,4 +1,4 @@
-"""Detections in recordings, a row each -> one item for each stretch of a recording, with what was heard there.
+"""Detections in recordings, a row each -> one item for each segment of a recording, with what was heard there.
 
 An item is (recording, start, end): its rows are its candidates, their scores the weights. Stretches that overlap stay
 items of their own. Every item may also be `NOTHING`, which weighs what the highest score leaves. The rows as they came
@@ -52,7 +52,7 @@ BOX_SIDES = ("box_left", "box_top", "box_width", "box_height")
 """Columns with the box of an item that is one detection, as shares of the picture."""
 
 LEAST_WEIGHT = 0.01
-"""What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
+"""Smallest weight of `NOTHING`, if the highest score is 1: a weight of 0 would be no candidate."""
 _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 NO_RECORDINGS = "No recordings came with the table"
@@ -76,7 +76,7 @@ class Detection:
     """A row of the file.
 
     row : from 0      start, end : seconds of the recording      name : in the words of the file; "" for none
-    scientific : name, "" where there is none      score : None where there is none      cells : the row as it came
+    scientific : name, "" if there is none      score : None if there is none      cells : the row as it came
     """
 
     row: int
@@ -115,7 +115,7 @@ def detections_reading(
     )
     if again:
         said.append(
-            f"A species stands {counted(again, 'time')} more for a stretch of a recording where it was heard already: "
+            f"A species stands {counted(again, 'time')} again for a segment of a recording: "
             "of its scores the highest counts."
         )
     if overlapping := _overlapping(list(items.values())):
@@ -150,7 +150,7 @@ def detections_reading(
 
 
 def with_recordings(reading: TableReading) -> TableReading:
-    """The same with the recordings that came beside it, found by their base names; as it is where none came."""
+    """The same with the recordings that came next to it, found by their base names; as it is where none came."""
     files, roles = reading.files, reading.suggest_roles()
     if files is None or not isinstance(files.archive, FileTree):
         return reading
@@ -168,14 +168,14 @@ def is_detections(cells: pd.DataFrame) -> bool:
 
 
 def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
-    """Columns by which a file is given back in its own format, or that draw something: nobody reads them."""
+    """Columns by which a file is given back in its own format, or that draw something: no one reads them."""
     known = {ORIGINAL_ROWS, BOXES, WHOLE_FILE}
     return frozenset(known & set(cells.columns)) if ORIGINAL_ROWS in cells else frozenset()
 
 
 def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """The items of one table of detections, called as they are in another that has them; those it has not never as one
-    that it has: recordings of two stations are often called alike. As they are where either is no such table."""
+    """The items of one table of detections, renamed to match another table, without collisions: recordings of two
+    stations are often called alike. As they are where either is no such table."""
     if not (is_detections(cells) and is_detections(others)):
         return cells
     known = {tuple(key): name for *key, name in others[[RECORDING, START, END, ITEM]].to_numpy().tolist()}
@@ -193,7 +193,7 @@ def _named(recording: str, start: str, end: str) -> str:
 def original_row(
     row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]
 ) -> OriginalRow:
-    """What is kept of a row of the file, which is counted from 0."""
+    """Stored facts about a row of the file, counted from 0."""
     return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
 
 
@@ -231,7 +231,7 @@ def _labels(detections: Sequence[Detection]) -> dict[int, str]:
 
 
 def _row(item: _Item, labels: Mapping[int, str], scale: float | None, name: str) -> Row:
-    """scale : the highest score that there may be; None where nothing has one"""
+    """scale : the highest score that there may be; None if nothing has one"""
     scores: dict[str, float | None] = {}
     for one in item.detections:
         label, before = labels[one.row], scores.get(labels[one.row])

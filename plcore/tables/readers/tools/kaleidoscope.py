@@ -1,6 +1,6 @@
 """Kaleidoscope Pro's `id.csv`, `cluster.csv` and `meta.csv`: identifications in recordings, read and written back.
 
-A line is a stretch of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
+A line is a segment of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
 candidates; `MANUAL ID` is what a person found. Kaleidoscope writes a star behind some of the names.
 """
 
@@ -202,7 +202,7 @@ def _by_distance(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
 
 
 def _judge(row: Row, weights: dict[str, float | None], manual: Sequence[str], said: Counter[str]) -> None:
-    """Give a row its candidates and the verdict of a person, where there is one."""
+    """Give a row its candidates and the verdict of a person, if there is one."""
     for label, weight in weights.items():
         row.name(label, weight)
     if len(manual) == 1:

@@ -105,9 +105,9 @@ OWN_CANDIDATES = "winnow_candidates"
 """In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
 names predictions by their ids alone."""
 OTHERS_LEFT = "candidates"
-"""What predictions of candidates other than the label name as their model, in tasks that were written here."""
+"""Model names in predictions of candidates other than the label, in tasks that Winnow wrote."""
 OWN_MODELS = frozenset((OTHERS_LEFT, *SOURCES_OF_LABELS))
-"""What predictions that were written here name as their model: nobody who has voted."""
+"""Model name in predictions that Winnow wrote: no one who has voted."""
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 
@@ -117,7 +117,7 @@ _REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
 
 @dataclass(frozen=True)
 class Choice:
-    """One label that somebody chose; `weight` is 1 of a person, the score of a model."""
+    """One label that someone chose; `weight` is 1 of a person, the score of a model."""
 
     question: str
     path: Path
@@ -149,7 +149,7 @@ def _read_tasks(records: Records, name: str) -> TableReading:
 
 
 def _read_flat(records: Records, name: str) -> TableReading:
-    """One row for each task. Raises TableError, also where no field seems to hold answers."""
+    """One row for each task. Raises TableError, also if no field seems to hold answers."""
     questions = _questions(records)
     if not questions:
         raise refusal(
@@ -312,7 +312,7 @@ def _task(record: JsonObject, row: int) -> Item:
             number = 1.0 if weight is None else a_number(weight, row, where)
             path = (a_name(label, row, where),)
             item.choices.append(Choice(QUESTION, path, number, None, is_model=True))
-    # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
+    # Written here, of a table that weighs nothing: the probability of its label is no weight next to those of others.
     unweighed = own is not None and any(one.get("score") is None for one in predictions)
     for place, prediction in enumerate(predictions):
         where = f"predictions[{place}]"
@@ -340,7 +340,7 @@ def _person_in(results: Json) -> Json:
 def _vector_results(
     vector: Mapping[str, int | None], value: Json, row: int, where: str
 ) -> Iterator[tuple[str, int | None]]:
-    """What an annotation says otherwise than the one that was written here, or what a new one says."""
+    """Changes of an annotation against the one that Winnow wrote, or a new one."""
     for place, one in enumerate(a_list(value, row, where)):
         result = an_object(one, row, f"{where}[{place}]")
         cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))
@@ -527,7 +527,7 @@ def _question(records: list[JsonObject], fields: list[str]) -> str | None:
         and len(kinds[name]) <= max(2, _MOST_CLASSES * len(records))
         and not all(_is_number(text) for text in kinds[name])
     ]
-    # Of a constant column nothing can be told apart; several classes come first.
+    # Nothing can be distinguished in a constant column; several classes come first.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
 
 

@@ -53,7 +53,7 @@ Weighted = list[tuple[str, float | None]]
 
 @dataclass(frozen=True)
 class _Request:
-    """What came back: the labels of each choice, and the probabilities of the first token of a plain label.
+    """The reply: the labels of each choice, and the probabilities of the first token of a plain label.
 
     cut : whether the answer was cut off, at the most tokens that were allowed      about : what describes the row
     """
@@ -191,7 +191,7 @@ def _said(output: Sequence[JsonObject]) -> str | None:
 
 
 def _arguments(message: JsonObject) -> Json:
-    """The JSON that the model gave a tool, as text; None where it called none."""
+    """The JSON that the model gave a tool, as text; None if it called none."""
     calls = objects_in(message.get("tool_calls"))
     called = calls[0].get("function") if calls else message.get("function_call")
     return called.get("arguments") if isinstance(called, dict) else None
@@ -293,7 +293,7 @@ def _begin(labels: Sequence[str], token: str) -> list[str]:
 
 
 def _odd_token(labels: Sequence[str], requests: Sequence[_Request]) -> str | None:
-    """Why the tokens do not tell the labels apart; None where they do."""
+    """Why the tokens do not tell the labels apart; None if they do."""
     for request in requests:
         for token in request.tokens:
             begun = _begin(labels, token)
@@ -368,7 +368,7 @@ def _score(text: str) -> float | None:
 
 
 def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:
-    """The columns of items, labels and scores; None where they are not there, or no item has two labels."""
+    """The columns of items, labels and scores; None if they are not there, or no item has two labels."""
     low = {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
     found = [next((low[name] for name in names if name in low), None) for names in (_IDS, _LABELS, _SCORES)]
     item, label, score = found

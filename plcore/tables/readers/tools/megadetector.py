@@ -80,7 +80,7 @@ _FACTS = ("frame_rate", "failure", "max_detection_conf")
 LIKELY = 0.2
 """The confidence from which on MegaDetector's authors look at detections."""
 PICTURE, DETECTION, FRAME = ITEMS = "picture", "detection", "frame"
-"""What an item can be: a file, a detection in it, or a frame of a video."""
+"""Possible kinds of item: a file, a detection in it, or a frame of a video."""
 OWN, OTHERS = "own", "others"
 """Fields with the places of an item's detections in its file, and, at the first item of a file, the detections of no
 item by their places."""
@@ -150,7 +150,7 @@ def _likely(whole: JsonObject) -> float:
 
 
 def items_of(reading: TableReading) -> tuple[str, ...]:
-    """What an item of MegaDetector's file can be, as it is read first; none of other files, or joined ones."""
+    """Possible kinds of item of MegaDetector's file, as it is read first; none of other files, or joined ones."""
     if not is_megadetector(reading.cells) or reading.suggest_roles().voters is not None:
         return ()
     has_frames = reading.cells[BOXES].str.contains('"frame"', regex=False).any()
@@ -515,7 +515,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
             checked.setdefault(path, set()).add(label)
         row.weights[label] = max(score or LEAST_WEIGHT, row.weights.get(label) or 0.0)
         row.cells[CONFIDENCE] = repr(max(row.weights.values(), key=lambda weight: weight or 0.0))
-    for path, names_ in checked.items():  # what a person saw stands in place of what the model said
+    for path, names_ in checked.items():  # what a person saw is in place of what the model said
         rows[path].weights = dict.fromkeys(sorted(names_), 1.0)
         rows[path].truth = min(names_) if len(names_) == 1 else None
     unclear = sum(len(names_) > 1 for names_ in checked.values())

@@ -179,7 +179,7 @@ def levels_of(cells: pd.DataFrame) -> tuple[str, ...]:
 
 
 def items_of(reading: TableReading) -> tuple[str, ...]:
-    """What an item of Camtrap DP's observations can be, as they are read first; none of other files."""
+    """Possible kinds of item of Camtrap DP's observations, as they are read first; none of other files."""
     if reading.others:
         return (MEDIUM, *reading.others)
     is_table = reading.roles is None and CAMTRAP_OBSERVATIONS.fits(reading.cells)
@@ -225,7 +225,7 @@ def _facts(known: Mapping[str, str], wanted: Sequence[str]) -> Cells:
 
 
 def _about_medium(known: Mapping[str, str]) -> Cells:
-    """What is known of a medium; its path if it is a picture in the package: addresses are shown, never fetched."""
+    """Known facts about a medium; its path if it is a picture in the package: addresses are shown, never fetched."""
     path = known.get("filepath", "")
     is_picture = known.get("filemediatype", "image/").startswith("image/") and "://" not in path
     return {**_facts(known, _SHOWN_MEDIA), PATH: path if is_picture else ""}
@@ -395,7 +395,7 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
     if said["unclassified"]:
         notes.append(f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.")
     if said["unseen"]:
-        notes.append(f"Media without an observation, which nobody has classified: {said['unseen']}.")
+        notes.append(f"Media without an observation, which no one has classified: {said['unseen']}.")
     if said["several"]:
         notes.append(
             f"Items in which people saw several species, which may be several animals: {said['several']}. Winnow asks "

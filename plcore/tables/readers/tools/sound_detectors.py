@@ -35,9 +35,9 @@ class DetectionTable:
     needs : columns that tell this layout
     recording : columns whose cells, joined by `/`, are the path
     start : the second of the recording at which a row begins
-    clock, end : the times by which its length is told; `clock` may run on over several recordings
+    clock, end : the times by which its length is reported; `clock` may run on over several recordings
     length : or its length itself
-    maybe_score : a column that is a score in some versions and a distance in others, where no other is a score
+    maybe_score : a column that is a score in some versions and a distance in others, if no other is a score
     label, scientific, score : what was heard
     """
 
@@ -66,7 +66,7 @@ class DetectionTable:
         return [column for names in self.recording if (column := _first(low, names)) is not None]
 
     def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each stretch of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
+        """One row for each segment of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
         low = _by_low(cells)
         paths = self._paths(low)
         if not paths:
@@ -228,7 +228,7 @@ def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[fl
 
 
 def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float | None]:
-    """The scores of a column; None where a cell holds none."""
+    """The scores of a column; None if a cell holds none."""
     texts = texts_of(cells, column)
     wanted, fix = "a score, a number from 0 on", "Write such a number, or leave the cell empty."
     return _read(texts, column, finder, wanted, fix, _NO_SCORE)
@@ -242,7 +242,7 @@ def _read(
     fix: str,
     nothing: Sequence[str] = (),
 ) -> list[float | None]:
-    """The numbers of a column, with decimal points or commas; None where it holds one of the words for nothing, or,
+    """The numbers of a column, with decimal points or commas; None if it holds one of the words for nothing, or,
     with a problem, what is no such number."""
     said = [text.lower() not in nothing for text in texts]
     known = [text if has else "" for text, has in zip(texts, said, strict=True)]
@@ -257,7 +257,7 @@ def _read(
 
 
 _COMMON = ("common name", "common_name")
-"""Columns of common names: whatever stands there is one."""
+"""Columns of common names: whatever is there is one."""
 
 
 def _two_names(label: str, scientific: str) -> tuple[str, str]:
@@ -280,7 +280,7 @@ def _is_species(text: str) -> bool:
 
 FORMAT = "Audacity label track"
 ONE_RECORDING = "CSV about one recording"
-"""What a table of another tool is called that names no recording, as older versions of BirdNET and Raven write it."""
+"""Name of another tool's table that names no recording, as older versions of BirdNET and Raven write it."""
 _NUMBER = r"\d+(?:[.,]\d+)?"
 _LINE = re.compile(rf"({_NUMBER})\t({_NUMBER})\t([^\t]*)(?:\t([^\t]*))?")
 _FREQUENCIES = re.compile(r"\\\t")
@@ -323,7 +323,7 @@ def read_labels(data: bytes, name: str) -> TableReading:
         found = _LINE.fullmatch(line)
         if found is None:
             message = f"expected start, end and label with tabs between them, got {quoted(line)}."
-            raise refusal(message, "Export the label track anew, or remove the line.", line=number)
+            raise refusal(message, "Export the label track again, or remove the line.", line=number)
         start, end, label, score = found.groups()
         rows.append((recording, start.replace(",", "."), end.replace(",", "."), label, score or ""))
         lines.append(number)
@@ -342,7 +342,7 @@ def called_after(name: str) -> str:
 
 
 def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
-    """The track, or another table about one recording, with the name of that recording. Raises TableError where nobody
+    """The track, or another table about one recording, with the name of that recording. Raises TableError where no one
     can tell.
 
     names : of the files that came with it
@@ -352,7 +352,7 @@ def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
     alike = [name for name in recordings if _stem(name) == unicodedata.normalize("NFC", called).casefold()]
     if len(alike) == 1 or len(recordings) == 1:
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
-    message = f"Nobody can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
+    message = f"No one can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
     if not recordings:
         message = f"The zip holds no recording that the table {quoted(called)} could be about."
     raise refusal(

@@ -1,4 +1,5 @@
-"""What SpeciesNet says of pictures of camera traps: JSON with five classes each, in a taxonomy, and the scores of them;
+"""Read SpeciesNet predictions for camera trap images: JSON with five classes each, in a taxonomy, and the scores of
+them;
 or the same flattened to a table.
 
 Layout: README of google/cameratrapai, "Output format". A class is `id;class;order;family;genus;species;common name`;
@@ -80,7 +81,7 @@ ALONE_WITH_BOXES = (
 class Taxon:
     """A class of SpeciesNet.
 
-    ranks : its class, order, family and genus; "" where it is not that exact      species : epithet or ""
+    ranks : its class, order, family and genus; "" if it is not that exact      species : epithet or ""
     common : name
     """
 
@@ -120,7 +121,7 @@ def _read(pictures: Records, name: str) -> TableReading:
 
 
 def with_pictures(reading: TableReading) -> TableReading:
-    """The same with the pictures that came beside it, found by their base names; as it is where none came."""
+    """The same with the pictures that came next to it, found by their base names; as it is where none came."""
     tree = None if reading.files is None else reading.files.archive
     if isinstance(tree, FilesByBaseName):
         tree = tree.files
@@ -129,7 +130,7 @@ def with_pictures(reading: TableReading) -> TableReading:
     if not any(name.lower().endswith(IMAGE_ENDINGS) for name in tree.names()):
         return reading
     roles = reading.suggest_roles()
-    # What a picture shows does not tell its boxes apart.
+    # An image does not distinguish its boxes.
     sides = tuple(name for name in roles.numbers if name in BOX_SIDES)
     seen = replace(roles, image=PATH, image_features=True, numbers=sides, categories=())
     notes = tuple(note for note in reading.notes if not note.startswith(NO_PICTURES))
@@ -178,7 +179,7 @@ def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
 
 
 def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
-    """A class; None where it says that nothing is known."""
+    """A class; None if it says that nothing is known."""
     parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
         message = f"expected id;class;order;family;genus;species;common name, got {quoted(str(value))}."
@@ -228,7 +229,7 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
 def _said(
     record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
 ) -> tuple[list[str], str]:
-    """What SpeciesNet decided: the classes that this stands for, those below a rank of several; and its name."""
+    """Final prediction of SpeciesNet: the classes that this stands for, those below a rank of several; and its name."""
     text = record.get("prediction")
     said = (
         max(scores, key=scores.__getitem__, default=None)
@@ -340,7 +341,7 @@ SPECIESNET = RecordTool(
 
 
 def _is_flat(cells: pd.DataFrame) -> bool:
-    """Whether classes are in SpeciesNet's taxonomy, or further classes stand beside its column of paths."""
+    """Whether classes are in SpeciesNet's taxonomy, or further classes are next to its column of paths."""
     columns = by_plain_name(cells.columns)
     several = len(_ranked(columns)) > 1 or "classifications.classes" in columns
     return (several and PATH in columns) or bool(cells[columns["prediction"]].str.count(";").eq(6).any())

@@ -70,7 +70,7 @@ _TIMES = (
 _STATUS = ("assignment:status", "assignmentstatus")
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
-"""What stands in the column `kind` of votes that were written here; other tables call something of their own so."""
+"""Values of the column `kind` in votes that Winnow wrote; other tables call something of their own so."""
 _OTHERS = (
     "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
 )  # fmt: skip
@@ -80,7 +80,7 @@ _OTHERS = (
 class VoteColumns:
     """Columns by their names in the file.
 
-    `task` is None where the tasks have no names but `inputs` that are the same for every vote on one of them. `kind`
+    `task` is None if the tasks have no names but `inputs` that are the same for every vote on one of them. `kind`
     says of each line whether it names a label (`plcore.tables.writers.disambiguated.VOTES`).
     """
 
@@ -112,7 +112,7 @@ class VoteColumns:
 
 
 def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
-    """The columns of a table with a vote a row; None where it seems to be another table.
+    """The columns of a table with a vote a row; None if it seems to be another table.
 
     Names that any table may have (`id, user, label`) are only taken where the ids repeat, as those of tasks do.
     """
@@ -157,7 +157,7 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
 def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | None]:
     """The column with the label voted, and the one with the right label, where its name follows from the first.
 
-    None where there is none, or several of Toloka's or Mechanical Turk's: which one is meant nobody can tell.
+    None if there is none, or several of Toloka's or Mechanical Turk's: which one is meant no one can tell.
     """
     outputs = [name for name in names if name.lower().startswith(("output:", "answer."))]
     if outputs:
@@ -310,7 +310,7 @@ def _tasks_with_votes(
         rows[task].name(golds[task], LEAST_WEIGHT)
     if missed:
         notes.append(
-            f"Tasks whose right label nobody voted for: {len(missed)}. It is the true label and a candidate there, too."
+            f"Tasks whose right label no one voted for: {len(missed)}. It is the true label and a candidate there, too."
         )
     for task, vector in vectors.items():
         rows[task].vector = vector
@@ -366,7 +366,7 @@ def _votes(
         "name no label": 0,
         NO_LABEL: 0,
         "were rejected": 0,
-        "say what a row is not, or that somebody cannot tell": 0,
+        "say what a row is not, or that someone cannot tell": 0,
     }
     lines = zip(
         tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
@@ -383,7 +383,7 @@ def _votes(
         elif status.lower() == "rejected":
             left_out["were rejected"] += 1
         elif kind and kind not in VOTES:
-            left_out["say what a row is not, or that somebody cannot tell"] += 1
+            left_out["say what a row is not, or that someone cannot tell"] += 1
         elif not label:
             left_out["name no label"] += 1
         elif label in MISSING and not (
@@ -391,7 +391,7 @@ def _votes(
         ):  # of a known kind it names a class of that name
             left_out[NO_LABEL] += 1
         else:
-            # A worker without a name is somebody else each time.
+            # A worker without a name is someone else each time.
             key = task, worker or f"\x1f{place}"
             vote = _Vote(place, label, kind, _weight(weight, place, columns, finder), _instant(time))
             votes.setdefault(key, []).append(vote)
@@ -399,7 +399,7 @@ def _votes(
 
 
 def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> float:
-    """The weight of a vote; 1 where the cell is empty."""
+    """The weight of a vote; 1 if the cell is empty."""
     if not text:
         return 1.0
     try:
@@ -415,7 +415,7 @@ def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> floa
 
 
 def _instant(text: str) -> float | None:
-    """Seconds since 1970, of such a number or of an ISO 8601 date and time; None where it is neither."""
+    """Seconds since 1970, of such a number or of an ISO 8601 date and time; None if it is neither."""
     if not text:
         return None
     try:
@@ -449,7 +449,7 @@ def _last(given: list[_Vote]) -> list[_Vote]:
 
 
 def _follow(one: _Vote, other: _Vote) -> bool:
-    """Whether the second stands in the line below the first, and both have no time."""
+    """Whether the second is in the line below the first, and both have no time."""
     return one.place + 1 == other.place and one.time is None and other.time is None
 
 

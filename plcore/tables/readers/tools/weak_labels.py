@@ -56,7 +56,7 @@ def label_matrix(
 
     votes : (n, m) class numbers of m functions or people; NaN: no vote
     classes, functions : their names; None: their numbers
-    abstain : the number that is no vote, -1 (classes from 0) or 0 (classes from 1). None: found out; where no vote is
+    abstain : the number that is no vote, -1 (classes from 0) or 0 (classes from 1). None: found out; if no vote is
         -1, 0 is the first class, unless the classes named say otherwise, and a note tells of it
     columns : what else is known of the n rows, by name
     truth : (n,) class numbers; the one that is no vote, or NaN: unknown
@@ -109,7 +109,7 @@ def annotator_matrix(
 ) -> TableReading:
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
-    labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked; or label vectors (n, m, K) of
+    labels_multiannotator : (n, m) class numbers from 0, NaN if a person was not asked; or label vectors (n, m, K) of
         1, 0 and NaN: a label about which people differ is not asked
     pred_probs : (n, K), rows that sum to 1 unless they are of label vectors; or of several models (M, n, K), as
         cleanlab takes ensembles, or (n, M, K): their mean counts
@@ -199,7 +199,7 @@ def partial_votes(
     functions: Names = None,
     columns: Mapping[str, Sequence[object]] | None = None,
 ) -> TableReading:
-    """Candidates are the classes that all functions allow that voted; all that any of them allows where none is left.
+    """Candidates are the classes that all functions allow that voted; all that any of them allows if none is left.
 
     votes : (n, m), the set that each function votes for, by number: from 0, where -1 abstains; or from 1, where 0 does
     label_sets : for each function its sets of class names
@@ -256,7 +256,7 @@ def partial_votes(
 
 
 def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
-    """Class numbers as int64; NaN, and only NaN where `nothing` is that, is -1."""
+    """Class numbers as int64; NaN, and only NaN if `nothing` is that, is -1."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise refusal(
@@ -270,7 +270,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
     if floats is None:
         raise refusal(
             f"{what} are of type {array.dtype} and no class numbers.",
-            "Give whole numbers, NaN where there is none.",
+            "Give whole numbers, NaN if there is none.",
         )
     missing = np.isnan(floats)
     least = 0 if np.isnan(nothing) else ABSTAIN
@@ -311,7 +311,7 @@ def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntA
 
 
 def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str, ...]:
-    """Names, checked; the numbers as text where there are none."""
+    """Names, checked; the numbers as text if there are none."""
     if names is None:
         return tuple(map(str, numbers))
     found = tuple(a_name(name, None, "names") for name in names)
@@ -330,7 +330,7 @@ def _probabilities(
 ) -> tuple[npt.NDArray[np.float64], list[str]]:
     """The probabilities (n_rows, K), and a note if they are the mean of several models.
 
-    n_labels : of label vectors, K, where no row has to sum to 1
+    n_labels : of label vectors, K, if no row has to sum to 1
     """
     array, said = np.asarray(values), []
     if array.ndim == 3 and array.dtype.kind in "biuf":

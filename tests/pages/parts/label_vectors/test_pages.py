@@ -41,7 +41,7 @@ def create(test: AppTest) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
-def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question: str) -> None:
+def test_annotate_draws_question(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
@@ -51,7 +51,7 @@ def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question:
     assert (asked.label is None) == (question == "instance")
 
 
-def test_progress_has_the_honest_figures_and_the_kinds(home: Home, owner: int, show: Open) -> None:
+def test_progress_has_honest_figures_and_kinds(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2, test_share=0.9)
     first = words(show(owner, "progress.py", project=str(project)))
     assert "begin with the first answer" in first
@@ -86,10 +86,10 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     assert all(" to " in one.delta for one in honest)
     controls = next(one.value for one in test.dataframe if "Figure" in one.value)
     assert {"Precision at 1", "Precision at 3", "F1"} <= set(controls.Figure)
-    assert (controls["95 %, from"] < controls["to"]).all()
+    assert (controls["95%, from"] < controls["to"]).all()
 
 
-def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> None:
+def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
     answer_truly(home, owner, project)
     home.shelf.settle(project)
@@ -107,7 +107,7 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
     assert "F1, controls" in said
 
 
-def test_a_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
+def test_later_model_says_since_when_it_is_measured(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
         answer_truly(home, owner, project)
@@ -136,14 +136,14 @@ def test_stop_rules_are_set_in_labels(home: Home, owner: int, show: Open) -> Non
     assert said.value.startswith("Time to stop: 2 of 2 labels are answered.")
 
 
-def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
+def test_stop_rules_are_saved_though_model_moves_on_meanwhile(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = vector_project(home, owner, question="cell")
     test = show(owner, "progress.py", project=str(project))
     home.shelf.settle(project)
     next(box for box in test.toggle if box.label == "Budget").set_value(True)
-    seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins anew
+    seen = iter([(0, 0, None)])  # when the drawing begins; then the model has moved on, and it begins again
     monkeypatch.setattr(progress, "watched", lambda *_: next(seen, (0, 1, None)))
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
@@ -151,7 +151,7 @@ def test_stop_rules_are_saved_though_the_model_moves_on_meanwhile(
     assert stopping.stop_view(Seat(home, owner, project)).rules.budget is not None
 
 
-def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: int, show: Open) -> None:
+def test_queue_with_blind_checks_is_owners_in_words(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert "the queue is for the owner" in words(test)
@@ -160,7 +160,7 @@ def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: i
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
+def test_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
@@ -175,14 +175,14 @@ def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: 
     scores = {one.row_id: one.score for one in view.rows}
     assert [scores[name] for name in table.Row] == sorted(scores.values(), reverse=True)
     rows = table.Row.tolist()
-    assert again.view.row_id in rows[:2], "somebody else has the first"
+    assert again.view.row_id in rows[:2], "someone else has the first"
     if question == "cell":
         assert {label for ((label, _),) in table["Most useful label"]} <= set(LABELS)
     test.text_input[0].set_value("no such thing").run()
-    assert "No open row holds these words" in words(test)
+    assert "No open row matches" in words(test)
 
 
-def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> None:
+def test_home_counts_cells_and_continues(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     answer_truly(home, owner, project)
     test = show(owner)
@@ -192,7 +192,7 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
         one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
     }
     assert (shown["Answered"], shown["Open"]) == (("1", "label"), (str(left), "labels"))
-    assert [button.label for button in test.button] == ["Bring a table", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue"]
 
 
 def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
@@ -202,8 +202,8 @@ def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> N
         loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
-    assert ":green-badge[Every label is known, or its row is set aside]" in words(test)
-    assert [one.label for one in test.button] == ["Bring a table", "Take home"]
+    assert ":green-badge[Every label is known, or its row is excluded]" in words(test)
+    assert [one.label for one in test.button] == ["Import data", "Take home"]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
@@ -213,7 +213,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     boxes["Asked are"].set_value("instance")
     boxes["Asked first"].set_value("entropy")
     test.run()
-    next(button for button in test.button if button.label == "Save how it learns").click().run()
+    next(button for button in test.button if button.label == "Save model settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
@@ -223,7 +223,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     assert question.label is None
 
 
-def test_an_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open) -> None:
+def test_annotator_answers_and_sees_progress(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     ada = annotator(home, owner, "Ada")
     for name in ("annotate.py", "progress.py"):
@@ -237,7 +237,7 @@ def test_both_kinds_live_side_by_side(home: Home, owner: int, show: Open) -> Non
         assert not show(owner, "progress.py", project=str(number)).error
 
 
-def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int, show: Open) -> None:
+def test_import_guesses_label_vectors_and_makes_project(home: Home, owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(), "scenes.csv")
     assert test.radio[0].value == "vectors"
     figures = {one.label: one.value for one in test.metric}
@@ -255,14 +255,14 @@ def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int
         ]
 
 
-def test_import_guesses_candidates_where_they_are(owner: int, show: Open) -> None:
+def test_import_guesses_candidates_if_they_are(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode())
     assert test.radio[0].value == "candidates"
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n"
     assert upload(show(owner, "import_table.py"), bits).radio[0].value == "candidates"
 
 
-def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
+def test_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> None:
     bits = b"w,ant,bee\n10,1,0\n20,1,1\n30,0,1\n40,1,1\n50,1,0\n"
     test = upload(show(owner, "import_table.py"), bits)
     test.radio[0].set_value("vectors").run()
@@ -274,8 +274,8 @@ def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> No
 
 def test_right_labels_alone_are_warned_of(owner: int, show: Open) -> None:
     ones = b"w,ant,bee,cat\n10,1,,\n20,,1,1\n30,1,1,\n40,,,1\n"
-    assert "No cell says no" in words(upload(show(owner, "import_table.py"), ones))
-    assert "No cell says no" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
+    assert "No cell is" in words(upload(show(owner, "import_table.py"), ones))
+    assert "No cell is" not in words(upload(show(owner, "import_table.py"), ones + b"50,0,,\n"))
 
 
 def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
@@ -301,7 +301,7 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
         ({"x": "oops"}, "Row 3 (line 4), column 'x'"),
     ],
 )
-def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
+def test_bad_cell_is_shown_with_its_place_and_leaves_no_trace(
     home: Home, owner: int, show: Open, changes: dict[str, str], said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(**changes))
@@ -313,14 +313,14 @@ def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
 # Review and Map of a project of label vectors, as their scripts draw them
 
 
-SAVE = "Save the correction"
+SAVE = "Save correction"
 
 
 def named(test: AppTest, label: str):
     return box(test.multiselect, label)
 
 
-def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: Open) -> None:
+def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     assert "No answers yet" in words(show(owner, "review_page.py", project=str(project)))
     ada = annotator(home, owner, "Ada")
@@ -346,9 +346,9 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     )
     assert standing["Said by"][labels[0]] == "Ada"
     assert labels[0] not in named(test, "Is right").options
-    assert set(named(test, "Not known any more").options) == set(labels[:2])
+    assert set(named(test, "Unknown again").options) == set(labels[:2])
     named(test, "Is right").set_value([labels[1], labels[2]])
-    named(test, "Not known any more").set_value([labels[0]])
+    named(test, "Unknown again").set_value([labels[0]])
     box(test.text_input, "Note (optional)").set_value("seen again")
     button(test, SAVE).click().run()
     assert not test.exception
@@ -356,7 +356,7 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     now = stands(home, owner, project, row)
     assert [now[label] for label in labels[:3]] == [-1, 1, 1]
     assert [toast.value.replace("\\", "") for toast in test.toast] == [
-        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; not known any more: {labels[0]}"
+        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; unknown again: {labels[0]}"
     ]
     told = history(test)
     assert [one["Said"] for one in told] == [
@@ -368,61 +368,59 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
 
 
-def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
-    home: Home, owner: int, show: Open
-) -> None:
+def test_label_in_two_boxes_is_refused_and_choice_stays(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
     named(test, "Is right").set_value([labels[1]])
-    named(test, "Is not right").set_value([labels[1]])
+    named(test, "Wrong labels").set_value([labels[1]])
     button(test, SAVE).click().run()
     assert f"{labels[1]} is in two boxes" in words(test)
     assert named(test, "Is right").value == [labels[1]]
     assert stands(home, owner, project, row)[labels[1]] == -1
-    named(test, "Is not right").set_value([])
+    named(test, "Wrong labels").set_value([])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[1]] == 1
 
 
-def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner: int, show: Open) -> None:
+def test_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, project, 2)
     ask(home, ada, project, row, labels[0], "yes")
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    named(test, "Is not right").set_value([labels[0]])
+    named(test, "Wrong labels").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
     button(test, SAVE).click().run()
     assert "have changed since you opened it" in words(test)
     assert stands(home, owner, project, row)[labels[0]] == 1
-    named(test, "Is not right").set_value([labels[0]])
+    named(test, "Wrong labels").set_value([labels[0]])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[0]] == 0
 
 
-def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: Open) -> None:
+def test_bad_item_is_excluded_and_brought_back(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    box(test.radio, "The right answer").set_value("bad").run()
+    box(test.radio, "Correct answer").set_value("bad").run()
     assert not test.multiselect
     button(test, SAVE).click().run()
     assert find(home, owner, project) == [(row, "bad", ())]
-    assert "A bad item: taken out." in words(test)
-    assert "what people have said: it brings the row back." in words(test)
+    assert "Bad item, excluded." in words(test)
+    assert "the current ones in your name: it brings the row back." in words(test)
     button(test, SAVE).click().run()
     assert not reviewing.open_row(Seat(home, owner, project), row).out
     assert "taken out" not in words(test)
 
 
-def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
+def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell")
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, project, 2)
@@ -433,18 +431,18 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     assert list(listed(test).Annotator) == ["Ada"]
     assert not [one for one in test.selectbox if one.label == "Annotator"]
     open_in_list(test, project, row)
-    assert set(named(test, "Not known any more").options) == {labels[1]}
+    assert set(named(test, "Unknown again").options) == {labels[1]}
     assert {one["Annotator"] for one in history(test)} == {"Ada"}
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_the_map_counts_the_rows_by_state(home: Home, owner: int, show: Open, question: str) -> None:
+def test_map_counts_rows_by_state(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "map_page.py", project=str(project))
     box(test.radio, "Colour by").set_value("State").run()
     assert len(test.get("plotly_chart")) == 1
-    assert "some label can still be asked about" in words(test)
+    assert "Open rows have labels left to ask" in words(test)
     other = show(owner, "map_page.py", project=str(small_project(home, owner)))
     box(other.radio, "Colour by").set_value("State").run()
     assert "have one label" in words(other)
@@ -467,26 +465,26 @@ AHEAD = Predictor(
 
 def test_one_that_is_ahead() -> None:
     assert predicts(AHEAD) == (
-        "From answer 60 on **One-vs-all** predicts, micro F1 58.1\u00a0% on known cells that it was not shown, "
-        "BML-CS 52.0\u00a0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31\u00a0%."
+        "From answer 60 on **One-vs-all** predicts, micro F1 58.1% on known cells that it was not shown, "
+        "BML-CS 52.0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31%."
     )
 
 
-def test_from_the_start() -> None:
+def test_from_start() -> None:
     assert predicts(replace(AHEAD, since=0)).startswith("**One-vs-all** predicts, micro F1")
 
 
 @pytest.mark.parametrize(("f1", "how"), [(0.6, "8.0 points ahead"), (0.51, "behind by no more than chance")])
 def test_bml_cs_ahead_and_behind_by_chance(f1: float, how: str) -> None:
     said = predicts(replace(AHEAD, title="BML-CS", other="One-vs-all", f1=f1, other_f1=0.52, since=0))
-    assert f"One-vs-all 52.0\u00a0%: {how} (standard error 1.2)." in said
+    assert f"One-vs-all 52.0%: {how} (standard error 1.2)." in said
 
 
 def test_nothing_compared() -> None:
     unknown = replace(AHEAD, title="BML-CS", other="One-vs-all", f1=None, other_f1=None, error=None, since=0)
     assert predicts(unknown) == (
         "**BML-CS** predicts, for too few known cells are yes to compare it with One-vs-all. "
-        "It says yes above a probability of 31\u00a0%."
+        "It says yes above a probability of 31%."
     )
     assert predicts(replace(unknown, automatic=False)).startswith(
         "**BML-CS** predicts, as Project settings have it. It says yes"

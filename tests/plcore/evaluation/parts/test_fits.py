@@ -1,4 +1,4 @@
-"""Comparisons in blocks: the figures of one process, bit for bit, whoever makes the fits, in whatever order."""
+"""Comparisons in blocks: the figures of one process, bit for bit, no matter who makes the fits, in whatever order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
 
 
 @pytest.mark.dask
-def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
+def test_one_process_pool_and_cluster_find_the_same_bits(
     some_rows: Any, cluster: Any, tmp_path: Path
 ) -> None:
     here = compared(some_rows, None)
@@ -53,7 +53,7 @@ def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Path) -> None:
+def test_sparse_features_and_weights_reach_fits(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, y = some_rows
     weights = candidates * np.random.default_rng(0).random(candidates.shape) ** 4 + 1e-3 * candidates
     fixed = {"plknn": {"n_neighbors": 2}}
@@ -66,9 +66,7 @@ def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["plknn", "plsvc", "kernelridge"])
-def test_scales_that_are_right_are_kept_by_whoever_makes_the_fits(
-    some_rows: Any, tmp_path: Path, name: str
-) -> None:
+def test_right_scales_are_stored_by_every_runner(some_rows: Any, tmp_path: Path, name: str) -> None:
     X, candidates, y = some_rows
     noise = 1000 * np.random.default_rng(1).normal(size=(len(X), 1))
     rows = np.hstack([X, noise]), candidates, y
@@ -93,7 +91,7 @@ class Shuffled(Inline):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_the_fits_changes_nothing(
+def test_order_of_fits_changes_nothing(
     some_rows: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor where learners fail, or warn: the words are those of the first fold."""
@@ -116,7 +114,7 @@ class FailsOn(PLKNeighborsClassifier):  # type: ignore[misc]
         raise ValueError(f"this part sums to {float(np.sum(X)):.6f}")
 
 
-def test_who_begins_anew_makes_only_fits_that_are_missing(
+def test_who_begins_again_makes_only_fits_that_are_missing(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
@@ -147,7 +145,7 @@ def test_who_begins_anew_makes_only_fits_that_are_missing(
     assert made[-1] == "The fit of clpl with C=1000.0 on fold 3 of 3"
 
 
-def test_other_code_makes_all_fits_anew(
+def test_other_code_makes_all_fits_again(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = Blocks(Inline(), tmp_path)
@@ -159,7 +157,7 @@ def test_other_code_makes_all_fits_anew(
 
 
 class Later(Inline):
-    """A worker of other code, which nobody has looked at."""
+    """A worker of other code, which no one has looked at."""
 
     def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
         with pytest.MonkeyPatch.context() as patch:
@@ -167,9 +165,9 @@ class Later(Inline):
             yield from super().map(*told)
 
 
-def test_a_worker_of_other_code_that_came_later_leaves_nothing(some_rows: Any, tmp_path: Path) -> None:
+def test_worker_of_other_code_that_came_later_leaves_no_trace(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(
-        BlockError, match=r"a worker has other versions than whoever asked: later, there \w{12} 3\."
+        BlockError, match=r"a worker has other versions than the caller: later, there \w{12} 3\."
     ):
         compared(some_rows, Blocks(Later(), tmp_path), ["plknn"])
     kept = len(list(tmp_path.glob("*")))
@@ -198,7 +196,7 @@ class Unseen(Inline):
             path.rename(self._aside.parent / path.name)
 
 
-def test_a_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_no_budget_used_up(
+def test_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_not_budget_used_up(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unseen = Unseen(tmp_path)
@@ -212,9 +210,7 @@ def test_a_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_no_b
     assert_same(compared(some_rows, None, ["plknn"], budget=1000.0), there)
 
 
-def test_beyond_the_budget_no_fit_begins(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beyond_budget_no_fit_begins(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[float | None] = []
 
     def slow(asked: comparison.AskedFit) -> Fit:
@@ -233,12 +229,12 @@ def test_beyond_the_budget_no_fit_begins(
     assert table["note"].tolist() == ["", "left out: the time budget of 11 s was used up"]
 
 
-def test_learners_without_a_name_cannot_be_made_by_others(some_rows: Any, tmp_path: Path) -> None:
+def test_learners_without_name_cannot_be_made_by_others(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"learners that the library has by name, not of own\. Fix: leave"):
         compared(some_rows, Blocks(Inline(), tmp_path), {"own": PLKNeighborsClassifier()})
 
 
-def test_a_fit_that_cannot_be_made_is_named(
+def test_fit_that_cannot_be_made_is_named(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(_: comparison.AskedFit) -> Fit:

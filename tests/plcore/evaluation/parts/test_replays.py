@@ -1,4 +1,4 @@
-"""Replays in blocks: those of `replay`, bit for bit, whoever makes them; how runs are joined."""
+"""Replays in blocks: those of `replay`, bit for bit, no matter who makes them; how runs are joined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told(found: tuple[ReplayedRuns, ...]) -> list[tuple[str, list[int], list[lis
 
 
 @pytest.mark.dask
-def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
+def test_one_process_pool_and_cluster_find_the_same_bits(
     some_rows: Any, cluster: Any, tmp_path: Path
 ) -> None:
     found, kept = [], []
@@ -34,7 +34,7 @@ def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_a_run_is_a_replay_on_rows_drawn_by_its_number(some_rows: Any, tmp_path: Path) -> None:
+def test_run_is_replay_on_rows_drawn_by_its_number(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, truth = some_rows
     (found,) = replay_in_blocks(
         Blocks(Inline(), tmp_path), X, candidates, truth, ["random"], runs=2, budget=30, seed=4
@@ -65,7 +65,7 @@ def test_strategies_are_measured_on_the_same_rows(some_rows: Any, tmp_path: Path
     assert one.answers[-1] == 6, "a tenth of the 63 rows that can be asked about"
 
 
-def test_runs_that_are_there_are_not_made_anew(
+def test_runs_that_are_there_are_not_rebuilt(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[ReplayJob] = []
@@ -91,7 +91,7 @@ def test_runs_that_are_there_are_not_made_anew(
     assert again[0][2][:2] == first[0][2]
 
 
-def test_a_run_with_nothing_left_to_ask_ends_the_curve(some_rows: Any, tmp_path: Path) -> None:
+def test_run_with_nothing_left_to_ask_ends_curve(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, truth = some_rows
     few = candidates.copy()
     few[20:] = np.eye(4, dtype=bool)[truth[20:]]  # 20 rows are left, of which some are held out
@@ -123,7 +123,7 @@ def test_too_few_rows_are_refused(some_rows: Any, tmp_path: Path) -> None:
         replay_in_blocks(Blocks(Inline(), tmp_path), *(one[:19] for one in some_rows), budget=3)
 
 
-def test_a_run_that_cannot_be_made_is_named(some_rows: Any, tmp_path: Path) -> None:
+def test_run_that_cannot_be_made_is_named(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(BlockError, match="Run 1 by moves cannot be done: "):
         replay_in_blocks(Blocks(Inline(), tmp_path), *some_rows, ["moves"])
 
@@ -133,7 +133,7 @@ def test_a_run_that_cannot_be_made_is_named(some_rows: Any, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
-def test_an_array_is_read_as_it_was_written(tmp_path: Path, order: str, dtype: type) -> None:
+def test_array_is_read_as_it_was_written(tmp_path: Path, order: str, dtype: type) -> None:
     array = np.asarray(np.random.default_rng(0).normal(size=(7, 3)) > 0, dtype=dtype, order=order)  # type: ignore[call-overload]
     found = BlockJob(tmp_path).read(keep_array(tmp_path, array))
     np.testing.assert_array_equal(found, array)

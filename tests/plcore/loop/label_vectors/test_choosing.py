@@ -49,7 +49,7 @@ def trials_of(cells, truth, noise, random):
 
 class TestThreshold:
     @pytest.mark.parametrize("times", [1, 3])
-    def test_no_cut_of_the_hidden_cells_has_a_higher_f1(self, times):
+    def test_no_cut_of_hidden_cells_has_higher_f1(self, times):
         cells, truth, random = cells_and_truth()
         trials = trials_of(cells, truth, 0.7, random)[:times]
         found = calibrate(cells, trials[0].values, trials)
@@ -86,7 +86,7 @@ class TestThreshold:
             assert (threshold == 0.5) is (kept < FEWEST_YES)
         assert calibrate(cells, values, []).threshold == 0.5
 
-    def test_where_all_is_yes_the_cut_is_below_everything(self):
+    def test_if_all_is_yes_cut_is_below_everything(self):
         random = np.random.default_rng(0)
         cells = np.ones((60, 3), dtype=np.int8)
         values = random.normal(size=cells.shape)
@@ -94,7 +94,7 @@ class TestThreshold:
         assert found.threshold == 0.0
         assert (found.proba(values, np.ones(60, dtype=bool)) > found.threshold).all()
 
-    def test_figures_are_cut_where_predictions_are(self):
+    def test_figures_are_cut_if_predictions_are(self):
         truth = np.array([[1, 0, 0], [0, 1, 1]], dtype=np.int8)
         proba = np.array([[0.4, 0.35, 0.1], [0.2, 0.31, 0.3]])
         for threshold in (0.3, 0.33, 0.5):
@@ -126,7 +126,7 @@ class TestComparison:
             assert all((shown != other).any() for other in parts[:trial])
 
     @pytest.mark.parametrize(("noise", "expected"), [((0.9, 0.3), "onevsall"), ((0.3, 0.9), "bmlcs")])
-    def test_the_better_one_is_chosen(self, noise, expected):
+    def test_better_one_is_chosen(self, noise, expected):
         cells, truth, random = cells_and_truth()
         first, second = (trials_of(cells, truth, one, random) for one in noise)
         found = compare(cells, first, second)
@@ -149,7 +149,7 @@ class TestComparison:
         assert choose(one) == "bmlcs"  # within one standard error
         assert choose(PredictorComparison(100, 20, bmlcs=0.5, onevsall=0.58, error=0.07)) == "onevsall"
 
-    def test_the_error_is_the_jackknife_over_rows(self):
+    def test_error_is_jackknife_over_rows(self):
         """Each row left out of the figures in turn, its cells of all trials together."""
         cells, truth, random = cells_and_truth(n=40)
         models = [trials_of(cells, truth, noise, random) for noise in (0.5, 0.8)]
@@ -212,7 +212,7 @@ class TestModel:
             assert (np.diff(proba[some][order, label]) >= 0).all()
         assert learner._model.threshold != 0.5
 
-    def test_one_vs_all_is_taken_where_it_is_ahead(self):
+    def test_one_vs_all_is_taken_if_it_is_ahead(self):
         """Ten labels squeezed into two numbers are lost; an SVM for each keeps them."""
         table, truth = vectors(n=150, L=10, known=0.4, full=0.2, seed=3)
         learner = ready(table, LabelVectorSettings(n_components=2))
@@ -282,7 +282,7 @@ class TestModel:
             assert np.isfinite(learned.proba()).all()
 
 
-def test_points_carry_the_choice_and_older_ones_are_read():
+def test_points_carry_choice_and_older_ones_are_read():
     table, _ = vectors(n=150, L=10, known=0.4, full=0.2, seed=3)
     point = ready(FakeVectors(table.X, table.label_vectors), LabelVectorSettings(n_components=2)).curve[0]
     stored = json.loads(json.dumps(point.to_json()))

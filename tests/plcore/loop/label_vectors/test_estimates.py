@@ -74,7 +74,7 @@ def test_nothing_to_say():
     assert entropy_of(np.array([0.5, 0.5, 1.0])) == pytest.approx(2)
 
 
-def test_cells_of_a_row_that_are_alike_count_once():
+def test_cells_of_row_that_are_alike_count_once():
     whole = np.ones(40, dtype=bool)
     part = np.repeat(np.arange(10) < 7, 4)
     alike = share_of(part, whole, np.repeat(np.arange(10), 4))
@@ -87,7 +87,7 @@ def test_cells_of_a_row_that_are_alike_count_once():
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_intervals_cover(clustered):
-    """Of many samples drawn as controls are, about 95 % of the intervals hold the figure of the population."""
+    """For many samples drawn as controls are, about 95% of the intervals hold the figure of the population."""
     random = np.random.default_rng(0)
     n, L = 3000, 8
     rate = expit(random.normal(-1, 1.2, size=(n, 1)) + random.normal(0, 0.7, size=(n, L)))
@@ -158,7 +158,7 @@ def test_macro_f1_by_leaving_rows_out(seed, n, L, rate, share):
 
 @pytest.mark.parametrize(("n", "L", "rarity"), [(60, 6, -1.0), (200, 40, -4.0)])
 def test_intervals_of_held_out_rows_cover(n, L, rarity):
-    """Of many samples of rows about 95 % of the intervals hold the figure of the population; labels of a row are
+    """For many samples of rows about 95% of the intervals hold the figure of the population; labels of a row are
     alike, and in the second case one label in five has at most five yes in a sample."""
     random = np.random.default_rng(1)
     N = 30_000
@@ -298,7 +298,7 @@ def test_export():
             assert float(line["probability"]) == float(line["value"])
 
 
-def test_a_model_as_good_as_sure_is_not_written_as_an_answer():
+def test_model_as_good_as_sure_is_not_written_as_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     predicted = np.array([[-1, -1, 1, 0, -1]], dtype=np.int8)

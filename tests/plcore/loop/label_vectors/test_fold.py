@@ -1,4 +1,4 @@
-"""What sequences of entries make of the cells of a row, what is refused, and what is put aside."""
+"""Folds of entry sequences into the cells of a row, and refusals."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def lived(steps):
 
 
 @given(ENTRIES)
-def test_fold_equals_a_plain_one(steps):
+def test_fold_equals_plain_one(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}
     standing = [entry for entry in log if entry.kind != "withdraw" and entry.seq not in withdrawn]

@@ -131,7 +131,7 @@ def test_live_equals_rebuilt_of_many(question, criterion, control_share, seed):
     check_live_equals_rebuilt(question, criterion, control_share, seed)
 
 
-def test_a_fit_is_of_its_moment():
+def test_fit_is_of_its_moment():
     """A job run late, after other entries, gives what it would have given at once."""
     table, truth = vectors()
     learner = ready(table, LabelVectorSettings(refresh_every=3))
@@ -153,7 +153,7 @@ def test_a_fit_is_of_its_moment():
     assert [point.seq for point in learner.curve] == [0, 3]
 
 
-def test_the_shares_of_rows_are_those_of_its_questions():
+def test_shares_of_rows_match_its_questions():
     table, _ = vectors()
     options = LabelVectorSettings()
     assert LabelVectorLearner(table, options).shares_of(np.array([0])) is None, "before the first model"
@@ -165,7 +165,7 @@ def test_the_shares_of_rows_are_those_of_its_questions():
     assert threshold == learner.progress().threshold
 
 
-def test_a_newer_fit_stays_due_when_an_older_comes_in():
+def test_newer_fit_stays_due_when_older_comes_in():
     table, truth = vectors()
     options = LabelVectorSettings(refresh_every=2)
     learner = ready(table, options)
@@ -245,7 +245,7 @@ def test_controls_by_chance_as_often_as_said():
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
-def test_controls_do_not_depend_on_the_criterion(question):
+def test_controls_do_not_depend_on_criterion(question):
     """Or a criterion could choose what measures it, and two of them would be measured on other cells."""
     table, truth = vectors(n=40)
     pools = [
@@ -291,7 +291,7 @@ def test_controls_out_of_turn_wait():
     tell(order[0])
     assert len(pool.control_sample().rows) == 2
     tell(order[3])
-    tell(order[2], "unsure", "bob")  # nobody is made to answer: the draw goes on without it
+    tell(order[2], "unsure", "bob")  # no one is made to answer: the draw goes on without it
     assert len(pool.control_sample().rows) == 3
     tell(order[4], "skip")
     tell(order[5])
@@ -346,7 +346,7 @@ def test_diagnosis_asks_one_label_of_each_row_first():
     assert sorted(rows[:15]) == sorted(rows[15:]) == list(range(15))
 
 
-def test_the_best_cell_is_asked():
+def test_best_cell_is_asked():
     """Entropy, variance and information ask what the sensing learner itself would ask."""
     table, _ = vectors(n=30, L=5, known=0.3, full=0.0)
     for question, kind in (("cell", "pair"), ("instance", "instance")):
@@ -365,7 +365,7 @@ def test_the_best_cell_is_asked():
             assert set(rows) == set(np.flatnonzero((table.label_vectors == -1).any(axis=1)))
 
 
-def test_what_is_set_aside_or_taken_is_not_asked():
+def test_excluded_row_or_taken_is_not_asked():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
     learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
@@ -415,7 +415,7 @@ def test_skipped_comes_back():
     )  # nothing else is left: the oldest skip first
 
 
-def test_before_the_first_model():
+def test_before_first_model():
     table, truth = vectors(n=20, L=4, known=0.0, full=0.0)
     cells = table.label_vectors.copy()
     cells[:5, 1] = 1
@@ -536,14 +536,14 @@ def test_odd_tables(case, question):
 NAMES = ("width", "height", "weight")
 
 
-def test_what_fits_passes():
+def test_valid_input_passes():
     check_fit(np.ones((5, 3)), NAMES)
     check_fit(np.ones((5, 3)), NAMES, memory=MATRICES * 9 * 8)
     check_fit(sparse.csr_matrix((5, 3)), NAMES)
     check_fit(np.full((5, 3), 1e50), NAMES)
 
 
-def test_the_smaller_of_rows_and_features_counts(monkeypatch):
+def test_smaller_of_rows_and_features_counts(monkeypatch):
     monkeypatch.setattr(learner, "LARGEST", 4)
     check_fit(np.ones((900, 4)), NAMES)
     check_fit(sparse.csr_matrix((4, 900)), NAMES)
@@ -564,7 +564,7 @@ def test_memory():
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("value", [1e51, -1e60])
-def test_a_number_too_large_is_named(kind, value):
+def test_number_too_large_is_named(kind, value):
     X = np.ones((5, 3))
     X[3, 1] = value
     with pytest.raises(

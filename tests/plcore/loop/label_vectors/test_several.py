@@ -29,7 +29,7 @@ def pool_of(cells: list[str], changes: tuple[ClassChange, ...] = (), **options: 
 
 
 def tell(pool: LabelVectorPool, *answers: str, row: int = 0) -> str:
-    """Answers as "ann yes ab", one after the other; what they leave of the row, "bad" before it where it is out."""
+    """Answers as "ann yes ab", one after the other; what they leave of the row, "bad" before it if it is out."""
     for one in answers:
         person, kind, *labels = one.split()
         pool.apply(Entry(pool.seq + 1, kind, row, person, tuple(labels[0]) if labels else ()))
@@ -59,14 +59,14 @@ def test_rules(fold: str, answers: list[str], left: str) -> None:
     assert tell(pool_of(["...."], overlap=3, fold=fold), *answers) == left
 
 
-def test_what_the_file_knew_is_corrected_by_most_and_stays_where_they_are_tied() -> None:
+def test_what_file_knew_is_corrected_by_most_and_stays_if_they_are_tied() -> None:
     pool = pool_of(["1..."], overlap=2, fold="majority")
     assert tell(pool, "ann no a") == "0..."
     assert tell(pool, "bob yes a") == "1..."
-    assert not pool.is_open(0, "a"), "nobody is asked about it"
+    assert not pool.is_open(0, "a"), "no one is asked about it"
 
 
-def test_one_person_who_finds_nothing_good_puts_out_a_row_that_is_for_one() -> None:
+def test_one_person_who_finds_nothing_good_puts_out_row_that_is_for_one() -> None:
     pool = pool_of(["...."], question="cell", fold="majority")
     assert tell(pool, "ann yes a", "bob bad") == "bad 1..."
     assert tell(pool_of(["...."], overlap=2), "ann yes a", "bob bad") == "1..."
@@ -92,7 +92,7 @@ def test_each_label_waits_for_as_many_as_are_asked() -> None:
     assert pool.places_left(Place(0, "b")) == 0, "a reviewer has settled it"
 
 
-def test_a_whole_row_is_begun_by_one_and_finished_by_the_last() -> None:
+def test_a_whole_row_starts_by_one_and_finished_by_last() -> None:
     pool = pool_of(["....", "...."], overlap=2, question="instance")
     assert pool.places_left(Place(0)) == 2
     tell(pool, "ann yes a", "ann no bcd")
@@ -107,7 +107,7 @@ def test_a_whole_row_is_begun_by_one_and_finished_by_the_last() -> None:
     assert pool.places_left(Place(0)) == 0
 
 
-def test_of_a_whole_row_the_labels_that_nobody_has_answered_are_asked_about() -> None:
+def test_of_a_whole_row_labels_that_no_one_has_answered_are_asked_about() -> None:
     """Others may be settled: by a reviewer, or while single labels were asked about."""
     pool = pool_of(["....", "...."], overlap=2, question="instance")
     tell(pool, "eva right b")
@@ -138,7 +138,7 @@ def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> 
     assert pool.several.answers_left(by_row=by_row) == left[0] // 2
 
 
-def test_a_share_of_the_rows_is_for_several() -> None:
+def test_share_of_rows_is_for_several() -> None:
     pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [pool.places_left(Place(row)) for row in range(40)]
     assert places.count(3) == 10
@@ -146,7 +146,7 @@ def test_a_share_of_the_rows_is_for_several() -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_blind_checks_are_for_everybody(question: str) -> None:
+def test_blind_checks_are_for_everyone(question: str) -> None:
     pool = pool_of(["...."] * 20, control_share=0.2, checks_by_all=True, question=question)
     row, column = (int(found[0]) for found in np.nonzero(pool.control_cells))
     place = Place(row, None if question == "instance" else LABELS[column])
@@ -160,7 +160,7 @@ def test_blind_checks_are_for_everybody(question: str) -> None:
     assert not list(pool.begun(pool.allowed((), "dan"))), "it comes by the draw"
 
 
-def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
+def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     table, _ = vectors(n=14, L=4, known=0.2, full=0.2, seed=2)
     learner = LabelVectorLearner(table, LabelVectorSettings(overlap=2, test_share=0.0, refresh_every=3))
     learner.adopt(learner.job().run())
@@ -184,7 +184,7 @@ def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
 @pytest.mark.parametrize("overlap", [1, 2])
-def test_a_blind_check_for_everybody_is_not_told_by_what_it_shows(question: str, overlap: int) -> None:
+def test_blind_check_for_everyone_is_not_told_by_what_it_shows(question: str, overlap: int) -> None:
     """It shows a prediction where what comes in its place does, though others have answered it."""
     table, y = vectors(n=60, L=4, known=0.2, full=0.2, seed=2)
     options = LabelVectorSettings(
@@ -228,7 +228,7 @@ def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves
     assert tell(pool, "dan yes a") == "11.."
 
 
-def test_the_key_of_stored_models_is_what_it_was() -> None:
+def test_key_of_stored_models_is_what_it_was() -> None:
     plain = LabelVectorSettings(model="bmlcs")
     assert plain.model_key == "multilabel-293990b734929c23"
     keys = {
@@ -238,7 +238,7 @@ def test_the_key_of_stored_models_is_what_it_was() -> None:
     assert len(keys) == 3
 
 
-def test_answers_set_aside_do_not_count_and_are_not_asked_for_again() -> None:
+def test_answers_excluded_do_not_count_and_are_not_asked_for_again() -> None:
     changes = (ClassChange(1, "aside", ("bob",)),)
     pool = pool_of(["....", "...."], changes, overlap=2, fold="majority", question="cell")
     pool.takes_change(1)
@@ -266,7 +266,7 @@ KINDS = ("yes", "yes", "no", "no", "bad", "unsure", "skip", "withdraw", "right",
 
 
 def random_entry(rng: np.random.Generator, pool: LabelVectorPool, seq: int) -> Entry | None:
-    """About one of the first five rows, possible or not; None where nothing stands that could be withdrawn."""
+    """About one of the first five rows, possible or not; None if nothing stands that could be withdrawn."""
     kind, person, target = str(rng.choice(KINDS)), str(rng.choice(PEOPLE)), None
     row = int(rng.integers(5))
     if kind == "withdraw":
@@ -295,7 +295,7 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
     seed: int, options: LabelVectorSettings
 ) -> None:
     learner, log, table = lived(seed, options)
@@ -325,10 +325,10 @@ def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since == 0), st.sampled_from([None, 2]))
 @settings(max_examples=15)
-def test_everybody_works_until_nothing_is_left(
+def test_everyone_works_until_nothing_is_left(
     seed: int, options: LabelVectorSettings, agree: int | None
 ) -> None:
-    """No label gets more answers than it is to have, nobody sees one twice, and all get theirs."""
+    """No label gets more answers than it is to have, no one sees one twice, and all get theirs."""
     if agree is not None and options.overlap >= agree:
         options = LabelVectorSettings(**{**options.to_json(), "agree": agree})
     rng = np.random.default_rng(seed)
@@ -369,7 +369,7 @@ def test_everybody_works_until_nothing_is_left(
     assert learner.done
 
 
-# Counts kept by the row that changes are those that one gets by counting all cells anew, after any entries.
+# Counts kept by the row that changes are those that one gets by counting all cells again, after any entries.
 
 
 def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
@@ -385,7 +385,7 @@ def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_after_any_entries_they_are_what_counting_anew_gives(seed: int, options: LabelVectorSettings) -> None:
+def test_after_any_entries_they_match_counting_again(seed: int, options: LabelVectorSettings) -> None:
     rng = np.random.default_rng(seed)
     table, _ = vectors(n=10, L=4, seed=seed)
     pool = LabelVectorPool(table, options)
@@ -413,8 +413,6 @@ def test_after_any_entries_they_are_what_counting_anew_gives(seed: int, options:
         ([0, 0, 0], [0, 0, 0], True, False, (0, 0)),
     ],
 )
-def test_a_row(
-    answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]
-) -> None:
+def test_row(answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]) -> None:
     found = count_row(np.array(answered, bool), np.array(open_, bool), 3, bad=bad, by_row=by_row)
     assert found == CellCounts(*counts, 3)

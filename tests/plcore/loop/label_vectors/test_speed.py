@@ -17,7 +17,7 @@ MOST_SECONDS = 0.1
 
 
 class PublicTable:
-    """Features scaled as those of tables, labels of which 2 % of the cells and a twentieth of the rows are known."""
+    """Features scaled as those of tables, labels of which 2% of the cells and a twentieth of the rows are known."""
 
     def __init__(self, path):
         with np.load(path) as stored:
@@ -53,7 +53,7 @@ class PublicTable:
         pytest.param("corel5k", "cell", marks=pytest.mark.slow),  # the first fit takes long
     ],
 )
-def test_the_next_question_is_there_at_once(data_folder, name, question):
+def test_next_question_is_there_at_once(data_folder, name, question):
     table = PublicTable(data_folder / f"{name}.npz")
     learner = LabelVectorLearner(table, LabelVectorSettings(question=question, control_share=0.1))
     learner.adopt(learner.job().run())

@@ -21,7 +21,7 @@ GOOD, ALSO_GOOD, GUESSER = "ann", "bob", "cem"
 
 
 def crowd(model: str = "kernelridge", n: int = 60) -> tuple[OneLabelPool[FakeTable], list[Entry]]:
-    """Everybody answers the first rows, the guesser at random; two of them the rest."""
+    """Everyone answers the first rows, the guesser at random; two of them the rest."""
     rng = np.random.default_rng(1)
     table, truth = blobs(n, m=3, seed=2, truth="none", q=1.0)
     settings = LearnerSettings(n_neighbors=3, overlap=3, fold="dawid-skene", model=model)
@@ -51,10 +51,10 @@ def test_who_guesses_counts_less_than_who_is_right() -> None:
     assert weights is not None
     assert weights[0].argmax() == truth[59]
     assert weights[0].max() > 0.8
-    assert weights[1].tolist() == [1.0, 1.0, 1.0], "nobody has answered it"
+    assert weights[1].tolist() == [1.0, 1.0, 1.0], "no one has answered it"
 
 
-def test_a_later_answer_changes_rows_that_were_answered_before() -> None:
+def test_later_answer_changes_rows_that_were_answered_before() -> None:
     pool, log = crowd()
     log = [
         replace(entry, seq=seq) for seq, entry in enumerate([*log[-2:], *log[:-2]], start=1)
@@ -64,7 +64,7 @@ def test_a_later_answer_changes_rows_that_were_answered_before() -> None:
 
 
 @pytest.mark.parametrize("model", ["kernelridge", "lmplane"])
-def test_a_version_follows_from_the_log_whatever_was_trained_before(model: str) -> None:
+def test_version_follows_from_log_whatever_was_trained_before(model: str) -> None:
     pool, log = crowd(model)
     trainer = Trainer(lived(pool, log[:40]))
     trainer.train()
@@ -75,7 +75,7 @@ def test_a_version_follows_from_the_log_whatever_was_trained_before(model: str) 
     np.testing.assert_array_equal(later.scores, fresh.scores)
 
 
-def test_the_model_learns_how_sure_the_annotators_leave_a_row() -> None:
+def test_model_learns_how_sure_annotators_leave_row() -> None:
     pool, log = crowd()
     lived(pool, log)
     disputed = [
@@ -136,7 +136,7 @@ def right(pool, y, scores):
 
 
 @pytest.mark.parametrize("model", ["kernelridge", "lmplane"])
-def test_votes_that_speak_for_the_truth_make_more_rows_right(model):
+def test_votes_that_speak_for_truth_make_more_rows_right(model):
     settings, gains = LearnerSettings(model=model, **OPTIONS), []
     for seed in range(3):
         table, y = voted(seed=seed)
@@ -151,14 +151,14 @@ def test_votes_that_speak_for_the_truth_make_more_rows_right(model):
 @pytest.mark.parametrize(
     "model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"]
 )
-def test_models_are_told_the_votes_where_their_entry_says_so(model):
+def test_models_are_reported_votes_if_their_entry_says_so(model):
     table, _ = voted(60)
     settings = LearnerSettings(model=model, **OPTIONS)
     told, even = (Trainer(OneLabelPool(one, settings)).train().scores for one in (table, listed(table)))
     assert np.array_equal(told, even) != MODEL_ENTRIES[model].weighs_candidates
 
 
-def test_lm_plane_s_version_is_the_estimator_s_fit_with_the_votes_left():
+def test_lm_plane_s_version_is_estimator_s_fit_with_votes_left():
     table, y = voted(60)
     pool = OneLabelPool(table, LearnerSettings(model="lmplane", **OPTIONS))
     answer(pool, y, 10)
@@ -168,7 +168,7 @@ def test_lm_plane_s_version_is_the_estimator_s_fit_with_the_votes_left():
     np.testing.assert_allclose(Trainer(pool).train().scores, told.decision_function(X), rtol=1e-5, atol=1e-6)
 
 
-def test_pl_knn_of_a_project_counts_the_candidates_of_a_row_alike():
+def test_pl_knn_of_project_counts_candidates_of_row_alike():
     """Its proof that no answer can change a decision is about such votes."""
     table, y = voted(60)
     pools = []
@@ -181,7 +181,7 @@ def test_pl_knn_of_a_project_counts_the_candidates_of_a_row_alike():
     assert pools[0][3] == pools[1][3]
 
 
-def test_a_version_is_the_estimator_with_the_votes_whatever_was_trained_before():
+def test_version_is_estimator_with_votes_whatever_was_trained_before():
     table, y = voted()
     pool, other = OneLabelPool(table, SETTINGS), OneLabelPool(table, SETTINGS)
     trainer = Trainer(pool)
@@ -206,7 +206,7 @@ def test_a_version_is_the_estimator_with_the_votes_whatever_was_trained_before()
     np.testing.assert_allclose(scores[pool.train], own, rtol=1e-5, atol=1e-5)
 
 
-def test_first_updates_weigh_as_the_estimator_s_update_does():
+def test_first_updates_weigh_as_estimator_s_update_does():
     table, y = voted()
     learner = ActiveLearner(table, SETTINGS)
     pool, trainer = learner.pool, Trainer(learner.pool)
@@ -224,7 +224,7 @@ def test_first_updates_weigh_as_the_estimator_s_update_does():
     np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
 
 
-def test_answers_narrow_the_votes_by_narrowing_the_candidates():
+def test_answers_narrow_votes_by_narrowing_candidates():
     frame = pd.DataFrame({"p": ["ant", "ant", "cat"], "q": ["ant", "bee", "cat"], "r": ["bee", "cat", "dog"]})
     frame = frame.assign(x=[1.0, 2.0, 3.0])
     table = LabelTable.from_frame(frame, Roles(annotators=("p", "q", "r"), numbers=("x",)))
@@ -238,7 +238,7 @@ def test_answers_narrow_the_votes_by_narrowing_the_candidates():
     pool.apply(Entry(2, "is", 0, "ann", ("bee",)))
     pool.apply(Entry(3, "none", 2, "ann"))
     assert prior() == [[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]]
-    # A class that nobody had voted for, named together with one that had votes: neither is ruled out.
+    # A class that no one had voted for, named together with one that had votes: neither is ruled out.
     pool.apply(Entry(4, "among", 2, "ann", ("ant", "dog")))
     assert prior()[2] == pytest.approx([2 / 3, 0, 0, 1 / 3])
     pool.apply(Entry(5, "withdraw", 2, "ann", target=4))
@@ -246,7 +246,7 @@ def test_answers_narrow_the_votes_by_narrowing_the_candidates():
     assert prior()[2] == pytest.approx([0, 0, 2 / 3, 1 / 3])
 
 
-def test_votes_of_merged_classes_add_up_and_reach_the_version():
+def test_votes_of_merged_classes_add_up_and_reach_version():
     table, y = voted()
     change = ClassChange(1, "merge", ("bee", "ant"))
     pool = OneLabelPool(table, SETTINGS, (change, ClassChange(2, "add", ("eel",))))

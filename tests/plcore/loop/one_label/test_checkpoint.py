@@ -63,7 +63,7 @@ class Table:
 
 
 def walk(rng, rows, classes, taken, seq):
-    """An entry, possible or not; withdrawals take back one that was taken in."""
+    """An entry, possible or not; withdrawals withdraw one that was taken in."""
     kind, who = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
     if kind == "withdraw":
         earlier = [one for one in taken if one.target is None]
@@ -130,7 +130,7 @@ def go_on(options, seed, at, more, changes=()):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 25))
 @settings(max_examples=8)
-def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more):
+def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more)
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -139,7 +139,7 @@ def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more
 @pytest.mark.parametrize("name", ["one after the other", "two answer", "whom to believe"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 20), n=st.integers(1, 4))
 @settings(max_examples=10)
-def test_so_it_is_where_classes_change_and_answers_are_set_aside(name, seed, at, more, n):
+def test_so_it_is_where_classes_change_and_answers_are_excluded(name, seed, at, more, n):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more, CHANGES[:n])
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -159,11 +159,11 @@ def test_so_it_is_where_versions_are_published(model, seed):
             learner.publish(version.scores, [version.point])
         live([whole, again, twice], np.random.default_rng(seed), [], whole.seq + 1, whole.seq + 5)
     late = ActiveLearner(whole.table, options, whole.graph, checkpoint=stored(twice.checkpoint()))
-    assert late.curve == ActiveLearner(whole.table, options, whole.graph).curve  # versions come anew
+    assert late.curve == ActiveLearner(whole.table, options, whole.graph).curve  # versions come again
     assert late.model_version == 0
 
 
-def test_a_checkpoint_does_not_follow_the_learner():
+def test_checkpoint_does_not_follow_learner():
     table, y = blobs(24, m=3, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=3))
     learner.apply(Entry(1, "is", 3, "ann", (table.classes[y[3]],)))

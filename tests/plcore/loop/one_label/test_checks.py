@@ -1,4 +1,4 @@
-"""What blind checks tell besides accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
+"""Results of blind checks in addition to accuracy: scores for shortlists, the rate of truths outside, rows at risk."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_checks_count_once_their_truth_is_known():
         second: -1,
     }
     assert rate_outside(learner.pool)[:2] == (1, 2)
-    # Whoever says which one it is instead has said the same: it is none of the candidates.
+    # Anyone who says which one it is instead has said the same: it is none of the candidates.
     other = learner.pool.names(learner.candidates_of(second))[0]
     answer(learner, second, "is", [other])
     assert rate_outside(learner.pool)[:2] == (1, 2)
 
 
-def test_an_answer_that_is_taken_back_does_not_count():
+def test_answer_that_is_withdrawn_does_not_count():
     learner, y = made()
     answer_checks(learner, y, 3)
     seq = learner.seq
@@ -61,7 +61,7 @@ def test_an_answer_that_is_taken_back_does_not_count():
     assert len(check_scores(learner.pool, learner.shares_of)) == 2
 
 
-def test_rows_that_the_strategy_chose_are_no_checks():
+def test_rows_that_strategy_chose_are_not_checks():
     learner, _ = made()
     row = next(row for row in learner.pool.train if learner.pool.sizes[row] >= 2)
     answer(learner, row, "none")
@@ -83,7 +83,7 @@ def test_scores_are_what_each_check_is_shown_with():
     assert check_scores(learner.pool, learner.shares_of) == pytest.approx(shown)
 
 
-def test_several_people_at_a_check_are_one_check_by_the_rule():
+def test_several_people_at_check_are_one_check_by_rule():
     settings = LearnerSettings(
         n_neighbors=5, control_share=0.3, overlap=3, fold="majority", checks_by_all=True, own_since=0
     )
@@ -92,7 +92,7 @@ def test_several_people_at_a_check_are_one_check_by_the_rule():
     wrong = next(k for k in np.flatnonzero(learner.candidates_of(row)) if k != y[row])
     answer(learner, row, "is", [learner.classes[y[row]]], "a")
     answer(learner, row, "is", [learner.classes[wrong]], "b")
-    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: nobody knows yet
+    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: no one knows yet
     answer(learner, row, "is", [learner.classes[y[row]]], "c")
     assert known_checks(learner.pool).truth.tolist() == [y[row]]
 
@@ -110,7 +110,7 @@ def test_shares_of_rows_that_train_are_without_their_own_vote(model):
         assert shares[learner.candidates_of(row)] == pytest.approx(question.probabilities)
 
 
-def test_shortlists_from_the_checks_of_a_project_hold_the_truth_of_its_other_rows():
+def test_shortlists_from_checks_of_project_hold_truth_of_its_other_rows():
     learner, y = made(LearnerSettings(n_neighbors=5, control_share=0.3), n=1200)
     answer_checks(learner, y, 200)
     threshold = conformal_threshold(check_scores(learner.pool, learner.shares_of), 0.1)
@@ -121,7 +121,7 @@ def test_shortlists_from_the_checks_of_a_project_hold_the_truth_of_its_other_row
     assert lists.sum() < sets.sum()
 
 
-def test_rows_at_risk_where_checks_show_that_truths_lie_outside():
+def test_rows_at_risk_if_checks_show_that_truths_lie_outside():
     learner, y = made()
     answer_checks(learner, y, FEWEST_CHECKS - 1, outside=4)
     assert learner.disambiguate().outside is None  # too few to tell
@@ -144,7 +144,7 @@ def test_without_truths_outside_no_row_is_at_risk():
     assert learner.disambiguate().outside is None
 
 
-def test_a_model_that_has_learnt_the_rows_own_candidates_tells_no_risk():
+def test_model_that_has_learned_rows_own_candidates_tells_no_risk():
     learner, y = made(LearnerSettings(model="perceptron-average", control_share=0.3))
     answer_checks(learner, y, 25, outside=5)
     assert learner.disambiguate().outside is None
@@ -163,7 +163,7 @@ def test_the_same_log_gives_the_same_scores():
 
 
 @pytest.mark.parametrize(("model", "weighs"), [("kernelridge", True), ("plknn", False), ("lmplane", False)])
-def test_the_kernel_ridge_weighs_the_candidates_of_the_row_itself(model, weighs):
+def test_kernel_ridge_weighs_candidates_of_row_itself(model, weighs):
     table, _ = blobs(60)
     settings = LearnerSettings(model=model)
     assert not weighs_own(ActiveLearner(table, settings).pool)
@@ -171,7 +171,7 @@ def test_the_kernel_ridge_weighs_the_candidates_of_the_row_itself(model, weighs)
     assert weighs_own(ActiveLearner(table, settings).pool) == weighs
 
 
-def test_what_changed_after_an_entry_does_not_count_until_then():
+def test_what_changed_after_entry_does_not_count_until_then():
     learner, y = made()
     answer_checks(learner, y, 4)
     assert len(known_checks(learner.pool, until=4).rows) == 4

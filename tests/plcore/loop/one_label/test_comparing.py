@@ -29,7 +29,7 @@ def checked_pool(n_checks: int, **settings):
     return pool, rows, y
 
 
-def test_training_rows_that_are_no_bad_items_are_held_out_in_turn():
+def test_training_rows_that_are_not_bad_items_are_held_out_in_turn():
     table, y = blobs(n=90, truth="all")
     pool = OneLabelPool(table, LearnerSettings())
     bad, answered = (int(row) for row in pool.train[pool.candidates[pool.train].sum(axis=1) >= 2][:2])
@@ -43,7 +43,7 @@ def test_training_rows_that_are_no_bad_items_are_held_out_in_turn():
     assert (truth == -1).all(), "hidden truth stays hidden"
 
 
-def test_answers_to_blind_checks_are_compared_with_and_never_learnt():
+def test_answers_to_blind_checks_are_compared_with_and_never_learned():
     pool, checked, y = checked_pool(FEWEST_CHECKS)
     rows, candidates, truth = compared_rows(pool)
     known = truth >= 0
@@ -62,7 +62,7 @@ def test_few_blind_checks_measure_nothing():
     assert (truth == -1).all()
 
 
-def test_a_check_that_is_withdrawn_or_no_good_does_not_count():
+def test_check_that_is_withdrawn_or_no_good_does_not_count():
     pool, checked, _ = checked_pool(FEWEST_CHECKS + 1)
     pool.apply(Entry(pool.seq + 1, "withdraw", checked[0], "ann", target=1))
     rows, _, truth = compared_rows(pool)
@@ -72,7 +72,7 @@ def test_a_check_that_is_withdrawn_or_no_good_does_not_count():
 
 
 def asked_for(monkeypatch, lines):
-    """What `Comparer` asks of `compare_learners`, which gives these lines."""
+    """Arguments of `Comparer` for `compare_learners`, which returns these lines."""
     asked = {}
 
     def compare_learners(X, candidates, learners=None, **more):
@@ -95,7 +95,7 @@ LINE = {
 }
 
 
-def test_neighbours_are_compared_with_the_settings_of_the_project():
+def test_neighbours_are_compared_with_settings_of_project():
     def kappa_of(**settings):
         pool, _, _ = checked_pool(FEWEST_CHECKS, **settings)
         return next(one.kappa for one in Comparer(pool).compare().figures if one.model == "plknn")
@@ -109,7 +109,7 @@ def test_neighbours_are_compared_with_the_settings_of_the_project():
     assert kappa_of(n_neighbors=2, weights="uniform") == wanted != kappa_of()
 
 
-def test_figures_are_plain_values_with_the_setting_under_the_name_of_projects(monkeypatch):
+def test_figures_are_plain_values_with_setting_under_name_of_projects(monkeypatch):
     lines = [
         LINE,
         LINE | {"learner": "m3pl", "parameters": {"C_max": 0.1}, "chosen": False, "accuracy": 0.9},
@@ -129,7 +129,7 @@ def test_figures_are_plain_values_with_the_setting_under_the_name_of_projects(mo
     assert np.isnan(asked["y_true"]).sum() == len(pool.train)
 
 
-def test_a_table_of_no_project_is_measured_by_its_true_labels(monkeypatch):
+def test_table_of_no_project_is_measured_by_its_true_labels(monkeypatch):
     asked = asked_for(monkeypatch, [LINE])
     table, y = blobs(n=40, truth="all")
     found = Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True).compare()
@@ -142,7 +142,7 @@ def test_a_table_of_no_project_is_measured_by_its_true_labels(monkeypatch):
     assert asked["y_true"] is None
 
 
-def test_weights_of_the_candidates_are_for_the_models_that_learn_by_them(monkeypatch):
+def test_weights_of_candidates_are_for_models_that_learn_by_them(monkeypatch):
     asked = asked_for(monkeypatch, [LINE])
     pool, checked, _ = checked_pool(FEWEST_CHECKS)
     Comparer(pool).compare()
@@ -178,7 +178,7 @@ def test_nothing_measured_is_nothing_chosen(monkeypatch):
     assert (found.best, found.checks) == (None, 0)
 
 
-def test_models_are_measured_really_and_the_progress_can_end_it():
+def test_models_are_measured_really_and_progress_can_end_it():
     told = []
 
     def tell(done, total, model):
@@ -196,7 +196,7 @@ def test_models_are_measured_really_and_the_progress_can_end_it():
     assert all("budget" in one.note for one in only_the_first.figures)
 
 
-def test_automatic_is_the_model_that_was_adopted():
+def test_automatic_is_model_that_was_adopted():
     settings = LearnerSettings(model=AUTOMATIC)
     assert (settings.model_in_force, settings.is_automatic, settings.is_trained) == ("plknn", True, False)
     adopted = settings.adopting("clpl", 10.0)
@@ -211,7 +211,7 @@ def test_automatic_is_the_model_that_was_adopted():
             LearnerSettings(**wrong)
 
 
-def test_a_learner_passes_over_a_change_of_the_model():
+def test_learner_passes_over_change_of_model():
     """Replay is live: the same questions after it, with it in the log or at its place in time."""
     table, y = blobs(n=60)
     live, again = ActiveLearner(table), ActiveLearner(table)

@@ -47,7 +47,7 @@ def learner_of(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_pieces_are_those_of_the_whole_and_stay_as_they_were(model):
+def test_pieces_match_the_whole_and_stay_as_they_were(model):
     learner, y = learner_of(model)
     whole = learner.disambiguate()
     taken, begun = learner.take_labels(), learner.take_labels()
@@ -91,7 +91,7 @@ def test_what_is_at_risk_is_taken_too():
     same(taken.of(slice(11, 200)), module._cut(whole, slice(11, 200)))
 
 
-def test_a_first_model_that_comes_meanwhile_is_not_in_them():
+def test_first_model_that_comes_meanwhile_is_not_in_them():
     table, _ = blobs(n=90, truth=0.3)
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
@@ -134,7 +134,7 @@ def scored(settings):
 
 
 @pytest.mark.parametrize("settings", [{"model": "automatic"}, {"model": "kernelridge"}])
-def test_scores_of_the_file_label_rows_until_a_model_uses_them(settings):
+def test_scores_of_file_label_rows_until_model_uses_them(settings):
     learner = scored(settings)
     found = learner.disambiguate()
     assert found.sources[:9].tolist() == ["given"] + ["file"] * 8
@@ -150,12 +150,12 @@ def test_scores_of_the_file_label_rows_until_a_model_uses_them(settings):
     assert "file" not in learner.disambiguate().sources
 
 
-def test_an_owner_who_chooses_plknn_gets_its_labels():
+def test_owner_who_chooses_plknn_gets_its_labels():
     assert "file" not in scored({"model": "plknn"}).disambiguate().sources
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_probabilities_sum_to_one_and_agree_with_the_labels(model):
+def test_probabilities_sum_to_one_and_agree_with_labels(model):
     learner, _ = learner_of(model)
     taken = learner.take_labels()
     found, whole = taken.probabilities()[:], taken.whole
@@ -170,6 +170,6 @@ def test_probabilities_sum_to_one_and_agree_with_the_labels(model):
     np.testing.assert_allclose(learner.take_labels().probabilities()[:].sum(axis=1), 1)
 
 
-def test_probabilities_are_the_scores_of_the_file_until_a_model_uses_them():
+def test_probabilities_are_scores_of_file_until_model_uses_them():
     learner = scored({"model": "automatic"})
     np.testing.assert_allclose(learner.take_labels().probabilities()[1:9], np.tile([0.2, 0.2, 0.6], (8, 1)))

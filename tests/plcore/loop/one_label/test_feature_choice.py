@@ -35,7 +35,7 @@ def answered_pool(answers: int, *, hard: bool = False, **settings: object) -> On
     return pool
 
 
-# What is compared
+# The compared values
 
 
 def test_answered_rows_are_those_that_answers_left_one_label_of() -> None:
@@ -78,7 +78,7 @@ def voted(pool: OneLabelPool[LabelTable], rows: IntArray, use: str) -> IntArray:
     return found
 
 
-def test_comparer_gives_plknn_the_neighbours_that_the_project_has() -> None:
+def test_comparer_gives_plknn_neighbours_that_project_has() -> None:
     pool = answered_pool(FEWEST_ANSWERED, hard=True)
     comparer = Comparer(pool)
     figures = comparer.compare().of("plknn")
@@ -111,7 +111,7 @@ def test_features_in_force_are_those_models_are_compared_on() -> None:
     assert widths[BOTH] >= widths[WORDS] > widths[MEANING]
 
 
-# What is chosen
+# The choice
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_keys_of_versions_and_neighbours_name_features_that_are_not_both() -> No
     assert LearnerSettings(features=MEANING).model_key != by_hand.model_key
 
 
-def test_compare_measures_features_by_the_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compare_measures_features_by_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def compare_learners(

@@ -38,7 +38,7 @@ def share_right(learner, y):
     return (learner.disambiguate().labels == y)[open_rows].mean()
 
 
-def test_good_scores_give_the_labels():
+def test_good_scores_give_labels():
     learner, y = learnt(5.0)
     file = weigh_file(learner.pool, learner._model)
     assert file.rule is ScoreRule.POOL
@@ -49,7 +49,7 @@ def test_good_scores_give_the_labels():
     assert (model == y).mean() < alone - 0.02
 
 
-def test_probabilities_follow_the_pool():
+def test_probabilities_follow_pool():
     learner, _ = learnt(5.0)
     found = learner.disambiguate()
     several = np.flatnonzero(learner.pool.sizes > 1)
@@ -57,7 +57,7 @@ def test_probabilities_follow_the_pool():
     np.testing.assert_array_equal(probabilities.argmax(axis=1), found.labels[several])
 
 
-def test_noise_leaves_the_labels_of_the_model():
+def test_noise_leaves_labels_of_model():
     learner, _ = learnt(0.0, noise=0.3)
     assert weigh_file(learner.pool, learner._model).rule is ScoreRule.ROUNDS
     model = learner._model.shares(np.arange(150)).argmax(axis=1)
@@ -84,7 +84,7 @@ def test_models_that_do_not_learn_from_scores_are_left_alone():
     assert weigh_file(learner.pool, learner._model) is None
 
 
-def test_rows_that_people_weigh_are_left_to_the_rounds(monkeypatch):
+def test_rows_that_people_weigh_are_left_to_rounds(monkeypatch):
     """Several people have answered a row: their shares stood in the place of the file's when it was trained."""
     learner, _ = learnt(5.0)
     pool, model = learner.pool, learner._model

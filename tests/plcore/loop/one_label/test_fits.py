@@ -13,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from plcore import LearnerSettings, PLKernelRidge
 from plcore.arrays.types import FeatureBlock
 from plcore.evaluation import contaminate
+from plcore.kernel import choice
 from plcore.kernel.soft_labels import softmax_inside
 from plcore.kernels import margins
 from plcore.kernels.scores import softmax_rows
@@ -44,7 +45,7 @@ def world():
     return table, y, OneLabelPool(table, SETTINGS)
 
 
-def test_it_is_the_estimator_with_the_settings_chosen_from_the_sets_as_imported(world):
+def test_it_is_estimator_with_settings_chosen_from_sets_as_imported(world):
     _, y, pool = world
     trainer = Trainer(pool)
     trainer.train()
@@ -57,7 +58,7 @@ def test_it_is_the_estimator_with_the_settings_chosen_from_the_sets_as_imported(
     np.testing.assert_allclose(
         scores[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-5, atol=1e-5
     )
-    # Of training rows: what the next round would make of them, inside of their candidates.
+    # For training rows: what the next round would make of them, inside of their candidates.
     prior, labels = prior_labels(pool.candidates[pool.train]), plain.label_distributions_
     rounds = plain.rounds_
     further = softmax_inside(rounds.ridge.left_out_scores(labels), 0.05, prior)
@@ -69,7 +70,7 @@ def test_it_is_the_estimator_with_the_settings_chosen_from_the_sets_as_imported(
 
 
 @pytest.mark.parametrize("truth_role", ["hidden", "given"])
-def test_a_version_is_the_same_whatever_was_trained_before(truth_role):
+def test_version_is_the_same_whatever_was_trained_before(truth_role):
     table, y = blobs(n=120, truth=0.5)
     settings = LearnerSettings(
         model="kernelridge", control_share=0.1, truth_role=truth_role, strategy="margin", seed=3
@@ -91,7 +92,7 @@ def test_a_version_is_the_same_whatever_was_trained_before(truth_role):
     assert one.point == again.point
 
 
-def test_a_bad_item_teaches_nothing(world):
+def test_bad_item_teaches_nothing(world):
     _, y, pool = world
     trainer = Trainer(pool)
     before = trainer.train().scores
@@ -109,6 +110,20 @@ def test_a_bad_item_teaches_nothing(world):
     assert np.isfinite(after[bad]).all()
 
 
+def test_the_temperature_that_was_chosen_stays_when_an_item_is_bad(world, monkeypatch):
+    _, y, pool = world
+    monkeypatch.setattr(choice, "uneven", lambda sets: True)
+    monkeypatch.setattr(choice._Setting, "agreement", lambda setting, among_all: np.ones(len(pool.train)))
+    trainer = Trainer(pool)
+    for _ in range(2):
+        scores = trainer.train().scores[pool.held]
+        model = trainer._fits._estimator
+        assert model.temperature_ == 0.15
+        X = standardized_features(pool)[pool.held]
+        np.testing.assert_allclose(scores, model.decision_function(X) / 0.15, rtol=1e-4, atol=1e-4)
+        answered(pool, y, 3, "bad", start=pool.seq + 1)
+
+
 def test_only_the_first_version_chooses_and_computes_kernels(world, monkeypatch):
     _, y, pool = world
     trainer = Trainer(pool)
@@ -122,7 +137,7 @@ def test_only_the_first_version_chooses_and_computes_kernels(world, monkeypatch)
         trainer.train()
 
 
-def test_answers_of_one_class_do_not_move_the_masses():
+def test_answers_of_one_class_do_not_move_masses():
     """Masses are those of the sets as imported: a strategy that asks for one class tells nothing of its size."""
     table, y = blobs(n=150, truth="none")
     pool = OneLabelPool(table, SETTINGS)
@@ -153,7 +168,7 @@ def test_it_can_be_ended_and_begun_again(world):
     np.testing.assert_array_equal(trainer.train().scores, Trainer(pool).train().scores)
 
 
-def test_a_class_of_no_row_is_never_predicted_of_held_out_rows():
+def test_class_of_no_row_is_never_predicted_of_held_out_rows():
     table, _ = blobs(n=90, truth="none")
     wide = FakeTable(table.X, np.hstack([table.candidates, np.zeros((90, 1), dtype=bool)]))
     pool = OneLabelPool(wide, SETTINGS)
@@ -163,7 +178,7 @@ def test_a_class_of_no_row_is_never_predicted_of_held_out_rows():
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_no_row_of_a_forest_confirms_its_own_guess(classes):
+def test_no_row_of_forest_confirms_its_own_guess(classes):
     table, y = blobs(n=120, truth=0.5)
     table = FakeTable(table.X, contaminate(y % classes, "size", p=0.6, r=1, random_state=0))
     pool = OneLabelPool(table, replace(SETTINGS, model="forest"))
@@ -191,7 +206,7 @@ def test_forest_learns_from_sources_as_in_comparisons():
     np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_[trains] + 0.01 / 6, atol=1e-6)
 
 
-def test_the_entry_says_what_the_trainer_goes_by():
+def test_entry_names_evidence_of_trainer():
     for entry in MODEL_ENTRIES.values():
         assert entry.relabels == hasattr(entry.estimator, "relabel")
         assert entry.uses_sources == has_fit_parameter(entry.estimator, "groups")
@@ -238,7 +253,7 @@ def follow(learner, version, effects=True):
     return update
 
 
-def test_shares_are_those_of_the_estimator_s_update(world_of_first_update):
+def test_shares_match_estimator_s_update(world_of_first_update):
     learner, version, estimator, y = world_of_first_update
     pool = learner.pool
     rows = answer(learner, y, 7)
@@ -259,7 +274,7 @@ def test_shares_are_those_of_the_estimator_s_update(world_of_first_update):
     assert np.corrcoef(effects, u[pool.place[open_rows]])[0, 1] > 0.5
 
 
-def test_held_out_rows_curve_and_version_stay_those_of_the_version(world_of_first_update):
+def test_held_out_rows_curve_and_version_stay_those_of_version(world_of_first_update):
     learner, version, _, y = world_of_first_update
     pool = learner.pool
     controls = np.flatnonzero(pool.control_rows)
@@ -301,7 +316,7 @@ def test_it_follows_from_version_and_candidates_alone(world_of_first_update):
     np.testing.assert_array_equal(follow(learner, version).scores, none.scores)
 
 
-def test_a_bad_item_waits_for_the_next_version(world_of_first_update):
+def test_bad_item_waits_for_next_version(world_of_first_update):
     learner, version, _, _ = world_of_first_update
     before = follow(learner, version).scores
     row = int(learner.ranking()[0][0])
@@ -310,7 +325,7 @@ def test_a_bad_item_waits_for_the_next_version(world_of_first_update):
     assert (learner.label_distributions[row] == 0).all()
 
 
-def test_the_next_version_takes_its_place(world_of_first_update):
+def test_next_version_takes_its_place(world_of_first_update):
     learner, version, _, y = world_of_first_update
     answer(learner, y, 8)
     follow(learner, version)
@@ -325,7 +340,7 @@ def test_the_next_version_takes_its_place(world_of_first_update):
     assert np.abs(learner.label_distributions[rows] - shares).sum(axis=1).max() < 0.05
 
 
-def test_without_effects_questions_go_by_how_unsure_the_rows_are(world_of_first_update):
+def test_without_effects_questions_use_how_unsure_rows_are(world_of_first_update):
     learner, version, _, y = world_of_first_update
     answer(learner, y, 4)
     follow(learner, version, effects=False)
@@ -333,7 +348,7 @@ def test_without_effects_questions_go_by_how_unsure_the_rows_are(world_of_first_
     np.testing.assert_allclose(scores, 1 - margins(learner.label_distributions[rows]), atol=1e-9)
 
 
-def test_the_state_survives_a_file(world_of_first_update, tmp_path):
+def test_state_survives_file(world_of_first_update, tmp_path):
     learner, version, _, y = world_of_first_update
     np.savez(tmp_path / "a.npz", **version.footing.shared())
     np.savez(tmp_path / "b.npz", **version.footing.state())
@@ -377,7 +392,7 @@ def test_what_cannot_follow_is_refused(world_of_first_update):
         ("plsvc", ScoredModel),
     ],
 )
-def test_the_settings_say_which(model, kind):
+def test_settings_say_which(model, kind):
     pool = ActiveLearner(blobs(30)[0], LearnerSettings(model=model, n_neighbors=3)).pool
     made = make_model(pool, RowChooser(pool, None, lambda: made))
     assert type(made) is kind
@@ -387,7 +402,7 @@ def test_the_settings_say_which(model, kind):
 
 
 def told(learner, n=25):
-    """What it asks and says while its first choices are answered."""
+    """Requests and reports while its first choices are answered."""
     said = []
     for seq in range(1, n + 1):
         question = learner.next_question("ann")
@@ -398,7 +413,7 @@ def told(learner, n=25):
 
 @pytest.mark.parametrize("truth", ["all", "none"])
 @pytest.mark.parametrize("strategy", ["apl", "mp", "act"])
-def test_a_kept_graph_changes_nothing(strategy, truth):
+def test_kept_graph_changes_nothing(strategy, truth):
     table, _ = blobs(truth=truth)
     settings = LearnerSettings(n_neighbors=5, strategy=strategy)
     first = ActiveLearner(table, settings)
@@ -412,7 +427,7 @@ def test_a_kept_graph_changes_nothing(strategy, truth):
         np.testing.assert_array_equal(getattr(second.graph, name), getattr(kept, name))
 
 
-def test_a_graph_of_another_table_is_refused():
+def test_graph_of_another_table_is_refused():
     table, _ = blobs(n=60)
     other, _ = blobs(n=90)
     graph = ActiveLearner(table).graph
@@ -420,7 +435,7 @@ def test_a_graph_of_another_table_is_refused():
         ValueError, match="graph must have the neighbours of 60 training and 30 test rows, 10 for"
     ):
         ActiveLearner(other, graph=graph)
-    with pytest.raises(ValueError, match="Fix: find it anew"):
+    with pytest.raises(ValueError, match="Fix: find it again"):
         ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)
 
 
@@ -460,7 +475,7 @@ def test_standardized_features_give_each_block_the_same_total_variance() -> None
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_a_block_alone_keeps_the_proportions_of_its_columns(form: Any) -> None:
+def test_block_alone_keeps_proportions_of_its_columns(form: Any) -> None:
     X = np.random.default_rng(1).normal(size=(80, 6)) * [1, 2, 3, 4, 5, 0]
     pool, own = with_blocks(form(X), FeatureBlock(slice(0, 6)))
     found = standardized_features(pool)[pool.train]

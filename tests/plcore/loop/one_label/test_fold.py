@@ -1,4 +1,4 @@
-"""What sequences of entries make of the candidates of a row, and what is refused."""
+"""Folds of entry sequences into the candidates of a row, and refusals."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_candidates_after(steps, left):
         ([("is", 0, "b"), ("withdraw", 0, 1)], None),
     ],
 )
-def test_the_answer_that_counts(steps, kind):
+def test_answer_that_counts(steps, kind):
     answer = told(*steps).answer_of(0)
     assert (answer.kind if answer else None) == kind
     assert told(*steps).state(0).answer == answer

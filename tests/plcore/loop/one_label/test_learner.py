@@ -17,7 +17,7 @@ def answer(learner, seq, row, label, annotator="ann"):
     learner.apply(Entry(seq, "is", row, annotator, (learner.classes[label],)))
 
 
-def test_test_rows_are_a_seeded_share_of_the_known_truth():
+def test_test_rows_are_seeded_share_of_known_truth():
     table, _ = blobs(120, truth=0.5)
     labelled = np.flatnonzero(table.truth >= 0)
     learner = ActiveLearner(table, SETTINGS)
@@ -34,7 +34,7 @@ def test_test_rows_are_a_seeded_share_of_the_known_truth():
     one = ActiveLearner(
         FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
     )
-    assert one.test_rows.sum() == 1  # somebody is left to learn from
+    assert one.test_rows.sum() == 1  # someone is left to learn from
 
 
 def test_features_are_fitted_on_training_rows_only():
@@ -43,7 +43,7 @@ def test_features_are_fitted_on_training_rows_only():
     np.testing.assert_array_equal(table.made[-1].fitted_rows, np.flatnonzero(~learner.test_rows))
 
 
-def test_the_model_is_the_estimator():
+def test_model_is_estimator():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     train, test = np.flatnonzero(~learner.test_rows), np.flatnonzero(learner.test_rows)
@@ -127,7 +127,7 @@ def test_given_truth_trains():
         given.apply(Entry(1, "bad", held, "ann"))
 
 
-def test_weights_are_those_of_the_settings():
+def test_weights_match_settings():
     table, y = blobs()
     linear, uniform = (
         ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
@@ -145,7 +145,7 @@ def test_weights_are_those_of_the_settings():
     assert uniform.next_question("ann").score == ranker.scores_.max()
 
 
-def test_a_held_out_row_without_votes_is_predicted_wrong():
+def test_held_out_row_without_votes_is_predicted_wrong():
     sets = [[1, 1], [1, 0], [0, 1], [0, 1]]
     table = FakeTable([[0.0], [0.1], [5.0], [6.0]], sets, np.array([0, -1, -1, -1]))
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=1, test_share=0.9))
@@ -272,7 +272,7 @@ def test_disambiguate_names_its_sources():
     assert (result.sources == "oracle").sum() >= 18
 
 
-def test_what_an_entry_would_do():
+def test_effect_of_entry():
     table, _ = blobs()
     learner, other = ActiveLearner(table, SETTINGS), ActiveLearner(table, SETTINGS)
     row = learner.next_question("ann").row
@@ -295,7 +295,7 @@ def test_what_an_entry_would_do():
         learner.candidates_after(entries[0])
 
 
-def test_whether_a_row_may_be_asked():
+def test_whether_row_may_be_asked():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     for row in range(90):
@@ -345,7 +345,7 @@ def test_wrong_settings_are_refused(options, message):
         LearnerSettings(**options)
 
 
-# What an ActiveLearner asks, whom, and when it leaves a row alone.
+# Questions of an ActiveLearner, by person, and rows it leaves alone.
 
 
 def test_no_question_about_rows_that_are_done():
@@ -393,7 +393,7 @@ def test_excluded_rows_and_unsure_rows():
     assert len(learner.curve) == 1
 
 
-def test_a_skipped_row_comes_back_after_twenty_entries():
+def test_skipped_row_comes_back_after_twenty_entries():
     table, y = blobs(120, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy="mw"))
     skipped = learner.next_question("ann").row
@@ -479,7 +479,7 @@ def test_questions_about_other_rows_are_refused():
             call(90)
 
 
-def test_a_row_narrowed_to_several_rests_like_a_skipped_one():
+def test_row_narrowed_to_several_rests_like_skipped_one():
     table, y = blobs(60, q=0.9)
     learner = ActiveLearner(table, SETTINGS)
     first = learner.next_question("ann")
@@ -493,7 +493,7 @@ def test_a_row_narrowed_to_several_rests_like_a_skipped_one():
     assert learner.next_question("bob") is not None
 
 
-def test_blind_checks_come_in_their_order_those_that_somebody_knows_of_last():
+def test_blind_checks_come_in_their_order_those_that_someone_knows_of_last():
     table, _ = blobs(60)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, control_share=0.4, test_share=0.2))
     pool, rng, late = learner.pool, np.random.default_rng(0), {int(learner.pool.control_left()[2])}

@@ -38,7 +38,7 @@ TRAINED = sorted(name for name, one in MODEL_ENTRIES.items() if one.upkeep is Up
 
 
 @pytest.mark.parametrize("model", TRAINED)
-def test_a_version_follows_from_table_settings_and_log_alone(model):
+def test_version_follows_from_table_settings_and_log_alone(model):
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     pool, again = OneLabelPool(table, settings), OneLabelPool(table, settings)
@@ -57,7 +57,7 @@ def test_a_version_follows_from_table_settings_and_log_alone(model):
     assert later.point.accuracy >= 0.75
 
 
-def test_the_running_model_answers_until_the_next_version_is_published():
+def test_running_model_answers_until_next_version_is_published():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
@@ -91,7 +91,7 @@ def test_the_running_model_answers_until_the_next_version_is_published():
         ActiveLearner(table).publish(first.scores, [first.point])
 
 
-def test_a_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
+def test_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="clpl", strategy="margin")
     live, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
@@ -115,7 +115,7 @@ def test_a_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
     np.testing.assert_array_equal(rebuilt.disambiguate().labels, live.disambiguate().labels)
 
 
-def test_the_trained_label_lies_inside_the_candidates():
+def test_trained_label_is_inside_candidates():
     table, y = blobs(n=120, truth="none")
     settings = LearnerSettings(model="lmplane", strategy="random")
     learner = ActiveLearner(table, settings)
@@ -127,7 +127,7 @@ def test_the_trained_label_lies_inside_the_candidates():
     assert (result.labels == y).mean() > 0.85
 
 
-def test_margin_asks_where_the_best_two_are_nearest():
+def test_margin_asks_if_best_two_are_nearest():
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
@@ -153,7 +153,7 @@ def test_margin_with_neighbours_follows_each_answer():
     assert rebuilt.next_question("ann") == live.next_question("ann")
 
 
-def test_effect_questions_may_serve_a_trained_model():
+def test_effect_questions_may_serve_trained_model():
     table, _ = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="apl", n_neighbors=5)
     assert ActiveLearner(table, settings).next_question("ann").row == (
@@ -171,7 +171,7 @@ def test_softmax_inside_stays_inside():
     assert shares[3].tolist() == [0, 0, 0]
 
 
-def test_margins_without_shares_are_those_of_the_shares():
+def test_margins_without_shares_match_shares():
     random = np.random.default_rng(0)
     scores, sets = random.normal(size=(500, 6)) * 3, random.random((500, 6)) < 0.5
     scores[random.random(scores.shape) < 0.2] = -np.inf  # classes that the model has never met
@@ -233,13 +233,13 @@ def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
     assert softmax_margins(scores, alone, rows).tolist() == [1.0] * len(rows)
     assert not softmax_inside(scores, none).any()
     assert not softmax_margins(scores, none, rows).any()
-    # What is no candidate does not count.
+    # Labels outside the candidates do not count.
     assert softmax_margins(scores[:1], np.array([[False, True, True]]), rows[:1])[0] == pytest.approx(
         np.tanh(0.5), abs=1e-12
     )
 
 
-def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_path):
+def test_no_kernel_of_margins_is_compiled_for_version_read_from_its_file(tmp_path):
     table, _ = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner, version = ActiveLearner(table, settings), Trainer(OneLabelPool(table, settings)).train()
@@ -254,7 +254,7 @@ def test_no_kernel_of_margins_is_compiled_for_a_version_read_from_its_file(tmp_p
 # Blind checks
 
 
-def test_control_rows_are_a_seeded_uniform_share_and_never_train():
+def test_control_rows_are_seeded_uniform_share_and_never_train():
     table, _ = blobs(n=400, truth="none")
     drawn = [
         OneLabelPool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)
@@ -262,7 +262,7 @@ def test_control_rows_are_a_seeded_uniform_share_and_never_train():
     assert all(rows.sum() == 40 for rows in drawn)
     frequency = np.mean(drawn, axis=0)
     assert abs(frequency.mean() - 0.1) < 1e-12
-    assert frequency.max() < 0.2  # 200 draws with probability .1: five standard deviations
+    assert frequency.max() < 0.2  # 200 draws with probability 0.1: five standard deviations
     table, y = blobs(n=150, truth="none")
     learner, _ = run(table, y, n=200, control_share=0.2, n_neighbors=5)
     pool = learner.pool
@@ -277,7 +277,7 @@ def test_control_rows_are_a_seeded_uniform_share_and_never_train():
     np.testing.assert_array_equal(after[~pool.control_rows], before[~pool.control_rows])
 
 
-def test_control_questions_come_with_the_known_probability_and_look_like_the_others():
+def test_control_questions_come_with_known_probability_and_look_like_the_others():
     table, y = blobs(n=900, m=4, truth="none", q=0.6)
     learner, log = run(table, y, n=400, control_share=0.15, n_neighbors=5)
     share = np.mean([learner.pool.control_rows[entry.row] for entry in log])
@@ -297,7 +297,7 @@ def test_control_questions_come_with_the_known_probability_and_look_like_the_oth
     assert sum(blind.probabilities) == pytest.approx(1)
 
 
-def test_control_counts_are_the_models_hits_on_answered_control_rows():
+def test_control_counts_are_models_hits_on_answered_control_rows():
     table, y = blobs(n=300, truth="none", q=0.3)
     learner, _ = run(table, y, n=120, control_share=0.2, n_neighbors=5)
     pool, said = learner.pool, learner._model.said
@@ -355,7 +355,7 @@ def same_state(one, other):
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_an_online_model_takes_each_answer_at_once(model):
+def test_online_model_takes_each_answer_at_once(model):
     table, y = blobs(n=200, truth="all")
     settings = {"model": model, "strategy": "margin"}
     live, log = run(table, y, n=40, **settings)
@@ -380,7 +380,7 @@ def test_an_online_model_takes_each_answer_at_once(model):
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_undo_and_correction_leave_what_the_standing_answers_alone_would_give(model):
+def test_undo_and_correction_leave_what_standing_answers_alone_would_give(model):
     table, y = blobs(n=200, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     learner, log = run(table, y, n=12, model=model, strategy="margin")
@@ -408,7 +408,7 @@ def test_undo_and_correction_leave_what_the_standing_answers_alone_would_give(mo
     np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
 
 
-def test_every_row_bad_is_a_state_like_any_other():
+def test_every_row_bad_is_state_like_any_other():
     table, _ = blobs(n=12, truth="none")
     learner = ActiveLearner(table, LearnerSettings(model="perceptron-max", strategy="margin"))
     for row in range(12):
@@ -418,13 +418,13 @@ def test_every_row_bad_is_a_state_like_any_other():
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_the_same_answer_twice_and_a_detour_leave_no_trace(model):
+def test_the_same_answer_twice_and_detour_leave_no_trace(model):
     table, y = blobs(n=200, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     learner, log = run(table, y, n=8, model=model, strategy="margin")
     first, other = log[2], log[5]
     late = [
-        Entry(9, "is", first.row, "bob", first.labels),  # again, by somebody else
+        Entry(9, "is", first.row, "bob", first.labels),  # again, by someone else
         Entry(10, "withdraw", other.row, "ann", (), other.seq),
         Entry(11, "withdraw", first.row, "ann", (), first.seq),  # now bob's is the one that counts
     ]
@@ -440,7 +440,7 @@ def test_the_same_answer_twice_and_a_detour_leave_no_trace(model):
     np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
 
 
-def test_a_control_answer_moves_the_version_and_nothing_else():
+def test_control_answer_moves_version_and_nothing_else():
     table, y = blobs(n=200, truth="none", q=0.6)
     learner = ActiveLearner(table, LearnerSettings(control_share=0.2, n_neighbors=5))
     row = int(learner.pool.control_left()[0])
@@ -452,7 +452,7 @@ def test_a_control_answer_moves_the_version_and_nothing_else():
 
 
 @pytest.mark.parametrize("model", ["plknn", "plsvc", *ONLINE_NAMES])
-def test_what_is_answered_of_control_rows_never_reaches_the_model(model):
+def test_answer_that_is_given_of_control_rows_never_reaches_model(model):
     """Also not by the answers after them, which make an online model replay its rounds."""
     table, y = blobs(n=150, truth="none", q=0.6)
     strategy = "margin" if model == "plsvc" else "apl"
@@ -531,7 +531,7 @@ def test_control_rows_are_never_exact_and_bad_rows_never_train():
     assert not np.allclose(before, after)
 
 
-def test_the_key_of_a_model_names_what_was_drawn():
+def test_key_of_model_names_what_was_drawn():
     base = LearnerSettings(model="plsvc")
     others = [
         LearnerSettings(model="plsvc", **{name: value})
@@ -544,7 +544,7 @@ def test_the_key_of_a_model_names_what_was_drawn():
 
 
 @pytest.mark.parametrize("model", ["plknn", "perceptron-average", "kernelridge"])
-def test_shares_of_many_rows_are_those_of_their_questions(model: str) -> None:
+def test_shares_of_many_rows_match_their_questions(model: str) -> None:
     table, y = blobs()
     learner, _ = run(table, y, n=8, model=model, control_share=0.2)
     rows = np.flatnonzero(learner.pool.asked.waiting() & ~learner.test_rows)

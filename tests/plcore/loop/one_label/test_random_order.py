@@ -76,7 +76,7 @@ def test_the_same_project_gives_the_same_line_and_is_left_as_it_was() -> None:
     assert runs.pool.seq == before[1]
 
 
-def test_now_is_what_the_learner_measures_and_the_start_too() -> None:
+def test_now_is_what_learner_measures_and_start_too() -> None:
     runs, y, table = project(SETTINGS, 40)
     learner = ActiveLearner(table, SETTINGS)
     start = learner.curve[-1].accuracy
@@ -100,7 +100,7 @@ def test_blind_checks_answer_and_measure_in_turns() -> None:
     assert found == runs.measure()
 
 
-def test_no_run_learns_a_check_that_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run_learns_check_that_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does any run have more rows to learn from than the project has."""
     settings = dataclasses.replace(SETTINGS, control_share=0.3, test_share=0.0)
     runs, _, _ = project(settings, 150, n=400, truth="none")
@@ -122,7 +122,7 @@ def test_no_run_learns_a_check_that_it_is_measured_on(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl"])
-def test_an_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str) -> None:
+def test_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str) -> None:
     table, _ = blobs(240, q=0.5)
     runs = RandomOrderRuns(table, dataclasses.replace(SETTINGS, model=model))
     pool = runs.pool
@@ -142,7 +142,7 @@ def test_an_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: s
     assert runs.measure().given == 2
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_part_is_reported() -> None:
     with pytest.raises(CannotEstimateError, match="first answers"):
         project(SETTINGS, 0)[0].measure()
     no_truth = dataclasses.replace(SETTINGS, test_share=0.0)
@@ -160,7 +160,7 @@ def test_what_is_missing_is_said() -> None:
         project(several, 10)[0].how()
 
 
-def test_truth_that_was_given_is_no_truth_to_replay() -> None:
+def test_truth_that_was_given_is_not_truth_to_replay() -> None:
     given = dataclasses.replace(SETTINGS, truth_role="given")
     runs, _, _ = project(given, 5, truth=0.5)
     with pytest.raises(CannotEstimateError, match="no blind checks"):
@@ -168,7 +168,7 @@ def test_truth_that_was_given_is_no_truth_to_replay() -> None:
 
 
 @pytest.mark.parametrize(("over_after", "orders"), [(0, FEWEST_ORDERS), (4, 4), (99, ORDERS)])
-def test_no_order_begins_after_the_budget_but_the_fewest(
+def test_no_order_begins_after_budget_but_fewest(
     over_after: int, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, _, _ = project(SETTINGS, 40)
@@ -184,7 +184,7 @@ def test_no_order_begins_after_the_budget_but_the_fewest(
     assert runs.measure(budget=1e9).orders == orders
 
 
-def test_a_model_that_takes_too_long_is_given_up() -> None:
+def test_model_that_takes_too_long_is_given_up() -> None:
     runs, _, _ = project(SETTINGS, 40)
     with pytest.raises(CannotEstimateError, match="too long"):
         runs.measure(budget=1e-9)
@@ -200,7 +200,7 @@ def test_a_model_that_takes_too_long_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("model", ["plknn", "pegasos-max", "kernelridge", "clpl"])
-def test_a_run_that_begins_anew_is_a_new_run(model: str) -> None:
+def test_run_that_begins_again_is_new_run(model: str) -> None:
     settings = LearnerSettings(n_neighbors=5, model=model, strategy="random")
     table, y = blobs(120, q=0.6)
 
@@ -223,7 +223,7 @@ def test_a_run_that_begins_anew_is_a_new_run(model: str) -> None:
     assert np.array_equal(run_through(run, range(0)), start)
 
 
-def test_a_trained_run_says_what_a_trainer_does() -> None:
+def test_trained_run_says_what_trainer_does() -> None:
     settings = LearnerSettings(model="clpl", strategy="random")
     table, y = blobs(120, q=0.6)
     run, pool = make_run(table, settings), OneLabelPool(table, settings)
@@ -234,7 +234,7 @@ def test_a_trained_run_says_what_a_trainer_does() -> None:
     assert np.array_equal(run.said(lambda *_: None), said)
 
 
-# The points of a curve are the same from columns, None where they were None, and in the order in which they came.
+# The points of a curve are the same from columns, None if they were None, and in the order in which they came.
 
 
 SHARES = st.one_of(st.none(), st.floats(0, 1))
@@ -256,7 +256,7 @@ POINTS = st.lists(
 
 
 @given(POINTS, POINTS)
-def test_columns_give_back_the_points(early, late):
+def test_columns_give_back_points(early, late):
     curve = LearnerCurve(early[0])
     for point in early[1:]:
         curve.append(point)
@@ -271,13 +271,13 @@ def test_columns_give_back_the_points(early, late):
     assert LearnerCurve.from_arrays(again.start_alone()).points() == early[:1]
 
 
-def test_points_are_a_new_list_each_time():
+def test_points_are_new_list_each_time():
     curve = LearnerCurve(CurvePoint(0, 0, None, 0.0, 3, 0))
     curve.points().clear()
     assert len(curve.points()) == 1
 
 
-def test_a_curve_of_versions_keeps_its_start():
+def test_curve_of_versions_keeps_its_start():
     start, version = CurvePoint(0, 0, None, 0.0, 3, 0), CurvePoint(9, 9, 0.5, 0.5, 1, 9)
     curve = LearnerCurve(start, [version])
     assert curve.points() == [version]

@@ -96,7 +96,7 @@ def test_replay_equals_live(seed, strategy, role, k):
 
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
-def test_candidates_are_the_fold_of_the_log(seed, m):
+def test_candidates_are_fold_of_log(seed, m):
     table, _ = blobs(8, m=m, seed=seed, truth="none")
     learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
     expected = plain_fold(table.candidates, table.classes, log)
@@ -104,7 +104,7 @@ def test_candidates_are_the_fold_of_the_log(seed, m):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 7))
-def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
+def test_learner_equals_one_whose_table_already_says_so(seed, k):
     """Law 4: however the candidates came about, model and scores are those of a fresh start on them."""
     options = LearnerSettings(n_neighbors=k)
     table, _ = blobs(24, m=3, seed=seed, truth="none")
@@ -131,7 +131,7 @@ def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
 
 
 @given(st.integers(0, 10**6))
-def test_withdrawing_everything_is_the_start(seed):
+def test_withdrawing_everything_is_start(seed):
     table, _ = blobs(24, m=3, seed=seed, truth=0.6)
     options = LearnerSettings(n_neighbors=4)
     learner, _ = lived(table, options, seed, 30)
@@ -156,7 +156,7 @@ def test_withdrawing_everything_is_the_start(seed):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_asking_beats_the_start(strategy):
+def test_asking_beats_start(strategy):
     table, y = blobs(150, m=5, seed=3, q=0.6)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=strategy))
     start = learner.progress()
@@ -169,7 +169,7 @@ def test_asking_beats_the_start(strategy):
     assert end.candidates_left < start.candidates_left
 
 
-# Counts kept by the row that changes are those that one gets by counting all rows anew, after any entries.
+# Counts kept by the row that changes are those that one gets by counting all rows again, after any entries.
 
 
 OPTIONS = {
@@ -201,7 +201,7 @@ def kept(pool):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
 @settings(max_examples=12)
-def test_after_any_entries_they_are_what_counting_anew_gives(name, seed, truth):
+def test_after_any_entries_they_match_counting_again(name, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, **OPTIONS[name]))
     rng, taken = np.random.default_rng(seed), []
@@ -214,7 +214,7 @@ def test_after_any_entries_they_are_what_counting_anew_gives(name, seed, truth):
     assert len(taken) > 5  # of a walk that says something
 
 
-def test_a_test_row_counts_as_answered_and_never_as_open():
+def test_test_row_counts_as_answered_and_never_as_open():
     counts = RowCounts(np.array([True, True]), np.array([1]), np.array([True, False]))
     assert (counts.open, counts.waiting) == (1, 1)
     counts.note(None, True, RowStanding(False, True, True, True), RowStanding(True, False, False, False))
@@ -222,11 +222,11 @@ def test_a_test_row_counts_as_answered_and_never_as_open():
     assert counts.fresh.tolist() == [True]
 
 
-# What a model is right about of the held-out rows, kept by the rows that change, is what a new count gives.
+# Counts kept by changed rows equal a recount of the held-out rows.
 
 
 @given(st.data())
-def test_any_changes_come_to_a_new_count(data):
+def test_any_changes_come_to_new_count(data):
     n, m = data.draw(st.integers(1, 8)), 3
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     test, ambiguous = rng.random((2, n)) < 0.5
@@ -256,7 +256,7 @@ def test_any_changes_come_to_a_new_count(data):
 @pytest.mark.parametrize("model", ["plknn", "perceptron-average"])
 @given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
 @settings(max_examples=15)
-def test_after_any_entries_it_is_what_the_pool_says_anew(model, seed, truth):
+def test_after_any_entries_it_is_what_pool_says_again(model, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, model=model, control_share=0.3))
     rng, taken = np.random.default_rng(seed), []
@@ -269,11 +269,11 @@ def test_after_any_entries_it_is_what_the_pool_says_anew(model, seed, truth):
     assert len(taken) > 5
 
 
-# What is kept up to date is what would be counted anew.
+# Incremental state equals a recount.
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_would_be_counted_anew(seed: int) -> None:
+def test_it_is_what_would_be_counted_again(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first = rng.integers(1, 5, size=30)
     held = rng.random(30) < 0.3
@@ -287,6 +287,6 @@ def test_it_is_what_would_be_counted_anew(seed: int) -> None:
         assert found.settled == (train[first[~held] >= 2] < 2).mean()
 
 
-def test_where_nothing_was_ambiguous_all_is_settled() -> None:
+def test_if_nothing_was_ambiguous_all_is_settled() -> None:
     assert Narrowing(np.ones(3, dtype=int), np.zeros(3, dtype=bool)).settled == 1.0
     assert Narrowing(np.full(3, 2), np.ones(3, dtype=bool)).settled == 1.0

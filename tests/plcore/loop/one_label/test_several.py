@@ -85,7 +85,7 @@ def test_rules(fold: str, answers: list[str], left: str) -> None:
     assert tell(learner, *answers) == tuple(left.split())
 
 
-def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
+def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     before = learner.question_for(0, annotator="bob")
     tell(learner, "ann is ant")
@@ -104,7 +104,7 @@ def test_nobody_is_told_what_others_said_and_nobody_is_asked_twice() -> None:
     assert [one.row for one in [learner.next_question("cem")] if one] == [1]
 
 
-def test_a_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
+def test_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     tell(learner, "ann not ant")
     assert learner.may_ask(0, "ann")
@@ -115,7 +115,7 @@ def test_a_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
     assert places_left(learner, 0) == 1
 
 
-def test_until_so_many_agree() -> None:
+def test_until_n_agree() -> None:
     learner = learner_of(["abc"], overlap=4, agree=2, fold="majority")
     assert places_left(learner, 0) == 2  # more could not be needed now
     tell(learner, "ann is ant", "bob is bee")
@@ -127,14 +127,14 @@ def test_until_so_many_agree() -> None:
     assert places_left(learner, 0) == 1
 
 
-def test_a_share_of_the_rows_is_for_several() -> None:
+def test_share_of_rows_is_for_several() -> None:
     learner = learner_of(["abc"] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [places_left(learner, row) for row in range(40)]
     assert places.count(3) == 10
     assert places.count(1) == 30
 
 
-def test_blind_checks_are_for_everybody() -> None:
+def test_blind_checks_are_for_everyone() -> None:
     learner = learner_of(["abc"] * 20, control_share=0.2, checks_by_all=True)
     checks = np.flatnonzero(learner.pool.control_rows)
     row = int(checks[0])
@@ -149,7 +149,7 @@ def test_blind_checks_are_for_everybody() -> None:
 
 @pytest.mark.parametrize("model", ["plknn", "kernelridge", "clpl"])
 @pytest.mark.parametrize("overlap", [1, 2])
-def test_a_blind_check_for_everybody_is_not_told_by_what_it_shows(model: str, overlap: int) -> None:
+def test_blind_check_for_everyone_is_not_told_by_what_it_shows(model: str, overlap: int) -> None:
     """Where what comes in its place shows a prediction, so does the check, though others have answered it."""
     table, y = blobs(120, truth="none", q=0.6)
     options = LearnerSettings(
@@ -176,7 +176,7 @@ def test_a_blind_check_for_everybody_is_not_told_by_what_it_shows(model: str, ov
         assert shown.get((waits, True), set()) <= shown.get((waits, False), set()), (waits, shown)
 
 
-def test_a_begun_row_that_somebody_is_unsure_about_hides_no_check_from_them() -> None:
+def test_begun_row_that_someone_is_unsure_about_hides_no_check_from_them() -> None:
     learner = learner_of(["abc"] * 20, control_share=0.3, overlap=2)
     check = int(np.flatnonzero(learner.pool.control_rows)[0])
     row = int(learner.pool.train[0])
@@ -204,7 +204,7 @@ def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves
     assert tell(learner, "bob is ant") == ("ant",)
 
 
-def test_answers_set_aside_do_not_count_until_that_is_taken_back() -> None:
+def test_answers_excluded_do_not_count_until_that_is_withdrawn() -> None:
     rows = np.array([[True, True, True, False]])
     log = [Entry(1, "is", 0, "ann", ("ant",)), Entry(2, "is", 0, "bob", ("bee",))]
     aside = ClassChange(3, "aside", ("bob",))
@@ -222,7 +222,7 @@ def test_answers_set_aside_do_not_count_until_that_is_taken_back() -> None:
     assert left([aside, ClassChange(4, "back", target=3)]) == ("ant", "bee")
 
 
-def test_who_is_set_aside_is_asked_on_and_nothing_twice() -> None:
+def test_who_is_excluded_is_asked_on_and_nothing_twice() -> None:
     for options in (LearnerSettings(n_neighbors=1), LearnerSettings(n_neighbors=1, overlap=2)):
         learner = ActiveLearner(
             Table(np.ones((4, 4), dtype=bool)), options, changes=[ClassChange(1, "aside", ("bob",))]
@@ -260,7 +260,7 @@ def test_blind_checks_teach_nothing_not_even_whom_to_believe() -> None:
     np.testing.assert_array_equal(weights(with_checks=True), weights(with_checks=False))
 
 
-def test_a_verdict_is_weighed_by_nobody() -> None:
+def test_verdict_is_weighed_by_no_one() -> None:
     learner = learner_of(["abcd"] * 6, overlap=3, fold="dawid-skene")
     tell(learner, "ann is ant", "bob is bee", row=0)
     tell(learner, "ann is ant", "bob is bee", "eva verdict bee dog", row=1)
@@ -306,8 +306,8 @@ any_settings = st.builds(
 )
 
 
-def test_the_reason_of_a_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the row itself could decide depends on the labels that others have left it."""
+def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row's own choice depends on the labels that others have left it."""
     table, _ = blobs(30, m=3, seed=1, truth="none")
     learner = ActiveLearner(table, LearnerSettings(overlap=3, fold="majority"))
     explained: list[int] = []
@@ -327,7 +327,7 @@ def test_the_reason_of_a_begun_row_is_that_of_another_row(monkeypatch: pytest.Mo
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
+def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
     seed: int, options: LearnerSettings
 ) -> None:
     learner, log, table = lived(seed, options)
@@ -356,8 +356,8 @@ def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
-def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
-    """No row gets more answers than it is to have, nobody sees one twice, and all get theirs while there are people."""
+def test_everyone_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
+    """No row gets more answers than it is to have, no one sees one twice, and all get theirs while there are people."""
     rng = np.random.default_rng(seed)
     table, truth = blobs(10, m=3, seed=seed, truth="none")
     learner = ActiveLearner(table, options)
@@ -390,10 +390,10 @@ def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettin
     assert learner.pool.n_open == 0
 
 
-def test_people_are_in_dispute_until_a_verdict_ends_it() -> None:
+def test_people_are_in_dispute_until_verdict_ends_it() -> None:
     learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
     tell(learner, "ann is ant")
-    assert not learner.pool.disputed(), "one person disagrees with nobody"
+    assert not learner.pool.disputed(), "one person disagrees with no one"
     tell(learner, "bob not ant")
     assert not learner.pool.disputed(), "bob has not said all he can"
     tell(learner, "bob is bee")
@@ -429,7 +429,7 @@ def test_how_far_people_are_apart(answers: list[str], apart: float) -> None:
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since is not None or one.overlap > 1))
-def test_a_verdict_ends_it_whatever_comes_after_and_taken_back_it_never_was(
+def test_verdict_ends_it_whatever_comes_after_and_withdrawn_it_never_was(
     seed: int, options: LearnerSettings
 ) -> None:
     learner, log, table = lived(seed, options)
@@ -481,7 +481,7 @@ def said(learner, row=0):
         ("majority", ["ann is ant", "bob is bee", "eva verdict bee"], "verdict", "bee"),
     ],
 )
-def test_two_annotators_a_row(fold, answers, source, label):
+def test_two_annotators_row(fold, answers, source, label):
     learner = learner_of(["abc", "abc", "abcd"], overlap=2, fold=fold)
     tell(learner, *answers)
     got = said(learner)
@@ -493,7 +493,7 @@ def test_two_annotators_a_row(fold, answers, source, label):
 
 
 @pytest.mark.parametrize("fold", ["majority", "latest", "dawid-skene"])
-def test_a_majority_of_three_is_combined_below_one(fold):
+def test_majority_of_three_is_combined_below_one(fold):
     learner = learner_of(["abc", "abc", "abcd"], overlap=3, fold=fold)
     tell(learner, "ann is ant", "bob is bee")
     assert said(learner)[0] == "pending", "the third has not answered"
@@ -515,7 +515,7 @@ def test_people_decide_neither_pending_nor_disputed_rows():
     assert (np.flatnonzero(pending).tolist(), np.flatnonzero(disputed).tolist()) == ([2], [1])
 
 
-def test_disputed_rows_have_a_most_likely_label():
+def test_disputed_rows_have_most_likely_label():
     learner = learner_of(["abc"] * 12, overlap=2, fold="majority")
     for row in range(10):
         tell(learner, "ann is ant", "cem is ant", row=row)
@@ -532,21 +532,21 @@ def test_one_annotator_is_as_before():
     assert said(learner) == ("oracle", "ant", 1.0)
 
 
-def test_rows_that_one_person_answers_in_a_project_for_several_stay_certain():
+def test_rows_that_one_person_answers_in_project_for_several_stay_certain():
     learner = learner_of(["abc"] * 8, overlap=2, overlap_share=0.5, fold="majority")
     single = int(np.flatnonzero(learner.pool.asked.rule.wanted == 1)[0])
     tell(learner, "ann is ant", row=single)
     assert said(learner, single) == ("oracle", "ant", 1.0)
 
 
-def test_too_many_people_and_classes_give_the_share_of_the_votes(monkeypatch):
+def test_too_many_people_and_classes_give_share_of_votes(monkeypatch):
     learner = learner_of(["abc"] * 3, overlap=3, fold="majority")
     tell(learner, "ann is ant", "bob is ant", "cem is bee")
     monkeypatch.setattr(module, "MOST_CELLS", 10)
     assert said(learner)[2] == pytest.approx(2 / 3)
 
 
-def test_everybody_says_bad():
+def test_everyone_says_bad():
     learner = learner_of(["abc"] * 2, overlap=2, fold="majority")
     tell(learner, "ann bad", "bob bad")
     assert said(learner)[:2] == ("bad", None)

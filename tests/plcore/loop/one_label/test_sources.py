@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plcore import LearnerSettings, PLKernelRidge
+from plcore import CandidateError, LearnerSettings, PLKernelRidge
 from plcore.blocks import Blocks, Inline
 from plcore.evaluation import compare_learners
 from plcore.loop import Entry
 from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer, comparing
 from plcore.loop.one_label.comparing import Comparer
-from plcore.loop.one_label.training import standardized_features
+from plcore.loop.one_label.training import WholeFits, standardized_features
+from plcore.loop.registry import MODEL_ENTRIES
 from tests.plcore.loop.fake_table import FakeTable, blobs, pictures
 
 SETTINGS = LearnerSettings(model="kernelridge", control_share=0.15)
@@ -47,7 +48,7 @@ def updated(learner: ActiveLearner, version: Any) -> np.ndarray:
     return update.scores
 
 
-def test_sources_that_the_sets_do_not_come_from_are_not_used_and_change_nothing_to_the_last_bit() -> None:
+def test_sources_that_sets_do_not_come_from_are_not_used_and_change_nothing_bit_for_bit() -> None:
     table, _ = blobs(n=120, truth="none")
     plain = Trainer(OneLabelPool(table, SETTINGS)).train()
     named = FakeTable(table.X, table.candidates, sources=np.arange(120) // 3)
@@ -58,7 +59,7 @@ def test_sources_that_the_sets_do_not_come_from_are_not_used_and_change_nothing_
     np.testing.assert_array_equal(version.footing.effects, plain.footing.effects)
 
 
-def test_rows_of_a_picture_explain_each_other_in_any_order() -> None:
+def test_rows_of_picture_explain_each_other_in_any_order() -> None:
     """The order of rows shows nothing once they are shuffled; the column of sources still does."""
     right = {True: [], False: []}
     for seed in range(3):
@@ -85,7 +86,7 @@ def test_held_out_rows_stay_in_their_source_without_teaching_anything() -> None:
     np.testing.assert_array_equal(np.bincount(model.rounds_.sources.of), sizes[sizes > 1])
 
 
-def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_said() -> None:
+def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_reported() -> None:
     table, y = pictures()
     wrong = (y + 1) % 6
     sets = np.array(table.candidates)
@@ -106,7 +107,7 @@ def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_said() -
     np.testing.assert_array_equal(found[2], found[3])
 
 
-def test_an_answer_changes_the_other_rows_of_its_source_at_once() -> None:
+def test_answer_changes_the_other_rows_of_its_source_at_once() -> None:
     table, y = pictures()
     learner, _, version = learner_of(table)
     pool = learner.pool
@@ -127,7 +128,7 @@ def test_an_answer_changes_the_other_rows_of_its_source_at_once() -> None:
     assert moved[others].max() > 5 * np.median(moved[apart])
 
 
-def test_first_update_is_the_estimator_s_update() -> None:
+def test_first_update_is_estimator_s_update() -> None:
     table, y = pictures()
     learner, trainer, version = learner_of(table)
     pool, model = learner.pool, trainer._fits._estimator
@@ -144,7 +145,7 @@ def test_first_update_is_the_estimator_s_update() -> None:
 
 
 @pytest.mark.parametrize("kind", ["is", "bad"])
-def test_a_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
+def test_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
     table, y = pictures()
     pool = OneLabelPool(table, SETTINGS)
     trainer = Trainer(pool)
@@ -157,7 +158,7 @@ def test_a_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
     np.testing.assert_array_equal(again.footing.effects, fresh.footing.effects)
 
 
-def test_an_item_that_is_marked_as_bad_leaves_its_source() -> None:
+def test_item_that_is_marked_as_bad_leaves_its_source() -> None:
     table, _ = pictures()
     pool = OneLabelPool(table, SETTINGS)
     row = int(pool.train[np.bincount(table.sources)[table.sources[pool.train]] > 2][0])
@@ -169,7 +170,7 @@ def test_an_item_that_is_marked_as_bad_leaves_its_source() -> None:
     assert model._sources[pool.place[row]] != model._sources[pool.place[row] + 1]
 
 
-def test_comparison_holds_out_whole_sources_and_gives_them_to_the_learner() -> None:
+def test_comparison_holds_out_whole_sources_and_gives_them_to_learner() -> None:
     table, _ = pictures(named=False)
     of = pictures()[0].sources
     pool = OneLabelPool(FakeTable(table.X, table.candidates, sources=of), LearnerSettings(control_share=0.4))
@@ -196,7 +197,7 @@ def test_comparison_holds_out_whole_sources_and_gives_them_to_the_learner() -> N
     assert ridge.consistency != plain["candidate_accuracy"].iloc[0]
 
 
-def test_learner_of_a_comparison_gets_the_sources_of_its_training_rows() -> None:
+def test_learner_of_comparison_gets_sources_of_its_training_rows() -> None:
     table, _ = pictures()
     seen = []
 
@@ -213,7 +214,7 @@ def test_learner_of_a_comparison_gets_the_sources_of_its_training_rows() -> None
     assert sum(len(one) for one in seen) == 2 * len(table.X)
 
 
-def test_members_that_do_not_train_make_a_comparison_more_right() -> None:
+def test_members_that_do_not_train_make_comparison_more_right() -> None:
     """Forty percent of the rows are held out: of broken pictures less is known than of whole ones."""
     right = {True: [], False: []}
     for seed in range(4):
@@ -258,6 +259,40 @@ def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(t
             compare_learners(table.X, table.candidates, names, **{**given, "members_only": wrong})
     with pytest.raises(ValueError, match="Fix: pass groups"):
         compare_learners(table.X, table.candidates, names, cv=3, members_only=members)
+
+
+def test_after_answers_forests_and_comparisons_count_the_sets_as_imported(tmp_path: Path) -> None:
+    """Answered rows are no fair sample of the classes, and one name of a photo that is answered leaves the others."""
+    table, y = pictures()
+    pool = OneLabelPool(table, LearnerSettings(model="forest", control_share=0.15))
+    answer(pool, y, [int(row) for row in pool.train if pool.is_open(int(row)) and y[row] == 0])
+    rows = np.concatenate([pool.train, pool.held])
+    candidates = np.concatenate([pool.candidates[pool.train], pool.original[pool.held]])
+    told = {"groups": table.sources[rows], "imported": table.candidates[rows]}
+    weights = np.repeat([1.0, 0.0], [len(pool.train), len(pool.held)])
+    model = (
+        MODEL_ENTRIES["forest"]
+        .make(10.0, 0)
+        .fit(standardized_features(pool)[rows], candidates, weights, **told)
+    )
+    given, without = model.label_distributions_, {**told, "imported": None}
+    fits = WholeFits(pool, standardized_features(pool))
+    np.testing.assert_array_equal(fits.fit(None).scores, fits._scores(model, pool.train))
+    bare = model.fit(standardized_features(pool)[rows], candidates, weights, **without)
+    assert (bare.label_distributions_ != given).any()
+
+    names = ["kernelridge"]
+    how = {"random_state": 0, "groups": table.sources[rows], "members_only": np.isin(rows, pool.held)}
+    X, before = standardized_features(pool)[rows], table.candidates[rows]
+    expected = compare_learners(X, candidates, names, **how, imported=before)["kappa"].iloc[0]
+    in_blocks = Blocks(Inline(), tmp_path)
+    found = compare_learners(X, candidates, names, **how, imported=before, blocks=in_blocks)
+    assert found["kappa"].iloc[0] == expected
+    figures = Comparer(pool).compare().figures
+    assert next(one for one in figures if one.model == "kernelridge").kappa == expected
+    assert compare_learners(X, candidates, names, **how)["kappa"].iloc[0] != expected
+    with pytest.raises(CandidateError, match="imported must have the shape"):
+        compare_learners(X, candidates, names, **how, imported=before[1:])
 
 
 def test_comparison_finds_sources_that_the_order_of_rows_shows_as_a_version_does(

@@ -35,7 +35,7 @@ def answer(learner, seq, row, label, annotator="ann"):
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_questions_and_ranking_follow_the_strategy(name):
+def test_questions_and_ranking_follow_strategy(name):
     table, y = blobs(90, seed=2)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name, seed=4))
     train = np.flatnonzero(~learner.test_rows)
@@ -63,7 +63,7 @@ def test_questions_and_ranking_follow_the_strategy(name):
         answer(learner, seq, question.row, y[question.row])
 
 
-def test_what_is_learnt_and_why_do_not_depend_on_the_strategy():
+def test_learned_model_and_why_do_not_depend_on_strategy():
     table, y = blobs(60, seed=5)
     learners = [ActiveLearner(table, LearnerSettings(n_neighbors=4, strategy=name)) for name in STRATEGIES]
     rows = learners[0].ranking()[0]
@@ -124,7 +124,7 @@ def test_skips_bad_items_and_withdrawals_under_every_strategy(name):
     np.testing.assert_array_equal(learner.ranking(), start.ranking())
 
 
-def test_the_random_order_is_seeded():
+def test_random_order_is_seeded():
     table, _ = blobs(90, truth="none")
     rankings = [
         ActiveLearner(table, LearnerSettings(strategy="random", seed=seed)).ranking()[0].tolist()
@@ -152,7 +152,7 @@ def ask_until_done(learner, y):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("seed", range(4))
-def test_done_means_that_no_answer_changes_a_decision(seed, name):
+def test_done_means_that_no_answer_changes_decision(seed, name):
     table, y = separated(seed)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name))
     log = ask_until_done(learner, y)
@@ -176,7 +176,7 @@ def test_done_means_that_no_answer_changes_a_decision(seed, name):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_before_that_something_was_open_and_an_undo_opens_it_again(seed):
+def test_before_that_something_was_open_and_undo_opens_it_again(seed):
     table, y = separated(seed)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
     last = ask_until_done(learner, y)[-1]
@@ -215,7 +215,7 @@ def test_done_at_once_when_nothing_is_ambiguous():
     assert [len(part) for part in learner.ranking()] == [0, 0]
 
 
-def test_candidates_of_is_a_copy():
+def test_candidates_of_is_copy():
     table, _ = blobs()
     learner = ActiveLearner(table, LearnerSettings())
     learner.candidates_of(3)[:] = False
@@ -249,7 +249,7 @@ def pool(known: int) -> OneLabelPool[FakeTable]:
     return OneLabelPool(table, LearnerSettings(test_share=0.0))
 
 
-def test_curves_are_the_means_of_runs_on_rows_of_known_truth(tmp_path: Path) -> None:
+def test_curves_are_means_of_runs_on_rows_of_known_truth(tmp_path: Path) -> None:
     rows = pool(80)
     found = StrategyReplays(rows).replay(
         Blocks(Inline(), tmp_path), ["apl", "random"], runs=3, budget=10, seed=2
@@ -282,12 +282,12 @@ def test_one_run_has_no_spread(tmp_path: Path) -> None:
     assert found.to_csv().splitlines()[1].endswith(",")
 
 
-def test_without_a_true_label_nobody_can_answer(tmp_path: Path) -> None:
+def test_without_true_label_no_one_can_answer(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="The table has no true labels"):
         StrategyReplays(pool(0)).replay(Blocks(Inline(), tmp_path), ["random"])
 
 
-# The strategy "cover": the first questions go by coverage, then those follow that suit the model.
+# The strategy "cover": the first questions use coverage, then those follow that suit the model.
 
 
 SETTINGS = LearnerSettings(n_neighbors=5, strategy="cover")
@@ -300,7 +300,7 @@ def table_of(n=90, m=4, **options):
 
 
 @pytest.mark.parametrize("model", ["plknn", "kernelridge", "pegasos-max"])
-def test_coverage_first_then_what_suits_the_model(model):
+def test_coverage_first_then_what_suits_model(model):
     table, y = table_of()
     learner = ActiveLearner(table, replace(SETTINGS, model=model))
     own = ActiveLearner(table, LearnerSettings(n_neighbors=5, model=model))
@@ -333,8 +333,8 @@ def test_coverage_first_then_what_suits_the_model(model):
     assert learner.strategy == "cover"  # six answers are left
 
 
-def test_it_ends_early_where_the_model_knows_what_is_left():
-    """Of a trained model there are even shares before its first version, then its own."""
+def test_it_ends_early_if_model_knows_rest():
+    """For a trained model there are even shares before its first version, then its own."""
     table, _ = table_of(m=3)
     learner = ActiveLearner(table, replace(SETTINGS, model="plsvc", test_share=0.0))
     assert learner.strategy == "cover"
@@ -347,7 +347,7 @@ def test_it_ends_early_where_the_model_knows_what_is_left():
     assert learner.next_question("ann").strategy == "margin"
 
 
-def test_people_who_are_asked_at_once_are_asked_about_different_parts_of_the_table():
+def test_people_who_are_asked_at_once_are_asked_about_different_parts_of_table():
     table, _ = table_of()
     learner = ActiveLearner(table, SETTINGS)
     shown: list[int] = []
@@ -383,7 +383,7 @@ def test_blind_checks_are_asked_like_any_other_row():
     assert learner.strategy == "apl"
 
 
-def test_several_people_a_row():
+def test_several_people_row():
     table, y = table_of()
     learner = ActiveLearner(table, replace(SETTINGS, overlap=2, own_since=0))
     first = learner.next_question("ann").row

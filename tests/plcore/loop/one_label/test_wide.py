@@ -111,7 +111,7 @@ def test_rows_at_risk_are_found_in_parts():
     same_tables(sparse, dense)
 
 
-def test_classes_that_change_map_sets_as_they_map_a_matrix():
+def test_classes_that_change_map_sets_as_they_map_matrix():
     table, _ = blobs(60, m=5, truth=0.5)
     changes = (
         ClassChange(1, "add", ("new",)),
@@ -130,7 +130,7 @@ def test_classes_that_change_map_sets_as_they_map_a_matrix():
 
 
 @pytest.mark.parametrize("model", ["plsvc", "kernelridge"])
-def test_models_that_score_every_class_are_refused_where_these_are_too_many(model, monkeypatch):
+def test_models_that_score_every_class_are_refused_if_these_are_too_many(model, monkeypatch):
     monkeypatch.setattr("plcore.loop.one_label.training.MOST_CELLS", 60 * 5 - 1)
     table, _ = blobs(60, m=5)
     settings = LearnerSettings(model=model)

@@ -53,7 +53,7 @@ def data(kind, rng, n):
         return np.where(rng.random((n, 30)) < 0.1, rng.random((n, 30)), 0.0)
     if kind == "outlier":
         return np.vstack([rng.normal(size=(n - 1, 12)), np.full(12, 1e7)])
-    if kind == "tiny":  # beside a row of ones float32 knows nothing of the others
+    if kind == "tiny":  # next to a row of ones float32 knows nothing of the others
         return np.vstack([np.ones(12), rng.normal(size=(n - 1, 12)) * 1e-22])
     if kind == "few features":
         return rng.integers(0, 6, size=(n, 3)) * [1.0, 0.1, 1 / 3]
@@ -66,7 +66,7 @@ KINDS = ("categories", "thirds", "all different", "words", "outlier", "tiny", "f
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 10])
-def test_exact_kinds_equal_the_scan_to_the_last_tie(kind, k, stored, monkeypatch):
+def test_exact_kinds_equal_scan_to_last_tie(kind, k, stored, monkeypatch):
     rng = np.random.default_rng(0)
     X = data(kind, rng, 150)
     queries = np.vstack(
@@ -104,13 +104,13 @@ def test_extreme_sizes(size, stored):
             np.testing.assert_array_equal(part, right)
 
 
-def test_a_tree_asked_from_infinitely_far():
+def test_tree_asked_from_infinitely_far():
     X = np.random.default_rng(2).normal(size=(50, 3))
     found = make_search(X, 3)
     assert found.kind == "kd-tree"
     rows, distances = found.nearest(np.vstack([X[:1], np.full((1, 3), 1e200)]), 2)
     assert rows[0, 0] == 0
-    assert rows[1].tolist() == [0, 1]  # all as far, and nobody knows how far
+    assert rows[1].tolist() == [0, 1]  # all as far, and no one knows how far
     assert np.isinf(distances[1]).all()
     assert make_search(X * 1e200, 3).kind == "exact"
 
@@ -146,8 +146,8 @@ def test_marks_are_for_one_value_only():
 
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-def test_all_different_categories_do_not_cost_a_measurement_for_each_pair(stored):
-    """Everybody ties with everybody: 4.4 s for 5,000 rows once; 0.02 s sparse now."""
+def test_all_different_categories_do_not_cost_measurement_for_each_pair(stored):
+    """Everyone ties with everyone: 4.4 s for 5,000 rows once; 0.02 s sparse now."""
     X = stored(np.eye(3000) * np.sqrt(0.5))
     search.compile_search()
     begun = time.thread_time()
@@ -176,7 +176,7 @@ def test_one_hash_is_not_yet_equality(monkeypatch):
         assert 3 not in kept
 
 
-def test_what_the_loops_cannot_take_is_copied():
+def test_what_loops_cannot_take_is_copied():
     X = np.random.default_rng(5).normal(size=(12, 9))
     locked = X.copy()
     locked.flags.writeable = False
@@ -223,7 +223,7 @@ def test_approximate_search_finds_what_it_says(stored):
     assert share >= 0.98
     assert abs(share - quick.recall) < 0.01
     assert share_found(quick.nearest(stored(queries), 10), exact.nearest(stored(queries), 10)) > 0.97
-    # What it finds it measures as the exact search does, and orders alike.
+    # Distances and order equal those of the exact search.
     same = found[0] == right[0]
     np.testing.assert_array_equal(found[1][same], right[1][same])
     assert (found[0] != own[:, None]).all()
@@ -352,7 +352,7 @@ def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["exact", "approximate"])
-def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapped, monkeypatch):
+def test_all_rows_at_once_find_what_each_finds_automatically(how, kind, stored, mapped, monkeypatch):
     """In batches, cell by cell, on rows in a file: the same bits, also of rows that are left out of the search."""
     X = data(kind, np.random.default_rng(4), 150)
     X[20:90] = X[:3].repeat([40, 20, 10], axis=0)
@@ -371,8 +371,8 @@ def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapp
     assert sorted(seen) == own.tolist()
 
 
-def test_recall_is_reported_where_the_limit_of_work_is_reached(monkeypatch):
-    """Rows without any structure: cells help nobody, and the search says so instead of taking for ever."""
+def test_recall_is_reported_where_limit_of_work_is_reached(monkeypatch):
+    """Rows without any structure: cells help no one, and the search says so instead of taking for ever."""
     X = np.random.default_rng(6).normal(size=(4000, 40))
     monkeypatch.setattr(cells, "MOST_ROWS", 400)
     assert make_search(X, 10, "approximate").n_probed == cells.MANY_CELLS, "in tables of however many rows"
@@ -398,7 +398,7 @@ def test_approximate_search_of_few_or_equal_rows(n, stored):
             np.testing.assert_array_equal(part, right)
 
 
-def test_cells_are_taken_only_where_they_are_the_cheaper_search(monkeypatch):
+def test_cells_are_taken_only_if_they_are_cheaper_search(monkeypatch):
     monkeypatch.setattr(search, "QUICK_WORK", 0)
     X = clusters(500)
     quick = CellSearch(search.ready(X), np.arange(500), 5)
@@ -415,7 +415,7 @@ def test_cells_are_taken_only_where_they_are_the_cheaper_search(monkeypatch):
     assert make_search(X, 5).kind == "approximate"
 
 
-def test_the_kind_is_chosen_by_size(monkeypatch):
+def test_kind_is_chosen_by_size(monkeypatch):
     X = clusters(500)
     assert make_search(X, 5).kind == "exact"
     assert make_search(X[:, :8], 5).kind == "kd-tree"
@@ -461,7 +461,7 @@ def test_each_cell_is_offered_once_to_all_that_look_into_it_in_their_order(n_cel
     assert len(found.pairs) == len(wanted)
 
 
-def test_room_for_products_is_taken_once_and_grows_where_a_block_is_larger():
+def test_room_for_products_is_taken_once_and_grows_if_block_is_larger():
     rng = np.random.default_rng(0)
     X = rng.random((300, 5))
     search = BlockSearch(X, np.arange(300))
@@ -482,7 +482,7 @@ def test_room_for_products_is_taken_once_and_grows_where_a_block_is_larger():
     assert np.shares_memory(taken, found.take(single, np.array([1])))
 
 
-def test_room_is_used_again_and_grows_where_it_is_too_small():
+def test_room_is_used_again_and_grows_if_it_is_too_small():
     room = RowRoom(3)
     first = room.rows("values", 5, np.float64)
     assert (first.shape, first.dtype) == ((5, 3), np.float64)

@@ -89,7 +89,7 @@ def tokens(*names: str, width: int = 2, length: Side = "t") -> bytes:
 
 
 def words_of(*labels: str, sides: Sequence[Side] = ("n",)) -> bytes:
-    """Of a text: 1 at the place of each of these labels that it is, as (n, labels)."""
+    """For a text: 1 at the place of each of these labels that it is, as (n, labels)."""
     nodes = [
         helper.make_node("Reshape", ["x", "column"], ["r"]),
         helper.make_node(

@@ -40,7 +40,7 @@ def test_birdnet_is_not_for_commercial_use() -> None:
     assert [key for key, one in read_catalogue().items() if not one.commercial] == ["birdnet24"]
 
 
-# What an entry must have
+# Required fields of an entry
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_check_accepts_the_same_encoder_and_refuses_another(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("key", list(read_catalogue()))
-def test_reference_inputs_fit_the_preparation(key: str) -> None:
+def test_reference_inputs_fit_preparation(key: str) -> None:
     about = described(read_catalogue()[key].preparation)
     found = reference_inputs(about)
     assert len(found) == 3

@@ -48,7 +48,7 @@ def pictures() -> LabelTable:
     return LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
 
 
-def test_images_of_a_zip_and_in_cells(colors: Encoder) -> None:
+def test_images_of_zip_and_in_cells(colors: Encoder) -> None:
     table = pictures()
     steps: list[tuple[int, int, str]] = []
     read: list[str] = []
@@ -68,7 +68,7 @@ def test_images_of_a_zip_and_in_cells(colors: Encoder) -> None:
     assert len(read) == 2  # the image that two rows name is read once
 
 
-def test_batches_are_told_and_may_be_stopped(tmp_path: Path) -> None:
+def test_batches_are_reported_and_may_be_stopped(tmp_path: Path) -> None:
     one = Encoder(encoder(tmp_path, {"kind": "image", "size": 4}, mean_color(batch=1)))
     table = pictures()
     assert table.media.files is not None
@@ -94,7 +94,7 @@ def test_texts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.values, found.values)
 
 
-def test_a_table_without_the_column_is_refused(tmp_path: Path, colors: Encoder) -> None:
+def test_table_without_column_is_refused(tmp_path: Path, colors: Encoder) -> None:
     cells = pd.DataFrame({"c": ["a|b"], "t": ["x"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
     with pytest.raises(EncoderError, match="No row has an image to encode"):
@@ -126,7 +126,7 @@ def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
         log.encode(table, table.media.files.open)
 
 
-def test_several_images_of_a_row_have_the_mean_of_their_vectors(colors: Encoder) -> None:
+def test_several_images_of_row_have_mean_of_their_vectors(colors: Encoder) -> None:
     csv = "candidates,image\na|b,red.png|dark.png\nb,dark.png\n"
     files = {name: png(color) for name, color in COLORS.items()}
     reading = read_table(make_zip({"t.csv": csv.encode(), **files}))
@@ -161,7 +161,7 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
 def sounds_of(
     folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
 ) -> Encoded:
-    """What `energy` gives of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
+    """Output of `energy` of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
     rows = [f"a|b,c.wav,{start},{end},{row}" for row, (start, end) in enumerate(spans)]
@@ -174,7 +174,7 @@ def sounds_of(
     return sounds.encode(table, reading.files.open, on_step)
 
 
-def test_short_segments_of_an_encoder_of_many_windows_are_taken_together(tmp_path: Path) -> None:
+def test_short_segments_of_encoder_of_many_windows_are_taken_together(tmp_path: Path) -> None:
     """16 windows at once, at most 8 a row: 16 rows of one window, and 4 rows of four."""
     for length, told in ((1, [16, 20]), (2.5, [4, 8, 12, 16, 20])):
         steps: list[int] = []
@@ -185,7 +185,7 @@ def test_short_segments_of_an_encoder_of_many_windows_are_taken_together(tmp_pat
         assert steps == told
 
 
-def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> None:
+def test_sound_windows_cover_segment_and_are_averaged(tmp_path: Path) -> None:
     """Windows of a second of [0, 3): sums 1, 2 and 4. Of [0, 2.5) the last window ends in silence: 1, 2, 2."""
     found = sounds_of(tmp_path, [(0, 3), (0, 2.5), (1, 2)], seconds=1, windows=3)
     np.testing.assert_allclose(found.values[:, 0], [7 / 3, 5 / 3, 2], rtol=1e-6)
@@ -193,13 +193,13 @@ def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> Non
 
 
 def test_sound_windows_overlap_by_hop(tmp_path: Path) -> None:
-    """Windows at 0, .5 and 1 of [0, 2): sums 1, 1.5 and 2."""
+    """Windows at 0, 0.5 and 1 of [0, 2): sums 1, 1.5 and 2."""
     found = sounds_of(tmp_path, [(0, 2)], seconds=1, hop=0.5, windows=10)
     np.testing.assert_allclose(found.values[:, 0], [1.5], rtol=1e-6)
 
 
 def test_too_few_windows_are_spread_evenly_and_reported(tmp_path: Path) -> None:
-    """Two of the six half seconds of [0, 3), the first and the last: sums .5 and 2."""
+    """Two of the six half seconds of [0, 3), the first and the last: sums 0.5 and 2."""
     found = sounds_of(tmp_path, [(0, 3), (0, 1)], seconds=0.5, windows=2)
     np.testing.assert_allclose(found.values[:, 0], [1.25, 0.5], rtol=1e-6)
     assert found.notes == (
@@ -208,20 +208,20 @@ def test_too_few_windows_are_spread_evenly_and_reported(tmp_path: Path) -> None:
     )
 
 
-def test_a_centred_window_hears_the_middle_and_what_is_around_a_short_segment(tmp_path: Path) -> None:
+def test_centred_window_hears_middle_and_what_is_around_short_segment(tmp_path: Path) -> None:
     """Of [0, 3) the second [1, 2); around [.8, 1.2) the second [.5, 1.5); before the recording there is silence."""
     found = sounds_of(tmp_path, [(0, 3), (0.8, 1.2), (0, 0.4)], seconds=1, centred=True)
     np.testing.assert_allclose(found.values[:, 0], [2, 1.5, 0.7], rtol=1e-6)
     assert "only the middle 1 s were heard: '1'." in found.notes[0]
 
 
-def test_peak_removes_the_mean_and_scales_each_window(tmp_path: Path) -> None:
-    """[.5, 1.5) is .01, then .02: less its mean ±.005, scaled to ±.25; energy 100 · .25². Silence stays."""
+def test_peak_removes_mean_and_scales_each_window(tmp_path: Path) -> None:
+    """[.5, 1.5) is 0.01, then 0.02: less its mean ±.005, scaled to ±.25; energy 100 · .25². Silence stays."""
     found = sounds_of(tmp_path, [(0.5, 1.5), (0, 1)], seconds=1, peak=0.25)
     np.testing.assert_allclose(found.values, [[0, 6.25], [0, 0]], atol=1e-5)
 
 
-def test_texts_are_encoded_by_length_and_the_vectors_stay_with_their_rows(tmp_path: Path) -> None:
+def test_texts_are_encoded_by_length_and_vectors_stay_with_their_rows(tmp_path: Path) -> None:
     """One text at a time is as good as a batch; batches hold texts of alike length."""
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\nwren\n")
     about = {"kind": "text", "tokenizer": "vocab.txt"}
@@ -242,14 +242,14 @@ def test_texts_are_encoded_by_length_and_the_vectors_stay_with_their_rows(tmp_pa
     np.testing.assert_allclose(found[:, 0], (5 + 5 * counts) / (counts + 2), rtol=1e-6)
 
 
-def test_a_prefix_stands_before_each_text(tmp_path: Path) -> None:
+def test_prefix_is_before_each_text(tmp_path: Path) -> None:
     words = Encoder(encoder(tmp_path, {"kind": "text", "prefix": "query: "}, words_of("query: wren", "wren")))
     cells = pd.DataFrame({"c": ["a|b"] * 2, "t": ["wren", "owl"]}, dtype="str")
     found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
     np.testing.assert_array_equal(found.values, [[1, 0], [0, 0]])
 
 
-def test_the_first_token_is_the_vector_if_pooling_says_so(tmp_path: Path) -> None:
+def test_first_token_is_vector_if_pooling_says_so(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nwren\n")
     about = {"kind": "text", "tokenizer": "vocab.txt", "pooling": "first", "prefix": "wren "}
     words = Encoder(encoder(tmp_path, about, tokens()))
@@ -258,7 +258,7 @@ def test_the_first_token_is_the_vector_if_pooling_says_so(tmp_path: Path) -> Non
     np.testing.assert_array_equal(found.values, [[2, 4], [2, 4]])  # [CLS]
 
 
-def test_recordings_that_cannot_be_decoded_are_told(tmp_path: Path) -> None:
+def test_recordings_that_cannot_be_decoded_are_reported(tmp_path: Path) -> None:
     reading = read_table(make_zip({"t.csv": b"candidates,clip,x\na|b,c.wav,1\n", "c.wav": WAV}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
     sounds = Encoder(encoder(tmp_path, {"kind": "sound", "rate": 100, "seconds": 1}, energy(100)))
@@ -284,7 +284,7 @@ def test_sample_comes_first_and_every_item_once(at_once: int, n: int) -> None:
         assert np.mean(flat[:32]) == pytest.approx((n - 1) / 2, abs=2), "long and short ones count alike"
 
 
-def test_speed_is_measured_on_the_first_32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_is_measured_on_first_32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Encoder(encoder(tmp_path / "words", {"kind": "text"}, words_of("a")))
     ticks = iter([10.0, 12.0])
     monkeypatch.setattr(encoding, "perf_counter", lambda: next(ticks))

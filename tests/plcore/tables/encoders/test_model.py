@@ -24,7 +24,7 @@ def passing(sides: tuple[object, ...], node: str = "Identity") -> bytes:
     return made([helper.make_node(node, ["x"], ["y"])], {"x": (FLOAT, sides)}, {"y": sides})
 
 
-def test_what_a_model_takes_is_known(tmp_path: Path) -> None:
+def test_what_model_takes_is_known(tmp_path: Path) -> None:
     one = model(tmp_path, mean_color(8))
     assert (one.inputs, one.types, one.at_once) == ({"x": (None, 3, 8, 8)}, {"x": np.float32}, AT_ONCE)
     two = model(tmp_path, tokens())
@@ -32,14 +32,14 @@ def test_what_a_model_takes_is_known(tmp_path: Path) -> None:
     assert two.types["input_ids"] is np.int64
 
 
-def test_a_vector_a_row(tmp_path: Path) -> None:
+def test_vector_row(tmp_path: Path) -> None:
     given = np.random.default_rng(0).random((5, 3, 4, 4))
     found = model(tmp_path, mean_color()).run({"x": given})
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, given.mean(axis=(2, 3)), rtol=1e-6)
 
 
-def test_a_model_of_a_fixed_number_of_rows_is_always_given_as_many(tmp_path: Path) -> None:
+def test_model_of_fixed_number_of_rows_is_always_given_as_many(tmp_path: Path) -> None:
     fixed = model(tmp_path, mean_color(batch=4))
     assert fixed.at_once == 4
     given = np.random.default_rng(1).random((3, 3, 4, 4))
@@ -59,7 +59,7 @@ def test_tokens_that_are_left_out_do_not_count(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, [[4, 17], [4, 16], [0, 0]])
 
 
-def test_an_output_is_taken_by_its_name(tmp_path: Path) -> None:
+def test_output_is_taken_by_its_name(tmp_path: Path) -> None:
     nodes = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("Abs", ["x"], ["b"])]
     data = made(nodes, {"x": (FLOAT, ("n", 2))}, {"a": ("n", 2), "b": ("n", 2)})
     given = {"x": np.array([[1.0, -2.0]])}
@@ -81,7 +81,7 @@ def test_outputs_that_are_too_wide_are_refused(tmp_path: Path) -> None:
         model(tmp_path, passing(("n", "d"))).run({"x": np.zeros((1, MAX_WIDTH + 1))})
 
 
-def test_a_model_that_fails_is_told_in_words(tmp_path: Path) -> None:
+def test_model_that_fails_is_reported_in_words(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"model.onnx failed: .* Fix: correct encoder.json"):
         model(tmp_path, mean_color(4)).run({"x": np.zeros((1, 3, 5, 5))})
 
@@ -109,7 +109,7 @@ def test_inputs_of_other_types_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["../weights.bin", "link.bin", "absolute"])
-def test_weights_outside_the_folder_are_never_read(tmp_path: Path, place: str) -> None:
+def test_weights_outside_folder_are_never_read(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "weights.bin").write_bytes(np.ones((2, 2), np.float32).tobytes())
@@ -119,7 +119,7 @@ def test_weights_outside_the_folder_are_never_read(tmp_path: Path, place: str) -
         model(folder, with_weights_at(where))
 
 
-def test_weights_inside_the_folder_are(tmp_path: Path) -> None:
+def test_weights_inside_folder_are(tmp_path: Path) -> None:
     weights = np.array([[1, 2], [3, 4]], np.float32)
     (tmp_path / "weights.bin").write_bytes(weights.tobytes())
     found = model(tmp_path, with_weights_at("weights.bin")).run({"x": np.array([[1, 1], [1, 0]])})
@@ -127,7 +127,7 @@ def test_weights_inside_the_folder_are(tmp_path: Path) -> None:
 
 
 def with_weights_at(place: str) -> bytes:
-    """x times a matrix that lies in a file."""
+    """x times a matrix that is in a file."""
     weights = TensorProto(name="w", data_type=FLOAT, dims=[2, 2], data_location=TensorProto.EXTERNAL)
     entry = weights.external_data.add()
     entry.key, entry.value = "location", place
@@ -142,7 +142,7 @@ def with_weights_at(place: str) -> bytes:
     return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
 
 
-def test_a_model_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+def test_model_that_is_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "model.onnx").write_bytes(mean_color())
@@ -151,7 +151,7 @@ def test_a_model_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> 
         OnnxModel(folder)
 
 
-def test_what_to_install_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_install_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EncoderError, match=r"pip install 'plcore\[onnx\]'"):
         model(tmp_path, mean_color())

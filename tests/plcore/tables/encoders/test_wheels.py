@@ -64,7 +64,7 @@ CLASSES = {
     "shoes": {502: "clog", 514: "cowboy boot", 630: "Loafer", 770: "running shoe", 774: "sandal"},
     "shorts": {842: "swimming trunks"},
 }
-"""What ImageNet calls some clothes, of its 1,000 classes."""
+"""ImageNet names of some clothes, of its 1,000 classes."""
 
 
 @pytest.mark.proof
@@ -116,7 +116,7 @@ class _Calls:
         return print, ("called",)
 
 
-def test_read_torch_refuses_what_is_no_weight(capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_torch_refuses_non_weight(capsys: pytest.CaptureFixture[str]) -> None:
     data = b"".join(map(pickle.dumps, (1, 1001, {}, _Calls(), [])))
     with pytest.raises(pickle.UnpicklingError, match=r"builtins.print is no part of a file of weights"):
         read_torch(data)

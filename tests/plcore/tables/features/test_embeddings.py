@@ -1,4 +1,4 @@
-"""Embeddings of the owner's own: from lists in cells, or arrays beside them, to features."""
+"""Embeddings of the owner's own: from lists in cells, or arrays next to them, to features."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refused(table: pd.DataFrame, arrays: dict[str, np.ndarray] | None = None) ->
 
 
 @pytest.mark.parametrize("text", ["[1, 2.5, -3]", "1 2.5 -3", "1;2.5;-3", "1,2.5,-3", "[ 1.   2.5\n -3. ]"])
-def test_a_list_is_read_however_it_is_written(text: str) -> None:
+def test_list_is_read_however_it_is_written(text: str) -> None:
     numbers = numbers_of(text)
     assert numbers is not None
     assert numbers.dtype == np.float32
@@ -46,7 +46,7 @@ def test_a_list_is_read_however_it_is_written(text: str) -> None:
     "text",
     ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"],
 )
-def test_what_is_no_list_of_finite_numbers_is_none(text: str) -> None:
+def test_non_list_of_finite_numbers_is_none(text: str) -> None:
     assert numbers_of(text) is None
 
 
@@ -59,19 +59,19 @@ def test_both_ways_of_writing_give_the_same(values: list[float]) -> None:
         assert found.tobytes() == exact.tobytes() or (found == exact).all()
 
 
-def test_a_list_of_another_length_is_told_with_both_rows() -> None:
+def test_list_of_another_length_is_reported_with_both_rows() -> None:
     words = refused(cells("", "[1, 2]", "[1, 2, 3]", "x"))
     assert "Row 3, column 'v': the list has 3 numbers; that of row 2 has 2." in words
     assert "Row 4, column 'v': expected a list of numbers, got 'x'." in words
 
 
-def test_a_column_without_any_and_one_that_is_too_wide_are_refused() -> None:
+def test_column_without_any_and_one_that_is_too_wide_are_refused() -> None:
     assert "there is no embedding in it" in refused(cells("", ""))
     wide = {"v": np.zeros((1, MAX_WIDTH + 1), dtype=np.float32)}
     assert f"at most {MAX_WIDTH:,} are taken" in refused(cells("").drop(columns="v"), wide)
 
 
-def test_arrays_may_come_beside_the_cells() -> None:
+def test_arrays_may_come_next_to_cells() -> None:
     given_ = np.array([[3, 4], [np.nan, np.nan]], dtype=np.float32)
     table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": given_})
     np.testing.assert_array_equal(table.embeddings, given_)
@@ -79,7 +79,7 @@ def test_arrays_may_come_beside_the_cells() -> None:
     assert "Row 1, column 'v': not all numbers" in refused(cells("", "").drop(columns="v"), odd)
 
 
-def test_what_nobody_can_write_to_is_not_copied() -> None:
+def test_what_no_one_can_write_to_is_not_copied() -> None:
     came = np.ones((2, 3), dtype=np.float32)
     came.flags.writeable = False
     table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": came})
@@ -130,7 +130,7 @@ def test_a_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
     assert "Row 5, column 'v': not all numbers" in refused(cells(*[""] * 5).drop(columns="v"), odd)
 
 
-def test_features_are_directions_and_the_mean_where_there_is_none() -> None:
+def test_features_are_directions_and_mean_if_there_is_none() -> None:
     table = LabelTable.from_cells(cells("[3, 4]", "[0, 2]", "", "[0, 0]"), ROLES)
     features = table.features().fit(table, np.array([0, 1]))
     assert features.feature_names_ == ("v: 1", "v: 2")
@@ -150,7 +150,7 @@ def many_words(n: int) -> list[str]:
     return [" ".join(rng.choice(words, 5)) for _ in range(n)]
 
 
-def test_embeddings_stay_dense_beside_a_text_whose_features_become_few() -> None:
+def test_embeddings_stay_dense_next_to_text_whose_features_become_few() -> None:
     vectors = np.random.default_rng(1).normal(size=(200, 5)).astype(np.float32)
     table = described(many_words(200), vectors)
     rows = np.arange(150)
@@ -187,7 +187,7 @@ def test_each_block_weighs_the_same_in_distances(shift: float, form: Any) -> Non
         assert ((some - some.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-5)
 
 
-def test_rows_without_an_embedding_do_not_make_it_weigh_more() -> None:
+def test_rows_without_embedding_do_not_make_it_weigh_more() -> None:
     vectors = np.random.default_rng(3).normal(size=(40, 4)).astype(np.float32)
     gaps = vectors.copy()
     gaps[30:] = np.nan
@@ -283,7 +283,7 @@ def test_sparse_ones_are_checked() -> None:
         LabelTable.from_cells(plain, ROLES, arrays={"v": sp.csr_matrix((2, 1_000_001))})
 
 
-def test_a_column_without_the_role_gives_nothing() -> None:
+def test_column_without_role_gives_nothing() -> None:
     finder = Finder(None)
     assert parse_embeddings(cells("[1]"), None, {}, finder) is None
     assert not finder.problems

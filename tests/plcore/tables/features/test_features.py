@@ -37,12 +37,12 @@ def table(
     return LabelTable.from_cells(cells, roles)
 
 
-def test_numbers_are_imputed_and_scaled_by_the_training_rows() -> None:
+def test_numbers_are_imputed_and_scaled_by_training_rows() -> None:
     data = table({"w": ["0", "", "4", "8"], "one": ["7", "7", "7", "9"], "none": ["", "", "", "5"]})
     features = data.features().fit(data, np.array([0, 1, 2]))
     found = features.transform(data)
     assert isinstance(found, np.ndarray)
-    np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 lies outside
+    np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 is outside
     np.testing.assert_array_equal(
         found[:, 1:], 0
     )  # constant, or never known, in training: tells nothing anywhere
@@ -50,7 +50,7 @@ def test_numbers_are_imputed_and_scaled_by_the_training_rows() -> None:
     assert features.n_features_ == 3
 
 
-def test_a_column_that_does_not_vary_in_training_never_weighs() -> None:
+def test_column_that_does_not_vary_in_training_never_weighs() -> None:
     # The mean of three times 0.1 is not 0.1 in doubles; a gap must not become a value of its own.
     data = table(
         {"w": ["0", "1", "1", "0", "1"], "same": ["0.1", "0.1", "", "0.1", "1e9"],
@@ -62,12 +62,12 @@ def test_a_column_that_does_not_vary_in_training_never_weighs() -> None:
     np.testing.assert_allclose(found[:, 3], [0, 1, 0.5, 0.5, 0])
 
 
-def test_gaps_become_the_mean_and_not_the_median() -> None:
+def test_gaps_become_mean_and_not_median() -> None:
     data = table({"w": ["0", "1", "8", ""]})
     np.testing.assert_allclose(data.features().fit(data).transform(data)[:, 0], [0, 1 / 8, 1, 3 / 8])
 
 
-def test_rows_may_be_a_mask_or_numbers_in_any_order() -> None:
+def test_rows_may_be_mask_or_numbers_in_any_order() -> None:
     data = table({"w": ["0", "1", "2", "3"]})
     features = data.features().fit(data, np.array([True, False, False, True]))
     np.testing.assert_allclose(features.transform(data, np.array([3, 1]))[:, 0], [1, 1 / 3])
@@ -77,7 +77,7 @@ def test_rows_may_be_a_mask_or_numbers_in_any_order() -> None:
 
 @pytest.mark.parametrize("layout", ["C", "F"])
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 64])
-def test_the_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
+def test_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
     width: int, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(width)
@@ -86,7 +86,7 @@ def test_the_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
     data = table({f"x{place}": ["0", "1"] * 500 for place in range(width)})
     data = replace(data, numbers=np.asfortranarray(numbers) if layout == "F" else numbers)
     rows = np.flatnonzero(rng.random(1000) < 0.7)
-    # What all rows at once give, by the plain formulas.
+    # All rows at once, by the plain formulas.
     some = data.numbers[rows]
     known = ~np.isnan(some)
     low, high = np.nanmin(some, axis=0), np.nanmax(some, axis=0)
@@ -126,7 +126,7 @@ def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_tim
 
 
 def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each lays all categories out anew: with as many rows as categories in a block that costs what the rows do."""
+    """Each lays all categories out again: with as many rows as categories in a block that costs what the rows do."""
     data = table(kind=[*map(str, range(500)), *map(str, range(500))])
     asked = []
     plain = OneHotEncoder.transform
@@ -139,7 +139,7 @@ def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest
     assert asked == [500, 500]
 
 
-def test_two_categories_are_as_far_apart_as_the_ends_of_a_number() -> None:
+def test_two_categories_are_as_far_apart_as_ends_of_number() -> None:
     data = table(kind=["x", "y ", " x", "", "new"])
     features = data.features().fit(data, np.arange(4))
     found = features.transform(data)
@@ -154,7 +154,7 @@ def test_categories_without_any_value_are_left_out() -> None:
     assert data.features().fit(data).transform(data).shape == (2, 1)
 
 
-def test_text_is_learnt_from_next_to_numbers() -> None:
+def test_text_is_learned_from_next_to_numbers() -> None:
     words = ["red bird", "blue bird", "red red", ""]
     with_numbers = table({"w": ["1", "2", "3", "4"]}, text=words)
     names = with_numbers.features().fit(with_numbers).feature_names_
@@ -206,7 +206,7 @@ def test_not_fitted_and_no_rows() -> None:
         max_size=8,
     )
 )
-def test_training_rows_lie_in_the_unit_cube_and_other_rows_do_not_matter(
+def test_training_rows_are_in_unit_cube_and_other_rows_do_not_matter(
     rows: list[tuple[float | None, str]],
 ) -> None:
     numbers = ["" if value is None else repr(value) for value, _ in rows]

@@ -27,7 +27,7 @@ def lengths(X: sp.csr_matrix) -> np.ndarray:
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
 
 
-def test_the_n_grams_of_a_word_and_where_they_stand() -> None:
+def test_n_grams_of_word_and_where_they_stand() -> None:
     found = list(grams_of("abc"))
     assert [part for part, _, _ in found] == [" a", "ab", "bc", "c ", " ab", "abc", "bc ", " abc", "abc "]
     assert all("abc"[start:end] == part.strip() for part, start, end in found)
@@ -49,7 +49,7 @@ def test_each_part_is_scikit_learn_s_own_tf_idf(seen: list[str], unseen: list[st
             )
 
 
-def test_rows_have_length_one_and_a_quarter_of_it_is_words() -> None:
+def test_rows_have_length_one_and_quarter_of_it_is_words() -> None:
     made = TextFeatures().fit(BIRDS)
     X = made.transform(BIRDS)
     assert isinstance(X, sp.csr_matrix)
@@ -58,7 +58,7 @@ def test_rows_have_length_one_and_a_quarter_of_it_is_words() -> None:
     np.testing.assert_allclose(lengths(X[:, is_word])[[0, 1, 2, 5]] ** 2, 0.25)
 
 
-def test_a_new_word_is_known_by_its_n_grams_alone() -> None:
+def test_new_word_is_known_by_its_n_grams_alone() -> None:
     made = TextFeatures().fit(BIRDS)
     found = made.transform(["birdsong", "xyz"])
     np.testing.assert_allclose(lengths(found), [1, 0])
@@ -91,7 +91,7 @@ def test_other_endings_and_slips_are_near() -> None:
     assert set(np.argsort(-near)[:2]) == {0, 1}
 
 
-def test_the_most_frequent_are_kept_and_ties_go_by_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_frequent_are_kept_and_ties_use_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_features, "MOST_WORDS", 2)
     monkeypatch.setattr(text_features, "MOST_GRAMS", 3)
     assert TextFeatures().fit(["d c", "d b", "d"]).names_ == ("b", "d", "“ d”", "“ d ”", "“d ”")
@@ -108,14 +108,14 @@ def test_n_grams_that_stand_nearly_everywhere_are_left_out(monkeypatch: pytest.M
     assert "“the”" in TextFeatures().fit(texts).names_, "in few texts nothing stands everywhere"
 
 
-def test_of_very_long_texts_some_words_choose_the_n_grams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_long_texts_some_words_choose_n_grams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_features, "MOST_CHARACTERS", 5)
     made = TextFeatures(words=False).fit(["aaa bbb ccc"])  # 9 characters: every second word
     found = lengths(made.transform(["aaa", "bbb", "ccc"]))
     np.testing.assert_allclose(found, [1, 0, 1])
 
 
-def test_where_each_part_of_a_word_stands() -> None:
+def test_if_each_part_of_word_stands() -> None:
     made = TextFeatures().fit(["bird", "birch"])
     found = {(start, end): made.names_[column] for start, end, column in made.columns_of("bird")}
     assert found[1, 3] == "“ir”"
@@ -174,7 +174,7 @@ def test_one_letter_written_in_two_ways_is_one() -> None:
     )
 
 
-def test_a_span_is_where_the_word_stands_as_it_was_written() -> None:
+def test_span_is_where_word_stands_as_it_was_written() -> None:
     text = "The ﬁsh, nai\u0308ve."
     spans = list(spans_of(text))
     assert [text[start:end] for start, end, _ in spans] == ["The", "ﬁsh", "nai\u0308ve"]
@@ -182,7 +182,7 @@ def test_a_span_is_where_the_word_stands_as_it_was_written() -> None:
 
 
 @given(st.text(max_size=60))
-def test_spans_stand_in_order_and_hold_their_words(text: str) -> None:
+def test_spans_are_in_order_and_hold_their_words(text: str) -> None:
     before = 0
     for start, end, word in spans_of(text):
         assert before <= start < end <= len(text)
@@ -191,6 +191,6 @@ def test_spans_stand_in_order_and_hold_their_words(text: str) -> None:
 
 
 @given(st.text(st.characters(categories=("L", "Nd", "Zs", "Po")), max_size=60))
-def test_the_form_of_normalisation_does_not_matter(text: str) -> None:
+def test_form_of_normalisation_does_not_matter(text: str) -> None:
     composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert words_of(composed) == words_of(apart)

@@ -1,4 +1,4 @@
-"""What pieces of a text are worth: all of what its features are worth, where they stand."""
+"""Values of pieces of a text: all of what its features are worth, where they stand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def worth_of(features: TextFeatures, **worth: float) -> np.ndarray:
     return np.array([[worth.get(name.strip("“”"), 0.0)] for name in features.names_])
 
 
-def test_a_word_is_worth_its_own_column_and_its_n_grams() -> None:
+def test_word_is_worth_its_own_column_and_its_n_grams() -> None:
     text = "Red bird, blue"
     features = TextFeatures().fit([text])
     marks = marks_of(features, text, worth_of(features, bird=3.0, ue=1.0))
@@ -31,7 +31,7 @@ def test_what_stands_twice_is_shared() -> None:
     assert [float(mark.worth[0]) for mark in marks] == [0.5, 0.5, 0.0]
 
 
-def test_a_script_without_spaces_is_marked_by_signs() -> None:
+def test_script_without_spaces_is_marked_by_signs() -> None:
     text = "今日鳥が"
     features = TextFeatures(words=False).fit([text])
     marks = marks_of(features, text, worth_of(features, **{"鳥が": 2.0, "今": 0.0}))
@@ -40,7 +40,7 @@ def test_a_script_without_spaces_is_marked_by_signs() -> None:
     ]  # fmt: skip
 
 
-def test_a_sign_keeps_its_marks_and_other_letters_stay_together() -> None:
+def test_sign_keeps_its_marks_and_other_letters_stay_together() -> None:
     text = "Python ที่นี่ 鳥abc"
     features = TextFeatures().fit([text])
     marks = marks_of(features, text, np.zeros((len(features.names_), 1)))
@@ -48,7 +48,7 @@ def test_a_sign_keeps_its_marks_and_other_letters_stay_together() -> None:
     assert pieces == ["Python", "ที่", "นี่", "鳥", "abc"]
 
 
-def test_a_word_compared_in_another_form_is_marked_whole() -> None:
+def test_word_compared_in_another_form_is_marked_whole() -> None:
     text = "ﬁsh"
     features = TextFeatures().fit(["fish"])
     (mark,) = marks_of(features, text, np.ones((len(features.names_), 2)))
@@ -63,7 +63,7 @@ def test_words_that_no_column_knows_are_worth_nothing() -> None:
 
 
 @given(TEXT, st.integers(0, 100))
-def test_the_pieces_share_out_all_that_the_features_of_the_text_are_worth(text: str, seed: int) -> None:
+def test_pieces_share_out_all_that_features_of_text_are_worth(text: str, seed: int) -> None:
     features = TextFeatures().fit([text])
     worth = np.random.default_rng(seed).normal(size=(len(features.names_), 3))
     marks = marks_of(features, text, worth)

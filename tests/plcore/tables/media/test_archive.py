@@ -26,7 +26,7 @@ def refusal(data: bytes) -> str:
     return str(caught.value)
 
 
-def test_the_table_and_the_files_beside_it() -> None:
+def test_table_and_files_next_to_it() -> None:
     archive = Archive(make_zip(birds()))
     assert archive.table_names == ("birds.csv",)
     assert archive.table("birds.csv") == CSV
@@ -34,14 +34,14 @@ def test_the_table_and_the_files_beside_it() -> None:
     assert contents(archive, archive.find("./a.png")) == picture(1)
 
 
-def test_a_zipped_folder_is_read_from_the_place_of_its_table_then_from_the_top() -> None:
+def test_zipped_folder_is_read_from_place_of_its_table_then_from_top() -> None:
     files = {f"work/{name}": data for name, data in birds().items()} | {"top.png": picture(3)}
     archive = Archive(make_zip(files))
     assert archive.find("a.png") == archive.find("work/a.png") == "work/a.png"
     assert archive.find("top.png") == "top.png"
 
 
-def test_a_zip_from_a_path(tmp_path: Path) -> None:
+def test_zip_from_path(tmp_path: Path) -> None:
     (tmp_path / "birds.zip").write_bytes(make_zip(birds(), zipfile.ZIP_STORED))
     assert Archive(tmp_path / "birds.zip").table("birds.csv") == CSV
 
@@ -98,7 +98,7 @@ def test_names_that_lead_elsewhere_and_archives_within_are_refused(name: str, sa
     assert said in refusal(make_zip(birds(**{name: picture(9)})))
 
 
-def test_a_name_cut_by_a_nul_is_refused() -> None:
+def test_name_cut_by_nul_is_refused() -> None:
     data = make_zip(birds(**{"evil.png@.txt": picture(9)}))
     assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"evil.png\0.txt"))
     assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"\0vil.png@.txt"))
@@ -118,7 +118,7 @@ def test_encrypted_and_oddly_packed_entries_are_refused() -> None:
     assert "unusual" in refusal(forged(good, "a.png", 10, "<H", 99))
 
 
-def test_a_name_used_twice_is_refused() -> None:
+def test_name_used_twice_is_refused() -> None:
     twice = make_zip(birds(**{"A.png": picture(9)}))
     assert Archive(twice).find("A.png") == "A.png"  # capitals make a difference
     assert "two files named 'a.png'" in refusal(twice.replace(b"A.png", b"a.png"))
@@ -126,14 +126,14 @@ def test_a_name_used_twice_is_refused() -> None:
     assert "two files named" in refusal(make_zip(birds(**accents)))
 
 
-def test_a_zip_needs_its_table() -> None:
+def test_zip_needs_its_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
     assert both.table_names == ("more/rows.csv", "birds.jsonl")  # a CSV comes first: others may describe it
     assert both.names() == ["a.png"]
     assert Archive(make_zip({"birds.jsonl": b"{}"})).table("birds.jsonl") == b"{}"
     several = Archive(make_zip({"a.json": b"", "more/rows.csv": CSV, "b.json": b""}))
-    assert several.table_names == ("more/rows.csv",), "nobody can tell which of two may belong to it"
+    assert several.table_names == ("more/rows.csv",), "no one can tell which of two may belong to it"
     assert several.more_tables == ("a.json", "b.json")
     assert "no CSV file" in refusal(make_zip({}))
     assert "no CSV file" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
@@ -149,7 +149,7 @@ def test_declared_sizes_are_limited_one_by_one_and_together() -> None:
     assert "Unpacked, the files have 1,140.0 MB; at most 1,000 are taken" in refusal(many)
 
 
-def test_a_packed_size_beyond_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_packed_size_beyond_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(archives, "MAX_ZIP_MB", 1)
     data = make_zip(birds(**{"noise.txt": picture(5, size=(1000, 400))}), zipfile.ZIP_STORED)
     assert "MB; at most 1 are taken" in refusal(data)
@@ -158,7 +158,7 @@ def test_a_packed_size_beyond_the_limit_is_refused(monkeypatch: pytest.MonkeyPat
         Archive(tmp_path / "large.zip")
 
 
-def test_a_size_that_lies_is_found_without_filling_memory() -> None:
+def test_size_that_lies_is_found_without_filling_memory() -> None:
     zeros = bytes(150_000_000)
     bomb = forged(make_zip(birds(**{"bomb.png": zeros})), "bomb.png", 24, "<I", 5_000)
     del zeros
@@ -173,7 +173,7 @@ def test_a_size_that_lies_is_found_without_filling_memory() -> None:
     assert peak < 10_000_000
 
 
-def test_a_long_recording_is_unpacked_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_recording_is_unpacked_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_IN_MEMORY", 1_000)
     sound = bytes(range(256)) * 100_000
     archive = Archive(make_zip(birds(**{"long.wav": sound})))
@@ -194,12 +194,12 @@ def test_recordings_may_be_larger_than_other_files() -> None:
     assert "long.wav" not in refusal(data)
 
 
-def test_the_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_FILES", 2)
     assert "The zip holds 3 files and folders; at most 2 are taken" in refusal(make_zip(birds()))
 
 
-def test_a_list_of_contents_too_long_to_read_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_of_contents_too_long_to_read_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make_zip(birds())
     monkeypatch.setattr(archives, "_MAX_DIRECTORY", 100)
     monkeypatch.setattr(archives.zipfile, "ZipFile", None)  # never called

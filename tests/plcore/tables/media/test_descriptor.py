@@ -31,7 +31,7 @@ def ramp(turns: int) -> Image.Image:
 
 
 @pytest.mark.parametrize(("turns", "arrow"), [(0, "→"), (1, "↑"), (2, "←"), (3, "↓")])
-def test_an_edge_has_its_direction_and_its_name(turns: int, arrow: str) -> None:
+def test_edge_has_its_direction_and_its_name(turns: int, arrow: str) -> None:
     look = describe(ramp(turns))
     strong = [
         name for name, value in zip(NAMES, look, strict=True) if name.startswith("edges") and value > 1e-3
@@ -40,7 +40,7 @@ def test_an_edge_has_its_direction_and_its_name(turns: int, arrow: str) -> None:
     assert all(f" {arrow} " in name for name in strong)
 
 
-def test_an_edge_has_its_place() -> None:
+def test_edge_has_its_place() -> None:
     picture = np.zeros((64, 64), dtype=np.uint8)
     picture[:32, 8:] = 255  # its left edge runs through the first column of cells, in the upper rows
     found = edges(Image.fromarray(picture))[..., 0]
@@ -48,7 +48,7 @@ def test_an_edge_has_its_place() -> None:
     assert found[3, 0] == 0
 
 
-def test_a_plain_picture_has_a_colour_and_no_edge() -> None:
+def test_plain_picture_has_colour_and_no_edge() -> None:
     red = plain((255, 0, 0))
     assert not edges(red).any()
     assert colours(red)[3, 0, 0] == pytest.approx(np.sqrt(0.5))

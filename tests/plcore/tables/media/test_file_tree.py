@@ -62,16 +62,16 @@ class Tree(FileTree):
         (["t.txt", "b.wav"], ["t.txt"]),
     ],
 )
-def test_tables_are_told_by_their_names(names: list[str], tables: list[str] | None) -> None:
+def test_tables_are_reported_by_their_names(names: list[str], tables: list[str] | None) -> None:
     assert list(Tree(dict.fromkeys(names, b"a\tb\n")).table_names) == (tables or names)
 
 
-def test_tree_without_a_table_is_refused() -> None:
+def test_tree_without_table_is_refused() -> None:
     with pytest.raises(TableError, match="The box holds no table"):
         Tree({"read me.txt": b"no tabs"})
 
 
-def test_files_beside_the_table_come_before_those_at_the_top() -> None:
+def test_files_next_to_table_come_before_those_at_top() -> None:
     tree = Tree({"in/t.csv": b"", "a.png": b"top", "in/a.png": b"beside", "b.png": b"top"})
     assert (tree.find("a.png"), tree.find("b.png")) == ("in/a.png", "b.png")
 
@@ -102,7 +102,7 @@ def test_files_in_memory_are_written_and_can_be_had_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("by_base_name", [False, True])
-def test_files_of_a_folder_are_not_copied(by_base_name: bool, tmp_path: Path) -> None:
+def test_files_of_folder_are_not_copied(by_base_name: bool, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "t.csv").write_text("id,labels\n1,a\n")
     (tmp_path / "in" / "x.png").write_bytes(picture())
@@ -129,7 +129,7 @@ def files(*names: str) -> FilesByBaseName:
         "file:///x/a.wav",
     ],
 )
-def test_a_path_of_another_machine_is_found_by_its_last_part(path: str) -> None:
+def test_path_of_another_machine_is_found_by_its_last_part(path: str) -> None:
     found = files("clips/a.wav", "b.wav")
     assert found.find(path) == "clips/a.wav"
     assert contents(found, "clips/a.wav") == b"clips/a.wav"
@@ -151,14 +151,14 @@ def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
 
 
 @pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
-def test_what_is_not_there_is_said(path: str) -> None:
+def test_missing_thing_is_reported(path: str) -> None:
     with pytest.raises(MediaError, match="holds no file named"):
         files("a.wav").find(path)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "C"]), min_size=1, max_size=4), st.sampled_from(["/", "\\"]))
-def test_a_longer_path_of_a_file_finds_it(folders: list[str], slash: str) -> None:
-    """However many folders stand before those that the zip has."""
+def test_longer_path_of_file_finds_it(folders: list[str], slash: str) -> None:
+    """However many folders are before those that the zip has."""
     inside = "/".join([*folders[1:], "x.wav"])
     found = files(inside)
     assert found.find(slash.join([*folders, "x.wav"])) == inside
@@ -192,7 +192,7 @@ def folder(tmp_path: Path) -> Path:
     return top
 
 
-def test_a_folder_is_read_as_a_zip_of_it(folder: Path) -> None:
+def test_folder_is_read_as_zip_of_it(folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "more.csv").write_bytes(b"x\n1\n")
     (folder / "Thumbs.db").write_bytes(b"")
@@ -208,7 +208,7 @@ def test_a_folder_is_read_as_a_zip_of_it(folder: Path) -> None:
     np.testing.assert_array_equal(one.media.looks, other.media.looks)
 
 
-def test_files_are_opened_where_they_lie(folder: Path) -> None:
+def test_files_are_opened_if_they_lie(folder: Path) -> None:
     tree = Folder(folder)
     assert tree.table_names == ("t.csv",)
     assert tree.table("t.csv") == CSV
@@ -222,7 +222,7 @@ def test_files_are_opened_where_they_lie(folder: Path) -> None:
     tree.close()
 
 
-def test_files_that_are_too_large_or_cannot_be_read_are_told(
+def test_files_that_are_too_large_or_cannot_be_read_are_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = Folder(folder)
@@ -234,7 +234,7 @@ def test_files_that_are_too_large_or_cannot_be_read_are_told(
         tree.open("b.png")
 
 
-def test_folders_without_a_table_or_with_too_much_are_refused(
+def test_folders_without_table_or_with_too_much_are_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TableError, match="The folder holds no table"):

@@ -41,7 +41,7 @@ def halves(left: str, right: str, size: tuple[int, int] = (640, 400), mode: str 
 
 
 @given(st.integers(1, 700), st.integers(1, 700))
-def test_a_thumbnail_is_webp_of_the_same_shape_and_never_larger(width: int, height: int) -> None:
+def test_thumbnail_is_webp_of_the_same_shape_and_never_larger(width: int, height: int) -> None:
     small = opened(thumbnail(saved(Image.new("RGB", (width, height), "red"))))
     assert (small.format, small.mode) == ("WEBP", "RGB")
     longest = max(width, height)
@@ -52,7 +52,7 @@ def test_a_thumbnail_is_webp_of_the_same_shape_and_never_larger(width: int, heig
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_it_shows_what_the_picture_shows(kind: str) -> None:
+def test_it_shows_what_picture_shows(kind: str) -> None:
     small = opened(thumbnail(saved(halves("red", "blue"), kind)))
     np.testing.assert_allclose(colour(small, 0.2, 0.5), (255, 0, 0), atol=12)
     np.testing.assert_allclose(colour(small, 0.8, 0.5), (0, 0, 255), atol=12)
@@ -84,7 +84,7 @@ def test_what_is_transparent_is_white() -> None:
 
 
 @pytest.mark.parametrize("size", [(640, 400), (3200, 2000)])
-def test_a_camera_held_upright_gives_an_upright_picture(size: tuple[int, int]) -> None:
+def test_camera_held_upright_gives_upright_picture(size: tuple[int, int]) -> None:
     """Also where the JPEG is decoded smaller than it is. Orientation 6: turned by a quarter to the right."""
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -98,7 +98,7 @@ def test_a_camera_held_upright_gives_an_upright_picture(size: tuple[int, int]) -
 
 
 @given(st.integers(1, 400), st.sampled_from([(640, 400), (401, 900), (1000, 1000)]))
-def test_a_jpeg_is_never_decoded_smaller_than_was_wanted(least: int, size: tuple[int, int]) -> None:
+def test_jpeg_is_never_decoded_smaller_than_was_wanted(least: int, size: tuple[int, int]) -> None:
     with open_image(saved(Image.new("RGB", size), "JPEG"), least) as image:
         assert min(image.size) >= min(least, *size)
 
@@ -124,13 +124,13 @@ def declared(width: int, height: int) -> bytes:
         (saved(Image.new("RGB", (4, 4)), "BMP"), "no image"),
     ],
 )
-def test_what_is_no_picture_is_refused_small_as_large(data: bytes, words: str) -> None:
+def test_non_picture_is_refused_small_as_large(data: bytes, words: str) -> None:
     with pytest.raises(MediaError, match=words):
         thumbnail(data)
     with pytest.raises(MediaError, match=words), open_image(data):
         pass
 
 
-def test_what_fails_while_it_is_used_is_the_pictures_fault_too() -> None:
+def test_what_fails_while_it_is_used_is_pictures_fault_too() -> None:
     with pytest.raises(MediaError, match="damaged"), open_image(picture(1)):
         raise OSError("broken data stream")

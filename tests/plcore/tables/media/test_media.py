@@ -49,7 +49,7 @@ def said(csv: bytes, **files: bytes) -> str:
     return str(caught.value)
 
 
-def test_a_zip_becomes_a_table_that_names_its_files_by_content() -> None:
+def test_zip_becomes_table_that_names_its_files_by_content() -> None:
     table, roles, files = opened(birds())
     assert (roles.image, roles.image_features, roles.id) == ("image", True, None)
     assert list(table.media.images) == [kept(picture(1)), kept(picture(2)), ""]
@@ -58,7 +58,7 @@ def test_a_zip_becomes_a_table_that_names_its_files_by_content() -> None:
     assert list(table.cells["image"]) == ["a.png", "pictures/b.png", ""]  # the text stays
 
 
-def test_pictures_are_features_and_a_row_without_one_is_in_the_middle() -> None:
+def test_pictures_are_features_and_row_without_one_is_in_middle() -> None:
     table, _, _ = opened(birds())
     features = table.features().fit(table)
     X = features.transform(table)
@@ -71,7 +71,7 @@ def test_pictures_are_features_and_a_row_without_one_is_in_the_middle() -> None:
     np.testing.assert_allclose(first[2], first[0])  # the mean of the training rows, no others
 
 
-def test_pictures_stand_beside_numbers_categories_and_words() -> None:
+def test_pictures_are_next_to_numbers_categories_and_words() -> None:
     csv = (
         b"candidates,image,w,kind,note\na|b,a.png,1,x,one two\nb,pictures/b.png,3,y,two three\na,,2,x,four\n"
     )
@@ -110,7 +110,7 @@ def test_suggest_roles_with_images_learns_from_them() -> None:
     assert (sound.audio, sound.image) == ("song", None)
 
 
-def test_pictures_in_the_cells_can_be_learned_from_too() -> None:
+def test_pictures_in_cells_can_be_learned_from_too() -> None:
     url = "data:image/png;base64," + base64.b64encode(picture(1)).decode()
     csv = f'candidates,image\na|b,"{url}"\nb,\n'.encode()
     table = LabelTable.read_csv(csv)
@@ -122,7 +122,7 @@ def test_pictures_in_the_cells_can_be_learned_from_too() -> None:
         LabelTable.read_csv(broken)
 
 
-def test_the_stored_table_keeps_names_and_looks_but_not_the_files(tmp_path: Path) -> None:
+def test_stored_table_keeps_names_and_looks_but_not_files(tmp_path: Path) -> None:
     table, _, _ = opened(
         birds(**{"birds.csv": b"candidates,image,call\na|b,a.png,x.wav\nb,,\n", "x.wav": WAV})
     )
@@ -187,13 +187,13 @@ def test_pictures_that_declare_too_many_points_are_refused_unread(size: tuple[in
 @pytest.mark.parametrize(
     ("kind", "ending"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")]
 )
-def test_a_picture_is_named_for_what_it_is(kind: str, ending: str) -> None:
+def test_picture_is_named_for_what_it_is(kind: str, ending: str) -> None:
     data = picture(3, kind)
     table, _, _ = opened(birds(**{"a.png": data}))
     assert table.media.images[0] == kept(data, ending)
 
 
-def test_a_photograph_with_a_second_view_behind_it_is_a_jpeg() -> None:
+def test_photograph_with_a_second_view_behind_it_is_jpeg() -> None:
     ramp, out = np.tile(np.arange(0, 256, 4, dtype=np.uint8), (64, 1)), io.BytesIO()
     views = [Image.fromarray(ramp), Image.fromarray(ramp.T.copy())]
     views[0].save(out, "MPO", save_all=True, append_images=views[1:])
@@ -204,7 +204,7 @@ def test_a_photograph_with_a_second_view_behind_it_is_a_jpeg() -> None:
     assert near < far / 3
 
 
-def test_a_photograph_taken_on_its_side_is_looked_at_upright() -> None:
+def test_photograph_taken_on_its_side_is_looked_at_upright() -> None:
     upright = Image.new("L", (80, 60))
     upright.paste(255, (0, 0, 80, 20))
     out = io.BytesIO()
@@ -249,7 +249,7 @@ def test_other_sounds_are_refused(data: bytes) -> None:
         audio_ending(data)
 
 
-def test_recordings_need_a_zip() -> None:
+def test_recordings_need_zip() -> None:
     roles = Roles(candidates="candidates", audio="song", numbers=("w",))
     with pytest.raises(TableError, match=r"Row 1 .*column 'song'.*Import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,song,w\na|b,a.wav,1\nb,,2\n"), roles)
@@ -257,13 +257,13 @@ def test_recordings_need_a_zip() -> None:
     assert "column 'song': the zip holds no file 'a.wav'" in missing
 
 
-def test_picture_names_without_a_zip_are_told_of_it() -> None:
+def test_picture_names_without_zip_are_told_of_it() -> None:
     roles = Roles(candidates="candidates", image="image", numbers=("w",))
     with pytest.raises(TableError, match=r"If it names a file: import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,image,w\na|b,a.png,1\nb,,2\n"), roles)
 
 
-def test_a_column_without_any_picture_is_nothing_to_learn_from() -> None:
+def test_column_without_any_picture_is_nothing_to_learn_from() -> None:
     roles = Roles(candidates="candidates", image="image", image_features=True)
     with pytest.raises(TableError, match="every cell is empty"):
         LabelTable.from_cells(read_cells(b"candidates,image\na|b,\nb,\n"), roles)
@@ -282,7 +282,7 @@ def test_thousands_of_bad_files_are_not_all_looked_at(monkeypatch: pytest.Monkey
     assert len(looked) == 50
 
 
-def test_files_are_looked_at_once_and_the_share_done_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_looked_at_once_and_share_done_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     monkeypatch.setattr(media_files, "read_image", lambda data: looked.append(1) or read_image(data))
     rows = "".join(f"a|b,{n}.png\n" for n in range(120)) * 2
@@ -311,7 +311,7 @@ def test_files_are_looked_at_once_and_the_share_done_is_told(monkeypatch: pytest
         "0" * 63 + "/.png",
     ],
 )
-def test_no_other_name_is_a_kept_one(name: str) -> None:
+def test_no_other_name_is_kept_one(name: str) -> None:
     assert not is_kept_name(name)
 
 
@@ -340,7 +340,7 @@ def test_damaged_pictures_are_good_or_refused_in_words(
         assert np.isfinite(look).all()
 
 
-def test_the_largest_image_taken_costs_little_more_memory_than_its_points(tmp_path: Path) -> None:
+def test_largest_image_taken_costs_little_more_memory_than_its_points(tmp_path: Path) -> None:
     side = 7000  # 49 million points of four bytes
     Image.new("RGBA", (side, side), (10, 200, 30, 120)).save(tmp_path / "large.png")
     measure = (

@@ -63,7 +63,7 @@ def test_each_segment_is_described_and_many_share_one_file(tmp_path: Path) -> No
     np.testing.assert_array_equal(features.transform(back), sounds.astype(float))
 
 
-def test_what_is_heard_is_learnt_from_by_default_and_a_zip_of_clips_is_enough() -> None:
+def test_what_is_heard_is_learned_from_by_default_and_zip_of_clips_is_enough() -> None:
     data = make_zip(
         {"t.csv": b"file,candidates\nlow.wav,wren|robin\nhigh.wav,robin\n", "low.wav": LOW, "high.wav": HIGH}
     )
@@ -76,14 +76,14 @@ def test_what_is_heard_is_learnt_from_by_default_and_a_zip_of_clips_is_enough() 
     assert not np.allclose(*table.media.sounds)
 
 
-def test_beside_an_embedding_the_sound_is_not_learnt_from() -> None:
+def test_next_to_embedding_sound_is_not_learned_from() -> None:
     cells = pd.DataFrame(
         {"file": ["a.wav"] * 2, "candidates": ["a|b", "b"], "embedding": ["[1, 2]"] * 2}, dtype="str"
     )
     assert not suggest_roles(cells, files=True).sound_features
 
 
-def test_a_segment_beyond_the_end_is_told_with_its_row() -> None:
+def test_segment_beyond_end_is_reported_with_its_row() -> None:
     words = refused(zipped((*SEGMENTS, ("low.wav", "7", "8"))))
     assert "Row 5" in words
     assert "column 'from': the segment starts at 7 s, but the recording ends at 3 s" in words
@@ -100,7 +100,7 @@ def test_without_features_segments_are_checked_too() -> None:
     assert [(one.row, one.column) for one in finder.problems] == [(1, "from")]
 
 
-def test_what_cannot_be_decoded_plays_and_is_told_as_a_doubt() -> None:
+def test_input_that_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
     table = table_of(zipped((*SEGMENTS, ("call.m4a", "0", "1")), call_m4a=M4A))
     sounds = table.media.sounds
     assert sounds is not None
@@ -114,7 +114,7 @@ def test_what_cannot_be_decoded_plays_and_is_told_as_a_doubt() -> None:
     np.testing.assert_allclose(features[4], sounds[:4].mean(axis=0, dtype=float))
 
 
-def test_where_none_can_be_decoded_there_is_nothing_to_learn_from() -> None:
+def test_if_none_can_be_decoded_there_is_nothing_to_learn_from() -> None:
     assert "no recording to learn from" in refused(zipped((("call.m4a", "", ""),), call_m4a=M4A))
     assert "no recording to learn from" in refused(zipped((("", "", ""),)))
     beside = table_of(
@@ -123,7 +123,7 @@ def test_where_none_can_be_decoded_there_is_nothing_to_learn_from() -> None:
     assert beside.features().fit(beside).transform(beside)[0, 1:].tolist() == [0] * len(SOUND_NAMES)
 
 
-def test_a_missing_file_is_told_for_its_rows_and_no_zip_for_all() -> None:
+def test_missing_file_is_reported_for_its_rows_and_no_zip_for_all() -> None:
     words = refused(zipped((*SEGMENTS, ("gone.wav", "0", "1"), ("gone.wav", "1", "2"))))
     assert "Row 5" in words
     assert "row 6" in words
@@ -173,6 +173,6 @@ def test_rows_by_recording_and_their_segments() -> None:
     assert segment_of(np.array([[np.nan, 2.0], [1.0, np.nan]]), 1) == (1.0, None)
 
 
-def test_learning_from_recordings_needs_a_column_of_them() -> None:
+def test_learning_from_recordings_needs_column_of_them() -> None:
     with pytest.raises(TableError, match="The recordings are to be learned from, but no column"):
         LabelTable.from_cells(read_table(zipped()).cells, replace(ROLES, audio=None), MediaFiles(None))  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ def cells(*segments: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows | {"from": starts, "to": ends}, dtype="str")
 
 
-def test_seconds_are_read_and_empty_ones_are_the_recordings_own() -> None:
+def test_seconds_are_read_and_empty_ones_are_recordings_own() -> None:
     table = LabelTable.from_cells(cells(("0", "3"), ("3,5", "6"), ("", "2"), ("4", "")), ROLES)
     expected = [[0, 3], [3.5, 6], [np.nan, 2], [4, np.nan]]
     np.testing.assert_array_equal(table.media.segments, expected)
@@ -46,7 +46,7 @@ def test_one_of_the_two_columns_is_enough() -> None:
         (("1:20", "90"), "from", "expected a number, got '1:20'"),
     ],
 )
-def test_what_is_no_segment_is_told_with_its_row(segment: tuple[str, str], column: str, words: str) -> None:
+def test_non_segment_is_reported_with_its_row(segment: tuple[str, str], column: str, words: str) -> None:
     finder = Finder(None)
     parse_segments(cells(("0", "1"), segment), "from", "to", finder)
     assert [(one.row, one.column) for one in finder.problems] == [(2, column)]
@@ -66,7 +66,7 @@ def test_segments_are_stored(tmp_path: Path) -> None:
     assert back.roles == ROLES
 
 
-def test_columns_of_seconds_are_guessed_beside_recordings_alone() -> None:
+def test_columns_of_seconds_are_guessed_next_to_recordings_alone() -> None:
     names = ["Begin Time (s)", "End Time (s)", "w"]
     values = {name: ["1.5", "2", "3"] for name in names}
     frame = pd.DataFrame({"file": ["a.wav"] * 3, "candidates": ["a|b", "b", "a"], **values}, dtype="str")

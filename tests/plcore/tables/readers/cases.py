@@ -42,7 +42,7 @@ def candidates(reading: TableReading) -> list[set[str]]:
 
 
 def voters(reading: TableReading) -> list[dict[str, list[str]]]:
-    """Who named each label of every row."""
+    """Voters of each label, per row."""
     return [json.loads(cell) if cell else {} for cell in reading.cells["sources"]]
 
 

@@ -108,7 +108,7 @@ def a_damaged(name: str, seed: int) -> bytes:
 
 
 def read_or_say(data: bytes, name: str) -> LabelTable | None:
-    """The table of these bytes with its doubts found; None where they are refused, as they have to be, in words."""
+    """The table of these bytes with its doubts found; None if they are refused, as they have to be, in words."""
     try:
         reading = read_table(data, name)
         if shape_name(reading) is not None:

@@ -56,7 +56,7 @@ def refused(data: bytes) -> str:
     return str(caught.value)
 
 
-def test_dense_rows_with_the_labels_of_meka() -> None:
+def test_dense_rows_with_labels_of_meka() -> None:
     reading = read_table(DENSE.encode())
     assert reading.format == "ARFF of label vectors"
     assert reading.cells.to_dict("list") == {
@@ -74,7 +74,7 @@ def test_dense_rows_with_the_labels_of_meka() -> None:
     assert table.label_vectors.tolist() == [[1, -1], [0, 1]]  # a hole is no no
 
 
-def test_sparse_rows_with_the_labels_of_mulan() -> None:
+def test_sparse_rows_with_labels_of_mulan() -> None:
     reading = read_table(make_zip({"birds.arff": SPARSE.encode(), "birds.xml": XML.encode()}))
     assert reading.cells.to_dict("list") == {
         "a": ["1.5", "0", "0"],
@@ -86,12 +86,12 @@ def test_sparse_rows_with_the_labels_of_mulan() -> None:
     assert reading.suggest_roles().label_columns == ("wren", "robin")
 
 
-def test_labels_at_the_end() -> None:
+def test_labels_at_end() -> None:
     reading = read_arff(SPARSE.replace("@relation birds", "@relation 'birds: -C -2'").encode())
     assert reading.suggest_roles().label_columns == ("wren", "robin")
 
 
-def test_a_plain_table_has_no_labels_of_its_own() -> None:
+def test_plain_table_has_no_labels_of_its_own() -> None:
     reading = read_arff(DENSE.replace(": -C 2", "").encode())
     assert (reading.format, reading.roles) == ("ARFF", None)
 
@@ -111,7 +111,7 @@ def test_bad_arff_is_refused(data: str, words: str) -> None:
     assert words in refused(data.encode())
 
 
-def test_a_bad_row_has_its_line() -> None:
+def test_bad_row_has_its_line() -> None:
     assert "Line 12" in refused(DENSE.replace("0,1,?,red,?", "0,1,?,red").encode())
 
 
@@ -152,14 +152,14 @@ def is_equal(reading: TableReading, numbers: np.ndarray, vectors: np.ndarray) ->
 
 
 @pytest.mark.public_data
-def test_a_dense_set_comes_out_equal(data_folder: Path) -> None:
+def test_dense_set_comes_out_equal(data_folder: Path) -> None:
     with np.load(data_folder / "emotions.npz") as data:
         numbers, vectors, labels = data["X"], data["Y"], [str(name) for name in data["label_names"]]
     assert is_equal(read_table(as_mulan(numbers, vectors, labels, is_sparse=False)), numbers, vectors)
 
 
 @pytest.mark.public_data
-def test_a_sparse_set_comes_out_equal(data_folder: Path) -> None:
+def test_sparse_set_comes_out_equal(data_folder: Path) -> None:
     with np.load(data_folder / "corel5k.npz") as data:
         pieces = tuple(data[part] for part in ("data", "indices", "indptr"))
         numbers = sparse.csr_array(pieces, shape=tuple(data["shape"])).toarray()[:300].astype(np.float64)
@@ -168,7 +168,7 @@ def test_a_sparse_set_comes_out_equal(data_folder: Path) -> None:
 
 
 @given(st.text(st.sampled_from("@relation attribute data{}%,'\"\n?01 -C"), max_size=60))
-def test_any_arff_is_a_table_or_refused(text: str) -> None:
+def test_any_arff_is_table_or_refused(text: str) -> None:
     try:
         reading = read_arff(b"@relation x\n" + text.encode())
     except TableError:

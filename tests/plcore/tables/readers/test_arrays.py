@@ -74,7 +74,7 @@ def is_bench(reading: TableReading) -> bool:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["birdsong", "lost", "msrcv2"])
-def test_the_sets_of_partial_labels(name: str, data_folder: Path) -> None:
+def test_sets_of_partial_labels(name: str, data_folder: Path) -> None:
     path = data_folder / f"{name}.npz"
     with np.load(path) as data:
         numbers, sets, truth = data["X"], data["S"], data["y"]
@@ -86,7 +86,7 @@ def test_the_sets_of_partial_labels(name: str, data_folder: Path) -> None:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["birdsong", "lost"])
-def test_the_same_as_the_matlab_file_they_came_in(name: str, data_folder: Path) -> None:
+def test_the_same_as_matlab_file_they_came_in(name: str, data_folder: Path) -> None:
     with np.load(data_folder / f"{name}.npz") as data:
         numbers, sets, truth = data["X"], data["S"], data["y"]
     target = sparse.csc_array((np.ones(len(truth)), (truth, np.arange(len(truth)))), shape=sets.T.shape)
@@ -104,7 +104,7 @@ def test_the_same_as_the_matlab_file_they_came_in(name: str, data_folder: Path) 
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["emotions", "cal500", "scene", "corel5k"])
-def test_the_sets_of_label_vectors(name: str, data_folder: Path) -> None:
+def test_sets_of_label_vectors(name: str, data_folder: Path) -> None:
     path = data_folder / f"{name}.npz"
     with np.load(path) as data:
         pieces = {name: data[name] for name in data.files}
@@ -123,9 +123,7 @@ def test_the_sets_of_label_vectors(name: str, data_folder: Path) -> None:
 
 
 @pytest.mark.public_data
-def test_a_set_too_wide_for_columns_stays_sparse_and_comes_out_equal(
-    data_folder: Path, tmp_path: Path
-) -> None:
+def test_set_too_wide_for_columns_stays_sparse_and_comes_out_equal(data_folder: Path, tmp_path: Path) -> None:
     with np.load(data_folder / "rcv1_subset1.npz") as data:
         pieces = {name: data[name] for name in data.files}
     parts = tuple(pieces[part] for part in ("data", "indices", "indptr"))
@@ -145,7 +143,7 @@ def test_a_set_too_wide_for_columns_stays_sparse_and_comes_out_equal(
     assert features.n_features_ == 47_236
 
 
-def test_of_a_wide_sparse_matrix_the_pieces_are_checked_too() -> None:
+def test_of_wide_sparse_matrix_pieces_are_checked_too() -> None:
     wide = {"shape": np.array([2, 30_000]), "indptr": np.array([0, 1, 2]), "Y": np.array([[1, 0], [0, 1]])}
     good = wide | {"data": np.array([1.0, 2.0]), "indices": np.array([29_999, 0])}
     reading = read_table(npz(**good))
@@ -164,7 +162,7 @@ def test_of_a_wide_sparse_matrix_the_pieces_are_checked_too() -> None:
         {"data": X, "partial_target": S, "target": np.eye(3)[Y]},
     ],
 )
-def test_the_names_and_sides_of_arrays(arrays: dict[str, Any]) -> None:
+def test_names_and_sides_of_arrays(arrays: dict[str, Any]) -> None:
     assert is_bench(read_table(npz(**arrays)))
 
 
@@ -225,7 +223,7 @@ def test_scores_of_classes() -> None:
     assert "do not fit" in refused(npz(ids=["a"], classes=["a", "b"], scores=scores))
 
 
-def test_plain_labels_are_a_column() -> None:
+def test_plain_labels_are_column() -> None:
     assert read_table(npz(X=X, y=["a", "b", "a", "c"])).cells["label"].tolist() == ["a", "b", "a", "c"]
 
 
@@ -274,7 +272,7 @@ def test_bad_arrays_are_refused_in_words(name: str) -> None:
     assert words in refused(data)
 
 
-def test_an_array_that_says_it_is_larger_than_it_is() -> None:
+def test_array_that_says_it_is_larger_than_it_is() -> None:
     """NumPy makes room for what the header says."""
     out = io.BytesIO()
     np.lib.format.write_array_header_1_0(
@@ -359,7 +357,7 @@ def test_every_type_of_numbers_as_scipy_writes_it(kind: str) -> None:
     any_arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 3)), elements=st.floats(-1e9, 1e9)),
     st.data(),
 )
-def test_any_arrays_come_back(numbers: np.ndarray, data: st.DataObject) -> None:
+def test_any_arrays_round_trip(numbers: np.ndarray, data: st.DataObject) -> None:
     n_rows, m = len(numbers), data.draw(st.integers(1, 4))
     sets = data.draw(any_arrays(bool, (n_rows, m)))
     truth = data.draw(any_arrays(np.int64, n_rows, elements=st.integers(-1, m - 1)))
@@ -370,7 +368,7 @@ def test_any_arrays_come_back(numbers: np.ndarray, data: st.DataObject) -> None:
 
 
 @given(st.booleans(), st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
-def test_damaged_arrays_are_a_table_or_refused(is_mat: bool, place: int, junk: bytes) -> None:
+def test_damaged_arrays_are_table_or_refused(is_mat: bool, place: int, junk: bytes) -> None:
     data = mat(False, data=X, partial_target=sparse.csc_array(S.T)) if is_mat else npz(X=X, S=S, y=Y)
     place = 20 + place % (len(data) - 20)
     try:
@@ -392,7 +390,7 @@ def test_arrays_of_another_order_of_bytes() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
-def test_a_place_that_is_named_twice_is_added_up_in_narrow_and_wide_matrices(dtype: str) -> None:
+def test_place_that_is_named_twice_is_added_up_in_narrow_and_wide_matrices(dtype: str) -> None:
     pieces = np.array([1, 2, 4], dtype=dtype), np.array([1, 1, 0]), np.array([0, 2, 3])
     np.testing.assert_array_equal(dense_rows(*pieces, (2, 2)), [[0, 3], [4, 0]])
     np.testing.assert_array_equal(sparse_rows(*pieces, (2, 2)).toarray(), [[0, 3], [4, 0]])

@@ -24,7 +24,7 @@ from plcore.tables import (
     store_reading,
 )
 from plcore.tables.media.file_tree import MediaError
-from plcore.tables.readers.tools.camera_traps import label_columns, write_timelapse
+from plcore.tables.readers.tools.camera_traps import TIMELAPSE, label_columns, write_timelapse
 from plcore.tables.writers.megadetector import write_megadetector
 from tests.plcore.tables.readers.cases import (
     CASES,
@@ -71,7 +71,7 @@ def test_megadetector_of_pytorch_wildlife_counts_ids_from_zero() -> None:
     assert weights(read_case("pw_timelapse.json")) == [{"animal": 0.9}, {"blank": 1}]
 
 
-def test_pytorch_wildlife_lists_have_a_row_for_each_image() -> None:
+def test_pytorch_wildlife_lists_have_row_for_each_image() -> None:
     assert weights(read_case("pw_list.json")) == [{"animal": 0.9}, {"blank": 1}, {"person": 0.8}]
     classified = read_case("pw_list_classified.json")
     assert weights(classified) == [{"Capybara": 0.7, "Agouti": 0.6}, {"blank": 1}]
@@ -112,7 +112,7 @@ def test_megadetector_checked_image_is_true() -> None:
     assert reading.cells["truth"].tolist() == ["fox", ""]
 
 
-def test_megadetector_several_checked_classes_are_no_single_truth() -> None:
+def test_megadetector_several_checked_classes_are_not_single_truth() -> None:
     boxes = [{"category": number, "conf": 1.0, "bbox": [0, 0, 1, 1]} for number in "12"]
     species = {"1": "hare", "2": "fox"}
     reading = read_table(
@@ -123,7 +123,7 @@ def test_megadetector_several_checked_classes_are_no_single_truth() -> None:
     )
 
 
-def test_columns_that_serve_the_export_are_shown_to_nobody() -> None:
+def test_columns_that_serve_export_are_shown_to_no_one() -> None:
     reading = read_case("md16.json")
     assert serving_columns(reading.cells) == {"boxes", "megadetector_file", "original_rows"}
     assert serving_columns(read_cells(b"boxes,w\n1,2\n")) == set(), "a column of the file itself"
@@ -133,7 +133,7 @@ def test_columns_that_serve_the_export_are_shown_to_nobody() -> None:
 
 
 @pytest.mark.parametrize("column", ["megadetector_file", "original_rows"])
-def test_megadetector_cells_that_somebody_changed_are_named(column: str) -> None:
+def test_megadetector_cells_that_someone_changed_are_named(column: str) -> None:
     reading = read_case("md16.json")
     text = "{" if column == "megadetector_file" else reading.cells[column][0].replace('\\"file', "")
     reading.cells[column] = [text, *reading.cells[column][1:]]
@@ -233,9 +233,19 @@ def test_timelapse_without_species_is_refused() -> None:
         shaped(read_table(data, "ImageData.csv"))
 
 
-def test_timelapse_other_questions_are_no_species() -> None:
+def test_timelapse_other_questions_are_not_species() -> None:
     data = f"{FIXED},Sex,Species\nr,a.jpg,x,2024-05-01,false,male,fox\nr,b.jpg,x,2024-05-01,false,,hare\n"
     assert label_columns(read_cells(data.encode())) == ["Species"]
+
+
+def test_timelapse_columns_of_observers_are_voters() -> None:
+    rows = "".join(
+        f"r,{k}.jpg,x,2024-05-01,false,{['fox', 'hare', ''][k % 3]},{['fox', 'deer'][k % 2]},{['day', 'dusk'][k % 2]}\n"
+        for k in range(8)
+    )
+    cells = read_cells(f"{FIXED},Ana,Ben,Light\n{rows}".encode())
+    assert label_columns(cells) == ["Ana", "Ben"]
+    assert voters(TIMELAPSE.read(cells))[1] == {"deer": ["Ben"], "hare": ["Ana"]}
 
 
 def test_timelapse_writes_columns_of_its_template_alone() -> None:
@@ -281,7 +291,7 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
     assert table_of(reading).n_rows == 3
 
 
-def test_picture_of_another_folder_is_never_taken_for_a_missing_one(tmp_path: Path) -> None:
+def test_picture_of_another_folder_is_never_taken_for_missing_one(tmp_path: Path) -> None:
     data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
     found = shaped(read_table(make_zip({"ImageData.csv": data, "z/a.png": picture()})))
     assert found.files is not None
@@ -295,7 +305,7 @@ def test_picture_of_another_folder_is_never_taken_for_a_missing_one(tmp_path: Pa
         files.archive.find("x/y/a.png")
 
 
-def test_boxes_are_shares_of_the_picture_and_the_best_comes_first() -> None:
+def test_boxes_are_shares_of_picture_and_best_comes_first() -> None:
     def image(name: str, *boxes: tuple[float, list[float]], **more: Any) -> dict[str, Any]:
         return {
             "file": name,

@@ -37,7 +37,7 @@ def test_weights_of_one_label_are_added_and_its_sources_listed_once() -> None:
     assert sources(reading) == [{"wren": ["ann", "model"]}, {}]
 
 
-def test_labels_without_a_weight_beside_others_weigh_a_vote() -> None:
+def test_labels_without_weight_next_to_others_weigh_vote() -> None:
     row = named("a")
     row.name("b", 3.0)
     assert candidates(rows_reading([row], "f")) == [{"a": 1, "b": 3}]
@@ -50,18 +50,18 @@ def test_rows_without_labels_may_be_anything_that_is_not_ruled_out() -> None:
     assert noted(reading, "3 rows have no label named", "The first is row 2")
 
 
-def test_labels_of_weight_nought_are_no_candidates() -> None:
+def test_labels_of_weight_nought_are_not_candidates() -> None:
     reading = rows_reading([weighed(a=0.0, b=0.5), weighed(a=0.0)], "f")
     assert candidates(reading) == [{"b": 0.5}, ["b"]]
     assert noted(reading, "2 labels with the weight 0 are no candidate")
 
 
-def test_classes_are_in_the_order_of_tables() -> None:
+def test_classes_are_in_order_of_tables() -> None:
     reading = rows_reading([named("10", "9"), Row({})], "f")
     assert candidates(reading)[1] == ["9", "10"]
 
 
-def test_true_labels_outside_the_candidates_are_asked_about() -> None:
+def test_true_labels_outside_candidates_are_asked_about() -> None:
     rows = [named("a", "b"), named("b"), Row({"w": 1}), Row({"w": 2}, ruled_out={"a"})]
     for row in rows:
         row.truth = "a"
@@ -74,7 +74,7 @@ def test_true_labels_outside_the_candidates_are_asked_about() -> None:
     assert reading.roles.truth == "truth"
 
 
-def test_columns_of_the_source_never_hide_the_candidates() -> None:
+def test_columns_of_source_never_hide_candidates() -> None:
     own = {"candidates": "x", "candidates 2": "y", "sources": "z", "truth": "t"}
     reading = rows_reading([Row({**own}, {"a": 1.0}, {"a": ["s"]}), named("b")], "f")
     names = ["candidates 3", "candidates 2", "sources 2", "truth 2", "candidates", "sources"]
@@ -82,7 +82,7 @@ def test_columns_of_the_source_never_hide_the_candidates() -> None:
     assert reading.cells.iloc[0].tolist() == ["x", "y", "z", "t", '{"a": 1}', '{"a": ["s"]}']
 
 
-def test_ids_are_used_where_they_are_ids() -> None:
+def test_ids_are_used_if_they_are_ids() -> None:
     good = rows_reading([named("a", n=1), named("b", n=2)], "f", row_id="n")
     again = rows_reading([named("a", n=1), named("b", n=1)], "f", row_id="n")
     gone = rows_reading([named("a", n=1), named("b")], "f", row_id="n")
@@ -92,7 +92,7 @@ def test_ids_are_used_where_they_are_ids() -> None:
     assert noted(gone, "Column 'n' is empty or repeats itself")
 
 
-def test_roles_of_the_columns_that_describe_a_row() -> None:
+def test_roles_of_columns_that_describe_row() -> None:
     rows = [
         named("ab"[n % 2], "c", size=n / 2, bit=n % 2, text=f"the words of row {n}", place=("sea", "land")[n % 2],
               picture="data:image/png;base64,AAAA", when=f"2026-01-0{n + 1}")
@@ -120,7 +120,7 @@ def test_images_alone_are_learned_from() -> None:
     ).roles.image  # type: ignore[union-attr]
 
 
-def test_a_column_of_labels_is_told_and_not_learned_from() -> None:
+def test_column_of_labels_is_reported_and_not_learned_from() -> None:
     rows = [named("a", "b", answer="ab"[n % 2], other="xy"[n % 2]) for n in range(6)]
     reading = rows_reading(rows, "f")
     assert reading.roles is not None
@@ -128,13 +128,13 @@ def test_a_column_of_labels_is_told_and_not_learned_from() -> None:
     assert noted(reading, "Column 'answer' holds labels", "true label")
 
 
-def test_candidates_alone_ask_for_the_table_of_rows() -> None:
+def test_candidates_alone_ask_for_table_of_rows() -> None:
     assert NEEDS_ROWS in rows_reading([named("a", id=1), named("b", id=2)], "f", row_id="id").notes
     assert NEEDS_ROWS not in rows_reading([named("a", x=1), named("b", x=2)], "f").notes
 
 
 @pytest.mark.parametrize("rows", [[], [Row({"a": 1})]])
-def test_what_has_no_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
+def test_input_without_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
     with pytest.raises(TableError, match=r"There are no rows|No label is named anywhere"):
         rows_reading(rows, "f")
 
@@ -145,7 +145,7 @@ def test_half_characters_are_refused() -> None:
 
 
 @given(st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_size=1, max_size=4))
-def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> None:
+def test_any_weights_round_trip(sets: list[dict[str, float]]) -> None:
     rows = [Row({"n": n}, dict(one)) for n, one in enumerate(sets)]
     reading = rows_reading(rows, "f")
     assert candidates(reading) == sets
@@ -153,5 +153,5 @@ def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> Non
 
 
 @given(st.lists(st.lists(LABELS, min_size=1, max_size=4, unique=True), min_size=1, max_size=4))
-def test_any_sets_come_back_as_they_were(sets: list[list[str]]) -> None:
+def test_any_sets_round_trip(sets: list[list[str]]) -> None:
     assert candidates(rows_reading([named(*one) for one in sets], "f")) == sets

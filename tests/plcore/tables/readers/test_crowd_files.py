@@ -29,7 +29,7 @@ def read(text: str) -> TableReading:
     return shaped(read_table(text.encode(), "a.csv"))
 
 
-def test_turk_labels_are_in_the_json_of_task_answers() -> None:
+def test_turk_labels_are_in_json_of_task_answers() -> None:
     reading = read_case("mturk_category.csv")
     assert table_of(reading).classes == ("cat", "dog")
     assert weights(reading)[:2] == [{"dog": 2}, {"dog": 1, "cat": 1}]
@@ -40,6 +40,17 @@ def test_turk_labels_are_in_the_json_of_task_answers() -> None:
 @pytest.mark.parametrize("name", ["mturk_radio.csv", "mturk_taskanswers.csv", "mturk_classifier.csv"])
 def test_turk_votes_by_worker(name: str) -> None:
     assert voters(read_case(name))[0] == {"cat": ["W1"], "dog": ["W2"]}
+
+
+def test_turk_comment_next_to_an_answer_in_json_is_no_question() -> None:
+    said = [json.dumps([{"q": {"cat": k < 2, "dog": k > 1}, "notes": "hm"}]) for k in range(4)]
+    rows = [
+        f"H{k // 2},W{k % 2},words of {k // 2}," + '"' + one.replace('"', '""') + '"'
+        for k, one in enumerate(said)
+    ]
+    data = "\n".join(["HITId,WorkerId,Input.text,Answer.taskAnswers", *rows]).encode()
+    reading = MECHANICAL_TURK.read(read_cells(data))
+    assert candidates(reading) == [{"cat"}, {"dog"}]
 
 
 def test_turk_rejected_work_is_left_out_and_counted() -> None:
@@ -59,7 +70,7 @@ def test_turk_checkboxes_are_one_answer_of_several_labels() -> None:
     ]
 
 
-def test_turk_last_answer_of_a_worker_counts() -> None:
+def test_turk_last_answer_of_worker_counts() -> None:
     text = TURK.replace("Input", "SubmitTime,Input")
     late, early = "Thu Oct 09 08:01:00 UTC 2025", "Thu Oct 09 08:00:00 UTC 2025"
     reading = read(f"{text}H1,a,{late},x,true,false\nH1,a,{early},x,false,true\nH2,a,{late},y,false,true\n")
@@ -67,7 +78,7 @@ def test_turk_last_answer_of_a_worker_counts() -> None:
     assert says(reading, "the latest by time counts")
 
 
-def test_turk_list_of_labels_is_a_set() -> None:
+def test_turk_list_of_labels_is_set() -> None:
     reading = read('HITId,WorkerId,Answer.c.labels\nH1,a,"[""cat"",""dog""]"\nH2,a,"[""dog""]"\n')
     assert weights(reading) == [{"cat": 1, "dog": 1}, {"dog": 1}]
 
@@ -118,7 +129,7 @@ def test_appen_tainted_work_is_left_out_and_counted() -> None:
     assert not {"_ip", "_city", "_country"} & set(reading.cells.columns)
 
 
-def test_appen_answers_on_several_lines_are_a_set() -> None:
+def test_appen_answers_on_several_lines_are_set() -> None:
     reading = read_case("appen_full.csv")
     assert weights(reading)[1] == {"neg": 0.9, "pos": 0.9}
     assert says(reading, "accept several answers")
@@ -146,7 +157,7 @@ def test_json_of_1_23_2_reads_annotations() -> None:
     assert "truth 2" not in reading.suggest_roles().categories, "data called truth would give the label away"
 
 
-def test_json_min_reads_a_vote_for_each_annotation() -> None:
+def test_json_min_reads_vote_for_each_annotation() -> None:
     reading = read_case("label_studio_min.json")
     assert reading.format == "Label Studio JSON-MIN"
     assert candidates(reading) == [{"Neg", "Pos"}, {"Neu", "Pos"}, {"Neu"}]
@@ -158,7 +169,7 @@ def test_json_min_task_without_annotation_is_open() -> None:
     assert candidates(read_case("ls_min.json")) == [{"pos", "neg"}, {"pos", "neg"}]
 
 
-def test_csv_labels_are_those_of_the_question() -> None:
+def test_csv_labels_match_question() -> None:
     reading = read_case("label_studio.csv")
     assert table_of(reading).classes == ("Neg", "Pos")
     roles = reading.suggest_roles()
@@ -174,7 +185,7 @@ def test_csv_of_1_23_2_reads_votes_by_annotator() -> None:
     assert reading.cells["lead_time"].tolist() == ["0.010582", "0.010582"]
 
 
-def test_csv_with_two_annotations_of_a_task_is_one_row() -> None:
+def test_csv_with_two_annotations_of_task_is_one_row() -> None:
     reading = read_case("ls_export.csv")
     assert reading.cells["task_id"].tolist() == ["1"]
     assert voters(reading) == [{"pos": ["1", "2"], "neg": ["2"]}]
@@ -211,7 +222,7 @@ def test_candidates_are_automatic_and_alternate_ids() -> None:
     assert (roles.label_columns, roles.categories, roles.id) == ((), (), "item")
 
 
-def test_whole_table_is_read_with_an_empty_manual_id() -> None:
+def test_whole_table_is_read_with_empty_manual_id() -> None:
     reading = read_case("id.csv")
     assert reading.cells["item"].tolist() == ["A_20240701_213000.wav 0-5 s", "A_20240701_213000.wav 5-10 s"]
     assert weights(reading)[0] == {"PIPPIP": 0.83, "PIPPYG": 0.17}
@@ -226,14 +237,14 @@ def read_lines(lines: str) -> list[dict[str, float | None]]:
     return weights(shaped(read_table((HEAD + lines).encode(), "id.csv")))
 
 
-def test_manual_id_that_was_not_proposed_is_a_light_candidate() -> None:
+def test_manual_id_that_was_not_proposed_is_light_candidate() -> None:
     reading = shaped(read_table((HEAD + "d,f,a.wav,0,0,5,PIPPIP,0.8,,NYCNOC\n").encode(), "id.csv"))
     assert weights(reading) == [{"PIPPIP": 0.8, "NYCNOC": 0.01}]
     assert reading.cells["truth"].tolist() == ["NYCNOC"]
     assert says(reading, "MANUAL ID names 1 time what Kaleidoscope did not propose")
 
 
-def test_alternates_never_weigh_more_than_the_automatic_id() -> None:
+def test_alternates_never_weigh_more_than_automatic_id() -> None:
     assert read_lines("d,f,a.wav,0,0,5,A,0.3,B,\nd,f,a.wav,0,5,5,A,1,B,\nd,f,a.wav,0,10,5,A,,B,\n") == [
         {"A": 0.3, "B": 0.3},
         {"A": 1, "B": 0.01},
@@ -251,7 +262,7 @@ def test_rows_of_two_channels_have_names_of_their_own() -> None:
     ]
 
 
-def test_seconds_that_are_no_numbers_are_refused() -> None:
+def test_seconds_that_are_not_numbers_are_refused() -> None:
     with pytest.raises(TableError, match="expected seconds, got 'x'"):
         read_lines("d,f,a.wav,0,x,5,A,1,,\n")
 
@@ -282,7 +293,7 @@ def test_cluster_matches_weigh_by_nearness() -> None:
     assert back["MANUAL ID"].tolist() == ["robin", "wren"]
 
 
-def test_turk_comments_are_no_question() -> None:
+def test_turk_comments_are_not_question() -> None:
     assert voters(read_case("mturk_comment.csv")) == [{"cat": ["W1"], "dog": ["W2"]}]
     with pytest.raises(
         TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"
@@ -303,7 +314,7 @@ def test_toloka_work_that_does_not_count_is_left_out() -> None:
         read("INPUT:a\tOUTPUT:q\tOUTPUT:r\tASSIGNMENT:worker_id\nx\ty\tz\tw\n")
 
 
-def test_aggregated_answers_leave_the_rest_to_the_other_classes() -> None:
+def test_aggregated_answers_leave_rest_to_the_other_classes() -> None:
     assert weights(read_case("toloka_aggregated.tsv")) == [
         {"cat": 0.975, "dog": 0.025},
         {"dog": 0.551, "cat": 0.449},
@@ -332,7 +343,7 @@ def test_qualtrics_questions_are_items_and_people_voters() -> None:
         read("StartDate,Finished,RecordedDate,ResponseId,Q1,Q2\n1,True,2,R,yes,42\n")
 
 
-def test_gorilla_responses_are_votes_on_what_the_spreadsheet_names() -> None:
+def test_gorilla_responses_are_votes_on_what_spreadsheet_names() -> None:
     reading = read_case("gorilla.csv")
     assert voters(reading) == [{"cat": ["101"], "dog": ["102"]}, {"dog": ["101", "102"]}]
     assert reading.cells["truth"].tolist() == ["cat", "dog"]

@@ -98,21 +98,21 @@ def test_empty_rows_and_columns_around_and_inside_are_left_out() -> None:
     assert reading.cells.index.name == "line"
 
 
-def test_the_first_sheet_with_cells_is_read_and_the_others_named() -> None:
+def test_first_sheet_with_cells_is_read_and_the_others_named() -> None:
     table = [["id", "n"], [1, 2]]
     reading = read_table(workbook({"Empty": [], "Birds": table, "Notes": [["x"]]}))
     assert reading.format == "workbook, sheet 'Birds'"
     assert reading.notes == ("Only the sheet 'Birds' was read, not 'Empty', 'Notes'.",)
 
 
-def test_errors_and_formulas_without_a_value_are_told() -> None:
+def test_errors_and_formulas_without_value_are_reported() -> None:
     reading = table_of([["id", "a", "b"], [1, "#N/A", "=A2*2"], [2, "#DIV/0!", 5]])
     assert reading.cells.to_dict("list") == {"id": ["1", "2"], "a": ["", ""], "b": ["", "5"]}
     assert "The workbook has 2 cells with an error" in reading.notes[0]
     assert "one cell with a formula that was never calculated" in reading.notes[1]
 
 
-def test_a_column_of_errors_alone_keeps_its_name() -> None:
+def test_column_of_errors_alone_keeps_its_name() -> None:
     assert list(table_of([["id", "a"], [1, "#N/A"]]).cells.columns) == ["id", "a"]
 
 
@@ -131,7 +131,7 @@ def test_merged_cells_of_rows_hold_for_every_row() -> None:
     assert fine.cells["id"].tolist() == ["1", "1", ""]
 
 
-def test_titles_notes_and_sums_around_a_table_are_left_out() -> None:
+def test_titles_notes_and_sums_around_table_are_left_out() -> None:
     head = [["Image labels, round 2", None, None, None, None], ["item", "votes", None, None, "gold"]]
     rows = [
         [None, "ann1", "ann2", "ann3", None],
@@ -178,7 +178,7 @@ def test_names_of_two_lines_tell_columns_apart() -> None:
         ([["a", "a"], [1, 2]], "columns 1 and 2 of the header have the same name"),
     ],
 )
-def test_what_is_no_table_is_refused(rows: list[list[Any]], words: str) -> None:
+def test_non_table_is_refused(rows: list[list[Any]], words: str) -> None:
     assert words in refused(workbook({"B": rows}))
 
 
@@ -190,7 +190,7 @@ CELL = st.one_of(
 
 
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
-def test_any_cells_come_back(rows: list[tuple[Any, Any]]) -> None:
+def test_any_cells_round_trip(rows: list[tuple[Any, Any]]) -> None:
     data = workbook({"B": [["key", "a", "b"], *([k, *row] for k, row in enumerate(rows))]}, _as_text)
     cells = read_table(data).cells
     for place, name in enumerate("ab"):
@@ -213,7 +213,7 @@ def _text(value: Any) -> str:
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30))
-def test_a_damaged_workbook_is_a_table_or_refused(place: int, bytes_: bytes) -> None:
+def test_damaged_workbook_is_table_or_refused(place: int, bytes_: bytes) -> None:
     data = workbook({"B": [["id", "n"], [1, 2], [3, "x"]]})
     place %= len(data)
     damaged = data[:place] + bytes_ + data[place + len(bytes_) :]
@@ -238,7 +238,7 @@ def test_two_cells_far_apart_are_refused_before_there_is_room_for_all_between() 
     assert "reach over 17,179,869,184 cells" in refused(far)
 
 
-def test_cells_without_a_place_are_counted() -> None:
+def test_cells_without_place_are_counted() -> None:
     plain = workbook({"B": [["a", "b"], [1, 2]]})
     sheet = "xl/worksheets/sheet1.xml"
     assert read_table(replaced(plain, sheet, rb' r="[A-Z0-9]+"', b"")).cells.shape == (1, 2)
@@ -251,7 +251,7 @@ def test_cells_without_a_place_are_counted() -> None:
     assert "cells" in refused(many)
 
 
-def test_a_workbook_that_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workbook_that_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.readers.excel.MAX_UNPACKED_MB", 1)
     data = replaced(workbook({"B": [["a"], [1]]}), "docProps/app.xml", b"$", b" " * 2_000_000)
     assert len(data) < 10_000
@@ -307,7 +307,7 @@ def test_cells_that_are_repeated_too_often_are_refused(times: int, rows: int) ->
     assert "cells" in refused(ods(gap + row(wide)))
 
 
-def test_the_places_of_binary_sheets_are_found() -> None:
+def test_places_of_binary_sheets_are_found() -> None:
     def record(kind: int, body: bytes) -> bytes:
         return bytes([kind, len(body)]) + body
 
@@ -338,7 +338,7 @@ BIRDS = [["candidates", "w"], ["wren|robin", 1.5], ["robin", 2.0]]
 
 
 @pytest.mark.parametrize("more", [0, 400])
-def test_an_old_workbook_is_read(more: int) -> None:
+def test_old_workbook_is_read(more: int) -> None:
     rows = BIRDS + [[f"wren|owl{k}", 1.0] for k in range(more)]
     data = xls({"Birds": table(rows), "Others": []})
     assert cells_of_xls(data) == 2 * len(rows)
@@ -353,7 +353,7 @@ def test_an_old_workbook_is_read(more: int) -> None:
         st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 255)), max_size=4), min_size=1, max_size=3
     )
 )
-def test_the_rectangles_of_all_sheets_are_counted(sheets: list[list[tuple[int, int]]]) -> None:
+def test_rectangles_of_all_sheets_are_counted(sheets: list[list[tuple[int, int]]]) -> None:
     data = xls({f"S{k}": [(row, column, 1.0) for row, column in cells] for k, cells in enumerate(sheets)})
     wanted = 0
     for cells in filter(None, sheets):
@@ -362,7 +362,7 @@ def test_the_rectangles_of_all_sheets_are_counted(sheets: list[list[tuple[int, i
     assert cells_of_xls(data) == wanted
 
 
-def test_a_small_file_of_vast_sheets_is_refused() -> None:
+def test_small_file_of_vast_sheets_is_refused() -> None:
     corners = [(0, 0, 1.0), (65535, 255, 1.0)]
     data = xls({f"S{k}": corners for k in range(20)})
     assert len(data) < 10_000
@@ -372,7 +372,7 @@ def test_a_small_file_of_vast_sheets_is_refused() -> None:
         read_table(data)
 
 
-def test_a_circle_of_parts_and_another_stream_are_told() -> None:
+def test_circle_of_parts_and_another_stream_are_reported() -> None:
     data = bytearray(xls({"Birds": table(BIRDS * 200)}))
     with pytest.raises(TableError, match="no workbook"):
         read_table(bytes(data).replace("Workbook".encode("utf-16-le"), "Workshop".encode("utf-16-le")))
@@ -384,7 +384,7 @@ def test_a_circle_of_parts_and_another_stream_are_told() -> None:
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans())
-def test_damaged_workbooks_are_a_table_or_refused(place: int, junk: bytes, cut: bool) -> None:
+def test_damaged_workbooks_are_table_or_refused(place: int, junk: bytes, cut: bool) -> None:
     data = xls({"Birds": table(BIRDS)})
     place %= len(data)
     read_or_refuse(read_table, data[:place] + junk + (b"" if cut else data[place + len(junk) :]))

@@ -1,4 +1,4 @@
-"""Files of one zip that a tool writes together: members, splits, errors; and votes in arrays beside their rows."""
+"""Files of one zip that a tool writes together: members, splits, errors; and votes in arrays next to their rows."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def npz(**arrays: npt.NDArray[Any]) -> bytes:
     return packed.getvalue()
 
 
-def test_votes_in_arrays_are_joined_to_the_rows_beside_them() -> None:
+def test_votes_in_arrays_are_joined_to_rows_next_to_them() -> None:
     plain, sparse = io.BytesIO(), io.BytesIO()
     np.save(plain, VOTES)
     sp.save_npz(sparse, sp.csr_matrix(VOTES + 1))

@@ -102,7 +102,7 @@ def test_file_is_recognised_by_its_tool_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_no_tool_fires_on_the_table_of_another(name: str) -> None:
+def test_no_tool_fires_on_table_of_another(name: str) -> None:
     cells = read_cells(TABLES[name])
     assert {tool.name for tool in TOOL_TABLES if tool.fits(cells)} <= {name}
 
@@ -114,7 +114,7 @@ def test_no_table_format_fires_on_records(name: str) -> None:
     assert [tool.name for tool in TOOL_TABLES if tool.fits(cells)] == own.get(name, [])
 
 
-def test_coco_is_no_megadetector_file() -> None:
+def test_coco_is_not_megadetector_file() -> None:
     coco = {
         "images": [{"id": 1, "file_name": "a.jpg"}],
         "annotations": [{"id": 1}],
@@ -146,5 +146,5 @@ def test_fingerprint_check_names_what_is_missing() -> None:
     MARKED.check(["a", "b", "c", "x.1"], "Tool")
 
 
-def test_plain_names_drop_stars_and_keep_the_first() -> None:
+def test_plain_names_drop_stars_and_keep_first() -> None:
     assert by_plain_name(["AUTO ID*", " auto id", "B"]) == {"auto id": "AUTO ID*", "b": "B"}

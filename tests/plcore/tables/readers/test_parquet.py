@@ -77,7 +77,7 @@ COLUMNS: dict[str, tuple[Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_a_column_of_any_type_is_text(name: str) -> None:
+def test_column_of_any_type_is_text(name: str) -> None:
     array, text = COLUMNS[name]
     table = pa.table({"id": [1, 2, 3], name: array})
     assert read_table(parquet(table)).cells.to_dict("list") == {"id": ["1", "2", "3"], name: text}
@@ -89,7 +89,7 @@ def test_a_column_of_any_type_is_text(name: str) -> None:
     assert (reading.format, reading.cells[name].tolist()) == ("Feather", text)
 
 
-def test_the_index_of_pandas() -> None:
+def test_index_of_pandas() -> None:
     frame = pd.DataFrame({"n": [1, 2]})
     cut = pd.DataFrame({"n": [5, 1, 2]}).iloc[1:]
     named = frame.set_index(pd.Index(["a", "b"], name="bird"))
@@ -104,7 +104,7 @@ def test_the_index_of_pandas() -> None:
     assert list(read_table(shuffled.to_parquet()).cells.columns) == ["n"]
 
 
-def test_vectors_are_a_column_for_each_number() -> None:
+def test_vectors_are_column_for_each_number() -> None:
     vectors = pa.array([[1.0, 0.5], None, [2.0, 3.0]])
     cells = read_table(parquet(pa.table({"id": ["a", "b", "c"], "v": vectors}))).cells
     assert cells.to_dict("list") == {"id": ["a", "b", "c"], "v_1": ["1", "", "2"], "v_2": ["0.5", "", "3"]}
@@ -146,7 +146,7 @@ def test_what_hugging_face_says_is_honoured() -> None:
     assert roles.numbers == ("w",)  # probabilities of the classes are no features
 
 
-def test_images_in_the_cells_come_as_files() -> None:
+def test_images_in_cells_come_as_files() -> None:
     reading = birds()
     first, second, none = reading.cells["image"]
     assert first == "a.png"
@@ -167,13 +167,13 @@ def test_images_in_the_cells_come_as_files() -> None:
 @pytest.mark.parametrize(
     "written", [{"feature": LABEL, "_type": "Sequence"}, {"feature": LABEL, "_type": "List"}, [LABEL]]
 )
-def test_the_ways_to_write_a_list_of_labels(written: Any) -> None:
+def test_ways_to_write_list_of_labels(written: Any) -> None:
     reading = read_table(hugging_face({"c": pa.array([[0], [1, 2]]), "w": [1, 2]}, {"c": written}))
     assert [json.loads(cell) for cell in reading.cells["c"]] == [["wren"], ["robin", NAMES[2]]]
     assert reading.suggest_roles().candidates == "c"
 
 
-def test_names_in_a_mapping() -> None:
+def test_names_in_mapping() -> None:
     label = {"names": {"0": "no", "1": "yes"}, "_type": "ClassLabel"}
     assert read_table(hugging_face({"y": [1, 0]}, {"y": label})).cells["y"].tolist() == ["yes", "no"]
 
@@ -188,7 +188,7 @@ def test_metadata_of_another_kind_says_nothing(said: bytes) -> None:
     assert read_table(parquet(table)).cells["y"].tolist() == ["0", "1"]
 
 
-def test_labels_without_a_name_are_refused_with_their_row() -> None:
+def test_labels_without_name_are_refused_with_their_row() -> None:
     assert "Row 2, column 'y': the label 3 has no name: there are 3, from 0 to 2" in refused(
         hugging_face({"y": [0, 3]}, {"y": LABEL})
     )
@@ -204,14 +204,14 @@ def test_files_are_named_by_what_they_are() -> None:
     assert file_name(b"?", "\n", "i", 1) == "i_1"
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_file_that_is_not_there() -> None:
     files = EmbeddedFiles({"a.png": b"x"})
     assert contents(files, files.find(" a.png ")) == b"x"
     with pytest.raises(MediaError, match=r"no file 'b\.png'"):
         files.find("b.png")
 
 
-def test_paths_without_bytes_stay_what_they_are() -> None:
+def test_paths_without_bytes_stay_unchanged() -> None:
     files = pa.array([{"bytes": None, "path": "https://x/y.png"}, None], FILE)
     reading = read_table(parquet(pa.table({"image": files, "n": [1, 2]})))
     assert reading.cells["image"].tolist() == ["https://x/y.png", ""]
@@ -243,7 +243,7 @@ def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
         (pa.table([["x"], ["y"]], names=["a", "a"]), "same name"),
     ],
 )
-def test_what_is_no_table_is_refused(table: pa.Table, words: str) -> None:
+def test_non_table_is_refused(table: pa.Table, words: str) -> None:
     assert words in refused(parquet(table))
 
 
@@ -261,14 +261,14 @@ def test_small_files_of_large_tables_are_refused_before_there_is_room(
     assert "more than 1 MB" in refused(parquet(pa.table({"a": long})))
 
 
-def test_names_that_are_no_text_are_refused() -> None:
+def test_names_that_are_not_text_are_refused() -> None:
     out = io.BytesIO()
     pyarrow.feather.write_feather(pa.table({"wren": ["a"], "image": ["b"]}), out)
     assert "The Feather file cannot be read" in refused(out.getvalue().replace(b"wren", b"\xffren"))
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
-def test_a_damaged_file_is_a_table_or_refused(place: int, junk: bytes) -> None:
+def test_damaged_file_is_table_or_refused(place: int, junk: bytes) -> None:
     data = parquet(pa.table({"id": ["a", "b"], "c": [[1.0, 2.0], [3.0, 4.0]], "s": [{"x": 1}, None]}))
     place = 4 + place % (len(data) - 4)
     try:
@@ -278,7 +278,7 @@ def test_a_damaged_file_is_a_table_or_refused(place: int, junk: bytes) -> None:
     assert len(reading.cells)
 
 
-def test_text_that_is_no_utf_8_is_refused() -> None:
+def test_text_that_is_not_utf_8_is_refused() -> None:
     data = parquet(
         pa.table({"candidates": ["wren|robin", "robin"]}), compression="none", use_dictionary=False
     )

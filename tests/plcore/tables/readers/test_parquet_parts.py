@@ -86,7 +86,7 @@ def test_any_lists_are_read_alike(
     assert_alike(found, read_table(place / "whole.parquet"))
 
 
-def test_what_hugging_face_says_of_the_columns_counts(tmp_path: Path) -> None:
+def test_what_hugging_face_says_of_columns_counts(tmp_path: Path) -> None:
     bare = pa.table({"text": ["a", "b", "c", "d"], "label": pa.array([0, 1, 1, -1], pa.int64())})
     whole = bare.replace_schema_metadata({"huggingface": json.dumps(LABELS)})
     found = read(written(tmp_path / "parts", whole.slice(0, 2), whole.slice(2)), tmp_path / "out")
@@ -97,7 +97,7 @@ def test_what_hugging_face_says_of_the_columns_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["_SUCCESS", ".part-9.parquet", ".hidden/part.parquet"])
-def test_what_programs_write_beside_parts_is_passed_over(tmp_path: Path, name: str) -> None:
+def test_what_programs_write_next_to_parts_is_passed_over(tmp_path: Path, name: str) -> None:
     folder = written(tmp_path / "parts", table(2), table(2, 2))
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"")
@@ -106,7 +106,7 @@ def test_what_programs_write_beside_parts_is_passed_over(tmp_path: Path, name: s
     assert (len(parts.files), parts.n_rows) == (2, 4)
 
 
-def test_the_digest_is_of_the_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_digest_is_of_files_in_order_of_their_names(tmp_path: Path) -> None:
     one = find_parts(written(tmp_path / "one", table(2), table(2, 2)))
     same = find_parts(written(tmp_path / "same", table(2), table(2, 2)))
     other = find_parts(written(tmp_path / "other", table(2, 2), table(2)))
@@ -142,7 +142,7 @@ def test_parts_in_folders_are_read_but_no_column_is_lost_in_their_names(tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
-def test_a_disk_that_is_full_is_an_error_of_the_system(tmp_path: Path) -> None:
+def test_disk_that_is_full_is_error_of_system(tmp_path: Path) -> None:
     parts = find_parts(written(tmp_path / "parts", table(2), table(2, 2)))
     assert parts is not None
     (tmp_path / "out").mkdir()
@@ -152,7 +152,7 @@ def test_a_disk_that_is_full_is_an_error_of_the_system(tmp_path: Path) -> None:
     assert refused.value.errno == errno.ENOSPC
 
 
-def test_a_damaged_part_is_named(tmp_path: Path) -> None:
+def test_damaged_part_is_named(tmp_path: Path) -> None:
     folder = written(tmp_path / "parts", table(2), table(2))
     whole = (folder / "part-1.parquet").read_bytes()
     (folder / "part-1.parquet").write_bytes(whole[:40])
@@ -176,7 +176,7 @@ def test_lists_of_another_length_in_another_part_are_refused(tmp_path: Path) -> 
         read(folder, tmp_path / "out")
 
 
-def test_a_wrong_label_is_told_with_its_row_in_the_whole(tmp_path: Path) -> None:
+def test_wrong_label_is_reported_with_its_row_in_the_whole(tmp_path: Path) -> None:
     bare = pa.table({"label": pa.array([0, 1, 0, 7], pa.int64())})
     whole = bare.replace_schema_metadata({"huggingface": json.dumps(LABELS)})
     folder = written(tmp_path / "parts", whole.slice(0, 3), whole.slice(3))

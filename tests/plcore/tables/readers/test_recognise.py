@@ -52,7 +52,7 @@ def refused(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", files())
-def test_a_format_is_found_by_its_bytes_in_every_packing(name: str, tmp_path: Path) -> None:
+def test_format_is_found_by_its_bytes_in_every_packing(name: str, tmp_path: Path) -> None:
     data, words = files()[name]
     (tmp_path / name).write_bytes(data)
     readings = {
@@ -70,7 +70,7 @@ def test_a_format_is_found_by_its_bytes_in_every_packing(name: str, tmp_path: Pa
 
 
 @pytest.mark.public_data
-def test_every_packed_table_of_the_public_data(data_folder: Path) -> None:
+def test_every_packed_table_of_public_data(data_folder: Path) -> None:
     paths = sorted(data_folder.glob("*.csv.gz"))
     assert len(paths) == 11
     for path in paths:
@@ -81,13 +81,13 @@ def test_every_packed_table_of_the_public_data(data_folder: Path) -> None:
         assert reading.cells.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
-def test_arrays_in_a_zip_beside_other_files() -> None:
+def test_arrays_in_zip_next_to_other_files() -> None:
     reading = read_table(make_zip({"bench.npz": npz(), "README": b"words"}))
     assert reading.format == "zip of a table (NumPy arrays) and its files"
     assert reading.suggest_roles().form == "json"
 
 
-def test_images_beside_a_table_of_any_format() -> None:
+def test_images_next_to_table_of_any_format() -> None:
     rows = [{"candidates": "wren|robin", "image": "a.png"}, {"candidates": "wren", "image": None}]
     reading = read_table(make_zip({"a.jsonl": "\n".join(map(json.dumps, rows)).encode(), "a.png": picture()}))
     assert reading.files is not None
@@ -95,13 +95,13 @@ def test_images_beside_a_table_of_any_format() -> None:
     assert reading.files.look_at("image", "a.png")[0].endswith(".png")
 
 
-def test_drawings_are_refused_where_a_cell_names_them() -> None:
+def test_drawings_are_refused_if_cell_names_them() -> None:
     csv = b"candidates,image\nwren|robin,a.svg\nrobin,pictures/B.svg\nwren,\n"
     words = refused(make_zip({"birds.csv": csv, "a.svg": b"<svg/>", "pictures/B.svg": b"<svg/>"}))
     assert "Row 1 (line 2), column 'image': SVG images are not taken: they can carry programs." in words
     assert "The same holds in 1 other row: row 2 (line 3)." in words
     logo = read_table(make_zip(birds() | {"logo.svg": b"<svg/>"}))
-    assert len(logo.cells) == 3  # nobody names it
+    assert len(logo.cells) == 3  # no one names it
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_drawings_are_refused_where_a_cell_names_them() -> None:
         (b"PK\x03\x04", "The zip cannot be read"),
     ],
 )
-def test_what_is_no_table_is_refused_in_words(data: bytes, words: str) -> None:
+def test_non_table_is_refused_in_words(data: bytes, words: str) -> None:
     assert words in refused(data)
 
 
@@ -141,7 +141,7 @@ def test_gzip_of_several_pieces() -> None:
     assert gunzip(gzipped(b"")) == b""
 
 
-def test_a_gzip_that_unpacks_to_far_more_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_that_unpacks_to_far_more_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.readers.recognise.MAX_ZIP_MB", 2)
     data = gzipped(bytes(50_000_000))
     assert len(data) < 60_000
@@ -149,7 +149,7 @@ def test_a_gzip_that_unpacks_to_far_more_is_refused_while_it_is_read(monkeypatch
         gunzip(data)
 
 
-def test_an_encoding_that_is_no_certainty_is_told() -> None:
+def test_encoding_that_is_not_certainty_is_reported() -> None:
     reading = read_table("name,n\nMüller,1\n".encode("cp1252"))
     assert reading.cells["name"].tolist() == ["Müller"]
     (note,) = reading.notes
@@ -159,7 +159,7 @@ def test_an_encoding_that_is_no_certainty_is_told() -> None:
     assert lines.notes == reading.notes
 
 
-def test_roles_are_guessed_where_the_format_says_nothing() -> None:
+def test_roles_are_guessed_if_format_says_nothing() -> None:
     reading = read_table(CSV)
     assert reading == TableReading(reading.cells, "CSV")
     assert reading.suggest_roles().candidates == "candidates"
@@ -173,7 +173,7 @@ STARTS = [
 
 
 @given(st.sampled_from(STARTS), st.binary(max_size=120))
-def test_any_bytes_are_a_table_or_refused(start: bytes, rest: bytes) -> None:
+def test_any_bytes_are_table_or_refused(start: bytes, rest: bytes) -> None:
     try:
         reading = read_table(start + rest)
     except TableError as error:
@@ -188,7 +188,7 @@ def test_any_bytes_are_a_table_or_refused(start: bytes, rest: bytes) -> None:
 @given(
     st.sampled_from(sorted(files())), st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans()
 )
-def test_damaged_files_are_a_table_or_refused(name: str, place: int, junk: bytes, packed: bool) -> None:
+def test_damaged_files_are_table_or_refused(name: str, place: int, junk: bytes, packed: bool) -> None:
     data = files()[name][0]
     data = make_zip({name: data}) if packed else data
     place %= len(data)
@@ -199,7 +199,7 @@ def test_damaged_files_are_a_table_or_refused(name: str, place: int, junk: bytes
     assert len(reading.cells)
 
 
-def test_a_forged_workbook_is_refused() -> None:
+def test_forged_workbook_is_refused() -> None:
     data = files()["a.xlsx"][0]
     with pytest.raises(TableError, match="damaged"):
         read_table(forged(data, "xl/workbook.xml", 24, "<I", 5))
@@ -219,7 +219,7 @@ ROWS = b"task,grams,picture\nt1,9.5,a.png\nt2,210,\n"
         (("model.jsonl", "rows.csv"), LINES, ["owl wren", "owl wren"]),
     ],
 )
-def test_a_zip_of_rows_and_of_what_is_said_of_them_is_joined(
+def test_zip_of_rows_and_of_what_is_said_of_them_is_joined(
     names: tuple[str, str], about: bytes, sets: list[str]
 ) -> None:
     files = dict(zip(names, (about, ROWS), strict=True))
@@ -240,7 +240,7 @@ def test_two_tables_that_do_not_belong_together_are_refused() -> None:
     assert "header" in refused(make_zip({"a.csv": VOTES, "b.csv": b"task,grams\n"}))
 
 
-def test_a_file_that_describes_a_table_is_none_of_its_rows() -> None:
+def test_file_that_describes_table_is_none_of_its_rows() -> None:
     for about in (b'{"made": "2024"}', b"not json at all"):
         reading = read_table(make_zip({"rows.csv": CSV, "about.json": about}))
         assert reading.format == "zip of a table (CSV) and its files"
@@ -271,6 +271,6 @@ def test_tables_of_several_layouts_are_refused() -> None:
         read_table(make_zip(files))
 
 
-def test_text_without_tabs_is_no_table_of_a_zip() -> None:
+def test_text_without_tabs_is_not_table_of_zip() -> None:
     with pytest.raises(TableError, match="no table"):
         read_table(make_zip({"readme.txt": b"plain, words\n1, 2\n"}))

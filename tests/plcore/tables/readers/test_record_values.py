@@ -85,7 +85,7 @@ def test_any_value_is_taken_or_refused(value: Any) -> None:
     assert isinstance(json_text(value), str)
 
 
-def test_what_is_wrong_with_several_records_is_raised_together() -> None:
+def test_error_with_several_records_is_raised_together() -> None:
     assert read_each([{"a": 1}, {"a": 2}], lambda record, row: (record["a"], row)) == [(1, 1), (2, 2)]
     with pytest.raises(TableError) as error:
         read_each([{"a": 1}, 3, {"a": ""}], lambda record, row: a_name(record["a"], row, "a"))

@@ -47,7 +47,7 @@ def refused(data: bytes) -> str:
         {"first": ROWS[0], "second": ROWS[1]},
     ],
 )
-def test_the_forms_of_a_table(value: Any) -> None:
+def test_forms_of_table(value: Any) -> None:
     assert table_of(value) == CELLS
     assert looks_like_json(json.dumps(value, indent=4).encode())
     assert read_json(json.dumps(value, indent=4).encode()).cells.to_dict("list") == CELLS
@@ -101,7 +101,7 @@ def test_what_lies_very_deep_stays_json() -> None:
     assert json.loads(cells[0]) == {"a": {"a": {"a": {"end": 1}}}}
 
 
-def test_lists_of_other_keys_are_told() -> None:
+def test_lists_of_other_keys_are_reported() -> None:
     reading = read_table(json.dumps({"meta": 1, "rows": ROWS}).encode())
     assert reading.notes == ("Only the list 'rows' was read, not 'meta'.",)
 
@@ -154,7 +154,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_its_place(name: str) -> None:
+def test_bad_file_is_refused_with_its_place(name: str) -> None:
     data, words = BAD[name]
     assert words in refused(data)
 
@@ -175,7 +175,7 @@ FLAT = st.lists(
 
 
 @given(FLAT, st.booleans(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
-def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
+def test_any_values_round_trip(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
     lists_alone = len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
     assume(not (as_lines and lists_alone))  # one object of lists is a table with a list for each column
     written = "\n".join(map(json.dumps, rows)) if as_lines else json.dumps(rows, ensure_ascii=False)
@@ -195,7 +195,7 @@ def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encodi
 
 
 @given(st.text(st.sampled_from('[]{}",:\n 1aN\\'), max_size=30))
-def test_any_text_that_looks_like_json_is_a_table_or_refused(text: str) -> None:
+def test_any_text_that_looks_like_json_is_table_or_refused(text: str) -> None:
     try:
         reading = read_json(text.encode())
     except TableError:
@@ -216,7 +216,7 @@ TOOL = RecordTool(
 @pytest.mark.parametrize(
     "value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}]
 )
-def test_records_of_a_tool_are_read_by_it(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_tool_are_read_by_it(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "READERS", (TOOL, *registry.READERS))
     reading = read_table(json.dumps(value).encode())
     assert (reading.format, reading.cells.to_dict("list")) == ("Tool", {"mine": ["1"]})

@@ -1,4 +1,4 @@
-"""Tables that are really another shape, and candidates whose rows stand in a second file."""
+"""Tables that are really another shape, and candidates whose rows are in a second file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt1,cid,wren\nt2,ann,owl\
 ROWS = b"task,grams\nt1,9.5\nt2,210\n"
 
 
-def test_votes_are_a_shape_and_an_ordinary_table_is_none() -> None:
+def test_votes_are_shape_and_ordinary_table_is_none() -> None:
     assert shape_name(read_table(VOTES)) is not None
     plain = read_table(b"id,labels,w\n1,a|b,2\n2,b,3\n")
     assert shape_name(plain) is None
@@ -39,7 +39,7 @@ def test_votes_are_joined_to_their_rows_and_nothing_is_missing_then() -> None:
     assert table.candidate_weights.tolist() == [[0, 1, 2], [1, 0, 0]]
 
 
-def test_candidates_of_a_model_are_joined_to_their_rows() -> None:
+def test_candidates_of_model_are_joined_to_their_rows() -> None:
     lines = [
         {"id": "t1", "candidates": [{"label": "wren", "p": 0.7}, {"label": "robin", "p": 0.3}]},
         {"id": "t2", "candidates": [{"label": "owl", "p": 1.0}]},
@@ -56,7 +56,7 @@ def test_what_names_no_rows_cannot_be_joined() -> None:
         joined(read_table(b"labels,w\na|b,1\nb,2\n"), read_table(ROWS))
 
 
-def test_what_lacks_rows_is_told_apart_from_what_describes_them() -> None:
+def test_what_lacks_rows_is_distinguished_from_what_describes_them() -> None:
     model = b'{"id": "t1", "candidates": [{"label": "wren", "p": 0.7}]}\n'
     assert all(lacks_rows(read_table(data)) for data in (VOTES, model, b"id,labels\nt1,a|b\nt2,b\n"))
     assert not any(lacks_rows(read_table(data)) for data in (ROWS, b"id,labels,grams\nt1,a|b,2\nt2,b,3\n"))

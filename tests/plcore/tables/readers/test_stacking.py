@@ -62,7 +62,7 @@ def test_batches_of_votes_are_one_table_of_votes() -> None:
 
 
 @pytest.mark.parametrize("same", [["id"], []])
-def test_files_with_the_same_rows_are_no_parts(same: list[str]) -> None:
+def test_files_with_the_same_rows_are_not_parts(same: list[str]) -> None:
     head = [*same, "text", "labels"]
     with pytest.raises(TableError, match=r"2 tables with the same columns.*They share 10 (ids|rows)"):
         read_table(make_zip({"ann.csv": csv(0, 10, head), "bob.csv": csv(0, 10, head)}))
@@ -77,7 +77,7 @@ def test_files_of_other_columns_are_refused() -> None:
 
 
 @pytest.mark.parametrize("others", [["b.parquet"], ["b.parquet", "c.parquet"], ["b.txt"]])
-def test_rows_of_another_format_in_the_zip_stop_the_import(others: list[str]) -> None:
+def test_rows_of_another_format_in_zip_stop_import(others: list[str]) -> None:
     files = {"a.csv": csv(0, 5)}
     for place, name in enumerate(others, start=1):
         tabbed = csv(5, 7).replace(b",", b"\t")
@@ -90,7 +90,7 @@ def test_rows_of_another_format_in_the_zip_stop_the_import(others: list[str]) ->
     assert all(f"'{other}' (7 rows)" in message for other in others)
 
 
-def test_settings_next_to_a_table_are_named_and_stop_nothing() -> None:
+def test_settings_next_to_table_are_named_and_stop_nothing() -> None:
     reading = read_table(
         make_zip({"a.csv": csv(0, 5), "run.json": b'{"made": "2024"}', "log.json": b"no json"})
     )
@@ -112,7 +112,7 @@ def test_sheets_of_the_same_columns_are_one_table() -> None:
     assert (table.roles.numbers, table.roles.categories) == ((), ()), "a month tells nothing of a bird"
 
 
-def test_sheets_of_the_same_items_stop_the_import() -> None:
+def test_sheets_of_the_same_items_stop_import() -> None:
     reading = read_table(
         workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)], "Old": [["id"], ["r1"]]})
     )
@@ -133,7 +133,7 @@ def test_hidden_sheets_of_the_same_columns_are_left_out() -> None:
     assert says(reading, "not 'Feb' (4 rows)")
 
 
-def test_doubts_about_the_file_are_stored_with_the_reading(tmp_path: Path) -> None:
+def test_doubts_about_file_are_stored_with_reading(tmp_path: Path) -> None:
     reading = read_table(workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)]}))
     store_reading(reading, tmp_path)
     assert read_stored(tmp_path).asks == reading.asks
@@ -164,7 +164,7 @@ LABELS = ("wren|robin", "wren", "robin", "robin", "wren|robin", "robin", "wren",
     ],
     ids=["texts", "numbers", "ids", "files"],
 )
-def test_sheets_of_two_people_stop_the_import(columns: dict[str, list[str]]) -> None:
+def test_sheets_of_two_people_stop_import(columns: dict[str, list[str]]) -> None:
     sheets = people(*LABELS, **columns)
     reading = read_table(workbook(sheets))
     assert (reading.format, len(reading.cells)) == ("workbook, sheet 'Anna'", 8)
@@ -221,7 +221,7 @@ def test_the_same_texts_under_other_ids_are_the_same_rows() -> None:
 
 
 @pytest.mark.parametrize("tasks", [["t1", "t2", "t3", "t4"], ["1", "2", "3", "4"]])
-def test_votes_of_each_person_in_a_file_are_one_table_of_votes(tasks: list[str]) -> None:
+def test_votes_of_each_person_in_file_are_one_table_of_votes(tasks: list[str]) -> None:
     def votes(worker: str, *labels: str) -> list[list[str]]:
         head = ["task", "worker", "label", "text"]
         texts = [f"a long text about {task}" for task in tasks]

@@ -25,7 +25,7 @@ def test_birdnet_pi_rows_of_one_time_are_one_item() -> None:
     ]
 
 
-def test_birdnet_pi_confidence_of_zero_is_the_verdict_of_a_person() -> None:
+def test_birdnet_pi_confidence_of_zero_is_verdict_of_person() -> None:
     reading = read_case("birdnetpi_detections.csv")
     assert weights(reading)[1] == {"European Robin": 1}
     assert reading.cells["truth"].tolist() == ["", "European Robin"]
@@ -37,7 +37,7 @@ def test_birdnet_pi_confidence_of_zero_is_the_verdict_of_a_person() -> None:
 PI = "Date,Time,Sci_Name,Com_Name,Confidence,Lat,Lon,Cutoff,Week,Sens,Overlap\n"
 
 
-def test_birdnet_pi_two_corrected_names_of_one_time_are_no_single_truth() -> None:
+def test_birdnet_pi_two_corrected_names_of_one_time_are_not_single_truth() -> None:
     line = "2024-05-01,06:00:00,{},{},0,1,2,0.7,18,1,0\n"
     reading = read(PI + line.format("P m", "Tit") + line.format("P a", "Coal Tit"))
     assert weights(reading) == [{"Tit": 1, "Coal Tit": 1}]
@@ -67,7 +67,7 @@ def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
 KALEIDOSCOPE = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH,TOP1DIST\n"
 
 
-def test_top1dist_of_several_rows_in_a_segment_is_a_score() -> None:
+def test_top1dist_of_several_rows_in_segment_is_score() -> None:
     first = "d,f,a.wav,0,3,Wren,0.9\n"
     reading = read(KALEIDOSCOPE + first + "d,f,a.wav,0,3,Robin,0.2\n")
     assert weights(reading) == [{"Wren": 0.9, "Robin": 0.2, NOTHING: pytest.approx(0.1)}]
@@ -143,7 +143,7 @@ def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) ->
     assert reading.format == "Camtrap DP"
     assert weights(reading)[:2] == [{"Vulpes vulpes": 0.7, "Meles meles": 0.2}, {"Meles meles": 1}]
     assert len(reading.cells) == (3 if tables else 2), "a medium without an observation is a row"
-    assert says(reading, "Media without an observation, which nobody has classified: 1.") == bool(tables)
+    assert says(reading, "Media without an observation, which no one has classified: 1.") == bool(tables)
     if tables:
         assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], (
             "an address is not fetched"
@@ -153,7 +153,7 @@ def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) ->
         assert reading.suggest_roles().caption == ("eventStart", "locationName", "latitude", "longitude")
 
 
-def test_camtrap_package_shows_the_pictures_in_the_zip() -> None:
+def test_camtrap_package_shows_pictures_in_zip() -> None:
     tables = {"media.csv": MEDIA.encode(), "observations.csv": OBSERVED.encode(), "other.csv": b"a,b\n1,2\n"}
     pictures = {"media/1.jpg": picture(1, "JPEG"), "media/3.jpg": picture(3, "JPEG")}
     reading = read_table(make_zip(tables | pictures))
@@ -174,7 +174,7 @@ SHOTS = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
 )
 
 
-def test_camtrap_events_have_the_pictures_of_their_time_and_place() -> None:
+def test_camtrap_events_have_pictures_of_their_time_and_place() -> None:
     tables = {"media.csv": SHOTS.encode(), "observations.csv": EVENTS.encode()}
     pictures = {f"media/{second}.jpg": picture(second, "JPEG") for second in (0, 2, 5, 6)}
     reading = read_table(make_zip(tables | pictures))
@@ -247,7 +247,7 @@ IDS = (
 ABOUT = "INDIR,FOLDER,IN FILE,DURATION,DATE,Temperature,Site\nD:\\bats,n1,A.wav,10,2024-07-01,12,pond\n"
 
 
-def test_kaleidoscope_meta_describes_the_recordings() -> None:
+def test_kaleidoscope_meta_describes_recordings() -> None:
     reading = read_table(make_zip({"meta.csv": ABOUT.encode(), "id.csv": IDS.encode()}))
     assert reading.format == "zip of two tables (Kaleidoscope id.csv, Kaleidoscope meta.csv)"
     assert reading.cells["Temperature"].tolist() == ["12", "12", ""]

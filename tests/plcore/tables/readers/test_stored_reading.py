@@ -1,4 +1,4 @@
-"""What one process has read another has again, cell for cell."""
+"""Another process reads the same cells from a stored reading."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def again(reading: TableReading, folder: Path) -> TableReading:
     return read_stored(folder)
 
 
-def test_every_odd_file_comes_back_as_it_was_read(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_every_odd_file_round_trips_read(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for number, odd in enumerate(odd for odd in ODD_FILES if odd.rows):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -50,7 +50,7 @@ def check_comes_back(first: TableReading, folder: Path) -> None:
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
-def test_any_text_comes_back(texts: list[str]) -> None:
+def test_any_text_round_trips(texts: list[str]) -> None:
     from tempfile import TemporaryDirectory
 
     cells = pd.DataFrame({"line": texts, "0": texts}, dtype="str")
@@ -109,6 +109,6 @@ def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
     assert found.files.look_at("image", "C:\\far\\x.png")[0].endswith(".png")
 
 
-def test_a_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
+def test_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
     with pytest.raises(TableError):
         read_table(b"\x80\x04pickle")

@@ -75,12 +75,12 @@ def long(n_rows: int, ends: str = "\n") -> bytes:
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_a_file_of_many_blocks_is_plain(ends: str, block: int) -> None:
+def test_file_of_many_blocks_is_plain(ends: str, block: int) -> None:
     assert compared(long(400, ends)) == (block > 16), "a row does not fit into 16 bytes"
     assert compared(long(400, ends)[:-1].removesuffix(b"\r")) == (block > 16)
 
 
-def test_a_head_that_does_not_tell_the_dialect_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_head_that_does_not_tell_dialect_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     data = long(400)
     monkeypatch.setattr(stream, "_HEAD", 400)
     assert not compared(data)
@@ -103,11 +103,11 @@ def spoiled() -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(("name", "data"), list(spoiled()))
-def test_what_is_odd_late_in_the_file_is_left_to_the_other_reader(name: str, data: bytes, block: int) -> None:
+def test_what_is_odd_late_in_file_is_left_to_the_other_reader(name: str, data: bytes, block: int) -> None:
     assert not compared(data), name
 
 
-def test_a_pipe_is_left_to_who_reads_it_once(tmp_path: Path) -> None:
+def test_pipe_is_left_to_who_reads_it_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "table.csv")
-    assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for somebody to write"
+    assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for someone to write"
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]

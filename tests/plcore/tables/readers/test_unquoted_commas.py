@@ -1,4 +1,4 @@
-"""Commas that nobody quoted: put back where the numbers say, or left to be refused."""
+"""Commas that no one quoted: put back where the numbers say, or left to be refused."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def repaired(line: str, header: str = HEADER) -> list[str]:
         ("0,3,P m,tit, m,0.5,x, y.wav", ["0", "3", "P m", "tit, m", "0.5", "x, y.wav"]),
     ],
 )
-def test_commas_go_where_the_numbers_leave_room(line: str, cells: list[str]) -> None:
+def test_commas_go_if_numbers_leave_room(line: str, cells: list[str]) -> None:
     assert repaired(line) == cells
 
 
-def test_more_columns_after_the_path() -> None:
+def test_more_columns_after_path() -> None:
     header = f"{HEADER},lat,lon,week,species_list,model"
     line = "0,3,P m,tit,0.5,x, y.wav,47.5,-8.25,,a, b.txt,m"
     assert repaired(line, header) == [
@@ -54,7 +54,7 @@ def test_more_columns_after_the_path() -> None:
     ]
 
 
-def test_paths_of_kaleidoscope_count_from_the_right() -> None:
+def test_paths_of_kaleidoscope_count_from_right() -> None:
     header = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,scientific_name,common_name,confidence"
     assert repaired("/a, b,c,d.wav,0,3,P m,tit,0.5", header)[:4] == ["/a, b", "c", "d.wav", "0"]
 
@@ -67,7 +67,7 @@ def test_what_could_be_read_in_two_ways_is_refused_with_its_line(line: str) -> N
         read_detections(f"{HEADER}\n{line}\n".encode())
 
 
-def test_a_repair_is_told_with_its_line_and_lines_keep_their_numbers() -> None:
+def test_repair_is_reported_with_its_line_and_lines_keep_their_numbers() -> None:
     reading = read_detections(BIRDNET)
     assert noted(reading, "3 rows have a comma", "line 2")
     assert items(reading)[0][0] == "C:\\rec\\Wald, früh.wav"
@@ -88,6 +88,6 @@ WORDS = TEXT.filter(lambda text: not any(part.strip(" .").isdigit() for part in 
 
 
 @given(WORDS, WORDS)
-def test_any_words_come_back(common: str, path: str) -> None:
+def test_any_words_round_trip(common: str, path: str) -> None:
     """As long as no part of them is a number: then only one place is left for the score."""
     assert repaired(f"0.0,3.0,P m,{common},0.5,{path}")[3:] == [common, "0.5", path]

@@ -1,4 +1,4 @@
-"""Vectors in a file beside the table: joined by name, told what is missing; written and read again."""
+"""Vectors in a file next to the table: joined by name, told what is missing; written and read again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_arrays_of_many_names_are_joined_by_id(names: str, vectors: str) -> None
     assert notes == ("Vectors of 2 numbers were joined by column 'id'.",)
 
 
-def test_a_table_of_any_format_holds_vectors() -> None:
+def test_table_of_any_format_holds_vectors() -> None:
     expected = THREE[[1, 2, 0]]
     ids = ["w3", "w1", "w2"]
     rows = THREE.tolist()
@@ -82,7 +82,7 @@ def test_a_table_of_any_format_holds_vectors() -> None:
         np.testing.assert_array_equal(found.embeddings, expected, err_msg=name)
 
 
-def test_rows_of_either_side_that_the_other_has_not_are_told() -> None:
+def test_rows_of_either_side_that_the_other_has_not_are_reported() -> None:
     found, notes = table(CSV, npz(ids=["w3", "w9", "w8"], embeddings=THREE))
     np.testing.assert_array_equal(found.embeddings, [[np.nan] * 2, [np.nan] * 2, [3, 1]])
     assert notes[1:] == (
@@ -137,7 +137,7 @@ def test_row_numbers_are_not_taken_for_numbers_of_people() -> None:
     assert notes[-1] == "Vectors of 2 numbers were joined by row number."
 
 
-def test_the_ids_of_a_table_with_ids_are_never_row_numbers() -> None:
+def test_ids_of_table_with_ids_are_never_row_numbers() -> None:
     words = refused(CSV, npz(ids=["1", "2", "3"], embeddings=THREE))
     assert (
         "of '1', '2', '3', is of a row of the table: they are not in column 'id', which holds 'w1'" in words
@@ -176,11 +176,11 @@ def test_the_ids_of_a_table_with_ids_are_never_row_numbers() -> None:
         ),
     ],
 )
-def test_what_cannot_be_joined_is_told(vectors: bytes, words: str) -> None:
+def test_input_that_cannot_be_joined_is_reported(vectors: bytes, words: str) -> None:
     assert words in refused(CSV, vectors, "v")
 
 
-def test_a_file_of_vectors_lies_beside_the_table_in_a_zip() -> None:
+def test_file_of_vectors_is_next_to_table_in_zip() -> None:
     for name, data in (
         ("v.npz", npz(ids=["w2", "w1", "w3"], embeddings=THREE)),
         ("v.parquet", parquet(id=["w2", "w1", "w3"], embedding=lists(THREE.tolist()))),
@@ -212,12 +212,12 @@ def test_recordings_with_vectors_are_known_by_these_alone() -> None:
     assert (roles.audio, roles.embedding, roles.sound_features) == ("clip", "embedding", False)
 
 
-def test_damaged_vectors_in_a_zip_are_not_passed_over() -> None:
+def test_damaged_vectors_in_zip_are_not_passed_over() -> None:
     with pytest.raises(TableError, match="pickled"):
         read_table(make_zip({"t.csv": CSV, "v.npz": npz(ids=np.array([object()]), embeddings=THREE)}))
 
 
-def test_two_tables_in_a_zip_are_joined_as_before() -> None:
+def test_two_tables_in_zip_are_joined_as_before() -> None:
     rows = parquet(id=["w1", "w2"], x=[1.0, 2.0], y=[2.0, 3.0])
     reading = read_table(make_zip({"c.csv": b"id,candidates\nw1,wren|robin\nw2,robin\n", "r.parquet": rows}))
     assert not reading.arrays
@@ -232,7 +232,7 @@ def test_two_tables_in_a_zip_are_joined_as_before() -> None:
 @pytest.mark.parametrize("ending", VECTOR_ENDINGS)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_what_is_written_is_joined_to_the_same_rows(ending: str, data: st.DataObject) -> None:
+def test_written_data_is_joined_to_the_same_rows(ending: str, data: st.DataObject) -> None:
     names = data.draw(st.lists(st.text("abé1-", min_size=1, max_size=5), min_size=2, max_size=6, unique=True))
     width = data.draw(st.integers(2, 5))
     vectors = np.random.default_rng(len(names)).random((len(names), width)).astype(np.float32)
@@ -248,12 +248,12 @@ def test_what_is_written_is_joined_to_the_same_rows(ending: str, data: st.DataOb
     np.testing.assert_array_equal(reading.arrays["embedding"], vectors[list(order)])
 
 
-def test_a_path_is_read_as_its_bytes(tmp_path: Path) -> None:
+def test_path_is_read_as_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "v.npz").write_bytes(npz(ids=["a"], embeddings=THREE[:1]))
     assert read_vectors(tmp_path / "v.npz").names == {"ids": ["a"]}
 
 
-def test_there_is_a_limit() -> None:
+def test_there_is_limit() -> None:
     check_vectors("v", MAX_NUMBERS, 1)
     with pytest.raises(TableError, match=f"have {MAX_NUMBERS + 2:,} numbers; at most {MAX_NUMBERS:,}"):
         check_vectors("v", MAX_NUMBERS // 2 + 1, 2)

@@ -1,4 +1,4 @@
-"""What can be chosen about a file as a whole: the items of MegaDetector's file, and unfinished answers to a survey."""
+"""Choices about a file as a whole: the items of MegaDetector's file, and unfinished answers to a survey."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_file_can_be_read_by_detection_and_by_frame() -> None:
     assert ways_of(read_table(b"a,b\n1,2\n")) == ()
 
 
-def test_first_choice_is_how_the_file_is_read_anyway() -> None:
+def test_first_choice_is_how_file_is_read_anyway() -> None:
     plain, chosen = read_table(md()), by("picture")
     assert chosen.cells.equals(plain.cells)
     assert (chosen.roles, chosen.notes, chosen.groups) == (plain.roles, plain.notes, plain.groups)
 
 
-def test_item_is_a_detection_with_its_own_box_and_classes() -> None:
+def test_item_is_detection_with_its_own_box_and_classes() -> None:
     reading = by("detection")
     assert reading.format == "MegaDetector JSON, an item a detection"
     assert reading.cells["item"].tolist() == [
@@ -93,12 +93,12 @@ def test_item_is_a_detection_with_its_own_box_and_classes() -> None:
     assert table.roles.caption == ("second",)
 
 
-def test_cut_is_the_typical_threshold_of_the_detector() -> None:
+def test_cut_is_typical_threshold_of_detector() -> None:
     data = md(IMAGES[:1], detector_metadata={"typical_detection_threshold": 0.04})
     assert by("detection", data).cells["item"].tolist() == ["a/1.jpg#1", "a/1.jpg#2", "a/1.jpg#3"]
 
 
-def test_box_of_a_detection_is_drawn_alone() -> None:
+def test_box_of_detection_is_drawn_alone() -> None:
     pictures = {f"pictures/{name}.jpg": picture(place, "JPEG") for place, name in enumerate("123")}
     reading = by("detection", make_zip({"md.json": md(IMAGES[:3]), **pictures}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
@@ -107,7 +107,7 @@ def test_box_of_a_detection_is_drawn_alone() -> None:
     assert [one.place for one in boxes_of(table, 1)] == [pytest.approx((0.5, 0.5, 0.2, 0.2))]
 
 
-def test_item_is_a_frame_of_a_video() -> None:
+def test_item_is_frame_of_video() -> None:
     reading = by("frame")
     assert reading.cells["item"].tolist() == [
         "a/1.jpg", "a/2.jpg", "a/3.jpg", "a/5.mp4#frame10", "a/5.mp4#frame25"
@@ -126,7 +126,7 @@ def test_file_without_frames_has_no_frames() -> None:
 
 
 @pytest.mark.parametrize("item", ["picture", "detection", "frame"])
-def test_file_without_verdicts_comes_back_as_it_was(item: str) -> None:
+def test_file_without_verdicts_round_trips(item: str) -> None:
     reading = by(item)
     assert NATURE_FORMATS["megadetector"].fits(table_of(reading).cells)
     back = json.loads(written(write_megadetector, decided(reading, {})))
@@ -135,7 +135,7 @@ def test_file_without_verdicts_comes_back_as_it_was(item: str) -> None:
     assert {**back, "images": 0} == {**before, "images": 0}
 
 
-def test_verdict_of_a_detection_is_about_it_alone() -> None:
+def test_verdict_of_detection_is_about_it_alone() -> None:
     reading = by("detection")
     back = json.loads(written(write_megadetector, decided(reading, {0: "hare"})))["images"][0]
     assert back["detections"] == [
@@ -156,7 +156,7 @@ def test_blank_detection_leaves_its_file() -> None:
     )
 
 
-def test_verdict_of_a_frame_is_about_its_detections() -> None:
+def test_verdict_of_frame_is_about_its_detections() -> None:
     reading = by("frame")
     back = json.loads(written(write_megadetector, decided(reading, {4: "hare"})))["images"][3]
     assert [one.get("classifications") for one in back["detections"]] == [
@@ -166,7 +166,7 @@ def test_verdict_of_a_frame_is_about_its_detections() -> None:
     ]
 
 
-def test_checked_detection_has_a_true_label() -> None:
+def test_checked_detection_has_true_label() -> None:
     image = {**IMAGES[0], "manually_checked": True}
     image["detections"] = [found(1.0, ("0", 1.0)), found(1.0, ("1", 1.0))]
     reading = by("detection", md([image]))
@@ -175,7 +175,7 @@ def test_checked_detection_has_a_true_label() -> None:
     assert says(by("picture", md([image])), "several classes, so no single true label: 1")
 
 
-def test_box_that_nobody_confirmed_has_no_true_label() -> None:
+def test_box_that_no_one_confirmed_has_no_true_label() -> None:
     image = {**IMAGES[0], "manually_checked": True}
     image["detections"] = [found(1.0, ("0", 1.0)), found(0.6, ("0", 0.7), ("1", 0.3)), found(0.5, ("1", 1.0))]
     reading = by("detection", md([image, {**IMAGES[1], "manually_checked": True}]))
@@ -255,7 +255,7 @@ LOOP = {
 }
 
 
-def test_items_of_a_loop_are_rows() -> None:
+def test_items_of_loop_are_rows() -> None:
     people = (("True", "fox", "high", "hare", "low"), ("True", "fox", "low", "fox", "low"))
     reading = shaped(read_table(survey(LOOP, *people)))
     assert reading.cells["question_id"].tolist() == ["1", "2"]

@@ -78,7 +78,7 @@ def test_types_of_frames_come_back() -> None:
         assert values.to_pylist() == pa.array(frame[name], kind, from_pandas=True).to_pylist(), name
 
 
-def test_numbers_of_csv_are_numbers_and_a_table_of_text_is_stored_as_before(tmp_path: Path) -> None:
+def test_numbers_of_csv_are_numbers_and_table_of_text_is_stored_as_before(tmp_path: Path) -> None:
     text = b"id,candidates,x,k,code\n1,a|b,0.5,1,007\n2,b|a,,2,008\n"
     roles = Roles(candidates="candidates", id="id", numbers=("x", "k", "code"))
     table = LabelTable.read_csv(text, roles)
@@ -88,7 +88,7 @@ def test_numbers_of_csv_are_numbers_and_a_table_of_text_is_stored_as_before(tmp_
     assert b'"types"' not in (pa.parquet.read_schema(tmp_path / "table.parquet").metadata or {})[b"winnow"]
 
 
-def test_a_column_with_other_cells_stays_text() -> None:
+def test_column_with_other_cells_stays_text() -> None:
     cells = read_parquet(written(TABLE)).cells
     cells.iloc[0, 0] = "seven"
     assert "id" not in export_types(cells, Roles(), np.zeros((3, 0)))

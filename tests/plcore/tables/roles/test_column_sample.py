@@ -17,7 +17,7 @@ TEXT = pa.large_string()
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.integers(1, 5))
-def test_every_so_many_cells_are_looked_at_in_whichever_piece_they_lie(sizes: list[int], sample: int) -> None:
+def test_every_n_cells_are_looked_at_in_whichever_piece_they_lie(sizes: list[int], sample: int) -> None:
     cells = [f"cell {number}" for number in range(sum(sizes))]
     ends = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
     pieces = [cells[start:end] for start, end in pairwise(ends)]
@@ -53,7 +53,7 @@ def test_whether_all_rows_differ_is_known_of_the_whole_column(pieces: list[list[
         ((), False),
     ],
 )
-def test_a_column_is_of_numbers_where_half_of_what_says_something_is(
+def test_column_is_of_numbers_if_half_of_what_says_something_is(
     cells: tuple[str, ...], numbers: bool
 ) -> None:
     assert ColumnSample("a", cells, pa.array(cells, TEXT)).is_numbers is numbers

@@ -76,18 +76,18 @@ def test_every_form_that_says_who_voted_is_kept(table: object) -> None:
     assert lines(table()) == ANN_BOB  # type: ignore[operator]
 
 
-def test_counts_alone_name_nobody() -> None:
+def test_counts_alone_name_no_one() -> None:
     counts = Roles(candidates="c", form="weighted", numbers=("w",))
     assert LabelTable.read_csv(b"c,w\nwren:2|owl:1,1\nowl:3,2\n", counts).votes is None
 
 
-def test_a_csv_of_the_cells_gives_the_same_votes_again() -> None:
+def test_csv_of_cells_gives_the_same_votes_again() -> None:
     table = of_file(LONG, "votes.csv", ROWS)
     again = of_file(to_csv_bytes(table.cells), "cells.csv")
     assert (again.roles.voters, lines(again)) == (table.roles.voters, ANN_BOB)
 
 
-def test_a_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
+def test_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
     """The hash is of the file as it was written before there were votes in it."""
     table = LabelTable.read_csv(b"c,w\nwren|owl,1\nowl,2\n", Roles(candidates="c", numbers=("w",)))
     digest = table.write(tmp_path / "t.parquet")
@@ -107,14 +107,14 @@ def test_a_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
         ('{"owl": ["Ann"]}', "'owl' has a voter, but is no candidate"),
     ],
 )
-def test_what_is_no_voter_is_refused_with_its_row(cell: str, words: str) -> None:
+def test_non_voter_is_refused_with_its_row(cell: str, words: str) -> None:
     cells = pd.DataFrame({"c": ['["wren", "tit"]', '["owl"]'], "s": [cell, ""], "w": ["1", "2"]}, dtype="str")
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.from_cells(cells, Roles(candidates="c", form="json", voters="s", numbers=("w",)))
     assert [(one.row, one.column) for one in caught.value.problems] == [(1, "s")]
 
 
-def test_the_votes_of_one_row_are_found_by_label() -> None:
+def test_votes_of_one_row_are_found_by_label() -> None:
     votes = NamedVotes.of([1, 0, 1, 1], [1, 0, 0, 1], [2, 1, 2, 0], ["Ann", "Bob"])
     assert votes.who_said(1, 2) == ("Ann", "Bob")
     assert (votes.who_said(1, 0), votes.who_said(0, 0), votes.who_said(5, 0)) == (("Bob",), (), ())
@@ -127,7 +127,7 @@ LINES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 
 
 
 @given(LINES, LINES, st.permutations(range(4)))
-def test_joined_votes_are_those_of_both(
+def test_joined_votes_match_both(
     first: list[tuple[int, ...]], more: list[tuple[int, ...]], column: list[int]
 ) -> None:
     def votes(given_: list[tuple[int, ...]], names: list[str]) -> NamedVotes:
@@ -150,7 +150,7 @@ CELLS = st.lists(st.lists(st.sampled_from([*BIRDS, ""]), min_size=3, max_size=3)
 
 
 @given(CELLS, st.integers(1, 7))
-def test_votes_survive_the_file_more_rows_and_merged_classes(said: list[list[str]], at: int) -> None:
+def test_votes_survive_file_more_rows_and_merged_classes(said: list[list[str]], at: int) -> None:
     said = [["wren", "owl", "tit"], *([row[0] or "owl", *row[1:]] for row in said)]
     people = ("Ann", "Bob", "Cy")
     frame = pd.DataFrame(said, columns=list(people), dtype="str").assign(w="1")
@@ -209,7 +209,7 @@ def test_weights_by_dawid_skene_are_cut_as_others_are() -> None:
     assert LabelTable.read_csv(said.encode(), cut).candidates.sum(axis=1).max() == 1
 
 
-def test_nobody_who_voted_is_told_where_votes_shall_be_weighed() -> None:
+def test_no_one_who_voted_is_reported_where_votes_shall_be_weighed() -> None:
     cells = pd.DataFrame({"c": ['["wren", "tit"]', '["owl"]'], "s": ["", ""], "w": ["1", "2"]}, dtype="str")
     roles = Roles(candidates="c", form="json", voters="s", numbers=("w",), vote_weights="dawid-skene")
     with pytest.raises(TableError, match="nothing says who voted"):

@@ -165,7 +165,7 @@ def test_lists_are_taken_for_candidates(what: str) -> None:
     assert (roles.candidates, roles.separator, roles.form) == ("seen", separator, form)
 
 
-def test_beside_each_other_the_list_is_taken(subtests: pytest.Subtests) -> None:
+def test_next_to_each_other_list_is_taken(subtests: pytest.Subtests) -> None:
     for written, listed in product(WRITTEN, LISTED):
         with subtests.test(written=written, listed=listed):
             size = max(len(WRITTEN[written]), len(LISTED[listed][0]))
@@ -173,14 +173,14 @@ def test_beside_each_other_the_list_is_taken(subtests: pytest.Subtests) -> None:
             assert guess(about=about, seen=seen).candidates == "seen"
 
 
-def test_a_column_called_as_texts_are_lists_nothing_by_its_commas() -> None:
+def test_column_called_as_texts_are_lists_nothing_by_its_commas() -> None:
     cells = pairs(("rock", "jazz", "folk"), ", ")
     assert guess(caption=cells).candidates is None
     assert guess(genre=cells).candidates == "genre"
     assert guess(caption=pairs(("rock", "jazz", "folk"), "|")).candidates == "caption"
 
 
-def test_true_labels_show_what_the_parts_are() -> None:
+def test_true_labels_show_what_parts_are() -> None:
     cells = ["cat, dog", "fox, owl"] * 4
     assert guess(seen=cells).candidates is None
     assert guess(seen=cells, label=["cat", "fox", "dog", "owl"] * 2).candidates == "seen"
@@ -189,6 +189,6 @@ def test_true_labels_show_what_the_parts_are() -> None:
     assert guess(category=industries).candidates is None, "nor do its own cells"
 
 
-def test_the_mark_of_programs_has_no_space_behind_it() -> None:
+def test_mark_of_programs_has_no_space_behind_it() -> None:
     assert is_written(["Smith, John", "Doe, Jane"], ",")
     assert not is_written(["Smith,John", "Doe,Jane"], ",")

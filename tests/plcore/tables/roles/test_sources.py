@@ -23,7 +23,7 @@ def frame(**columns: list[str]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ["photo", "Photo ID", "recording", "scene_id", "bag", "File", "image_id"])
-def test_column_named_for_a_source_whose_rows_share_their_sets_is_guessed(name: str) -> None:
+def test_column_named_for_source_whose_rows_share_their_sets_is_guessed(name: str) -> None:
     cells = frame(**{name: FACES["photo"]} | {key: FACES[key] for key in ("candidates", "w")})
     roles = suggest_roles(cells)
     assert (roles.source, roles.candidates, roles.numbers, roles.categories) == (
@@ -46,7 +46,7 @@ def test_source_is_not_guessed_of_another_name_or_of_rows_whose_sets_differ() ->
     assert suggest_roles(cells.assign(photo=list("abcdefg"))).source is None
 
 
-def test_recordings_of_several_rows_with_equal_sets_are_the_source_as_well() -> None:
+def test_recordings_of_several_rows_with_equal_sets_are_source_as_well() -> None:
     cells = frame(**FACES).rename(columns={"photo": "sound"})
     cells["sound"] = [f"{one or 'p4'}.wav" for one in cells["sound"]]
     roles = suggest_roles(cells, files=True)
@@ -60,7 +60,7 @@ def test_rows_with_the_same_cell_have_one_source_and_empty_cells_none() -> None:
     assert [table.rows_of_source(row) for row in range(7)] == [2, 2, 3, 3, 3, 1, 1]
 
 
-def test_tables_without_the_role_have_no_sources() -> None:
+def test_tables_without_role_have_no_sources() -> None:
     roles = Roles(candidates="candidates", numbers=("w",))
     assert LabelTable.from_frame(frame(**FACES), roles).sources is None
 
@@ -74,7 +74,7 @@ def test_stored_table_has_its_sources_and_older_tables_keep_their_bytes(tmp_path
     assert "source" not in Roles(candidates="c").to_json()
 
 
-def test_reading_says_which_column_is_the_source_and_how_many_have_several_rows() -> None:
+def test_reading_says_which_column_is_source_and_how_many_have_several_rows() -> None:
     table = LabelTable.from_frame(frame(**FACES))
     assert describe(table, "CSV").learnt_from == "number 'w', source 'photo' (2 sources of several rows)"
     alone = frame(**FACES | {"photo": list("abcdefg")})
@@ -84,7 +84,7 @@ def test_reading_says_which_column_is_the_source_and_how_many_have_several_rows(
     )
 
 
-def test_source_that_is_a_feature_too_is_refused() -> None:
+def test_source_that_is_feature_too_is_refused() -> None:
     roles = Roles(candidates="candidates", numbers=("w",), source="w")
     with pytest.raises(TableError, match="cannot be both a number feature and the source of the row"):
         LabelTable.from_frame(frame(**FACES), roles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,7 +44,7 @@ def test_pairs_of_labels_and_scores(head: str) -> None:
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.6], [0.9, 0, 0.05]]
 
 
-def test_numbered_columns_that_are_no_pairs() -> None:
+def test_numbered_columns_that_are_not_pairs() -> None:
     assert guess("candidates,score1,score2\na|b,1,2\nb,3,4\n").choices == ()
     assert guess("p1,p2,candidates\n1,2,a|b\n3,4,b\n").numbers == ("p1", "p2")
     uneven = guess("label1,score1,label2,w\na,.1,b,1\nb,.2,a,2\n")
@@ -83,7 +84,7 @@ def test_separators_people_write(mark: str) -> None:
     assert read(csv).classes == ("robin", "wren")
 
 
-def test_a_seldom_separator_gives_way_to_a_common_one() -> None:
+def test_seldom_separator_gives_way_to_common_one() -> None:
     csv = "labels,w\nblack/white|grey,1\ngrey,2\nblack/white,3\n"
     assert (guess(csv).separator, read(csv).classes) == ("|", ("black/white", "grey"))
 
@@ -111,20 +112,20 @@ def test_columns_of_votes_are_counted() -> None:
     assert weights.tolist() == [[3, 1], [0, 2]]
 
 
-def test_probabilities_named_like_the_true_labels() -> None:
+def test_probabilities_named_like_true_labels() -> None:
     csv = "wren,robin,truth,w\n0.9,0.1,wren,1\n0.3,0.7,robin,2\n0.5,0.5,wren,3\n"
     assert guess(csv).score_columns == ("wren", "robin")
     assert guess(csv).truth == "truth"
 
 
-def test_measurements_are_no_scores_of_labels() -> None:
+def test_measurements_are_not_scores_of_labels() -> None:
     for head in ("score_math,score_physics", "p_value,p_h"):
         assert guess(f"candidates,{head}\na|b,12,0.1\nb,14,7.2\n").score_columns == ()
         assert guess(f"{head}\n12,0.1\n14,7.2\n").score_columns == ()
     assert guess("is_a,is_b\n1,0\n0,1\n").score_columns == ()
 
 
-def test_what_programs_write_for_nothing_is_no_label() -> None:
+def test_what_programs_write_for_nothing_is_not_label() -> None:
     csv = "annotator_1,annotator_2,w\nwren,nan,1\nrobin,wren,2\nNone,wren,3\n"
     assert guess(csv).ignored == ("nan", "None")
     assert read(csv).classes == ("robin", "wren")
@@ -139,7 +140,7 @@ def test_votes_as_floats_and_whole_numbers_are_one_class() -> None:
     assert read("annotator_1,annotator_2,w\n1.0,2,1\n,1,2\n2.0,2,3\n").classes == ("1", "2")
 
 
-def test_a_list_of_objects_of_a_model() -> None:
+def test_list_of_objects_of_model() -> None:
     cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace(
         '"', '""'
     )
@@ -148,7 +149,7 @@ def test_a_list_of_objects_of_a_model() -> None:
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
 
 
-def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
+def test_measurements_with_such_names_are_none_next_to_true_label() -> None:
     csv = "id,p_mean,p_spread,label\n1,0.02,0.3,cat\n2,0.5,0.1,dog\n3,0.2,0.4,cat\n"
     assert guess(csv).score_columns == ()
     assert guess(csv).numbers == ("p_mean", "p_spread")
@@ -157,7 +158,7 @@ def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
     assert (named.score_columns, named.truth) == (("p_cat", "p_dog"), "label")
 
 
-def test_what_stands_for_nothing_is_no_list() -> None:
+def test_what_stands_for_nothing_is_not_list() -> None:
     roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
     assert roles.candidates is None
 
@@ -173,13 +174,13 @@ def test_what_stands_for_nothing_is_no_list() -> None:
         ["black and white or grey", "red", "blue", "red"],
     ],
 )
-def test_names_with_a_seldom_separator_stay_whole(cells: list[str]) -> None:
+def test_names_with_seldom_separator_stay_whole(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).separator == "|"
     assert set(read(csv).classes) == set(cells)
 
 
-def test_seldom_separators_between_numbers_are_taken_where_the_numbers_stand_alone() -> None:
+def test_seldom_separators_between_numbers_are_taken_if_numbers_stand_alone() -> None:
     csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
     assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
 
@@ -193,7 +194,7 @@ def test_percentages_and_decimal_commas_are_weights(cells: list[str]) -> None:
     assert weights.tolist() == [[0.4, 0.6], [1.0, 0.0]]
 
 
-def test_a_decimal_comma_does_not_separate_labels() -> None:
+def test_decimal_comma_does_not_separate_labels() -> None:
     cells = ["wren:0,6|robin:0,4", "wren:0,9", "robin:0,7", "owl:0,5"]
     csv = "candidates;w\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))
     assert (guess(csv).separator, read(csv).classes) == ("|", ("owl", "robin", "wren"))
@@ -208,20 +209,20 @@ def test_a_decimal_comma_does_not_separate_labels() -> None:
         ["Genesis 1:1|Genesis 1:2", "Genesis 1:1", "Genesis 1:2"],
     ],
 )
-def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
+def test_times_codes_and_verses_are_not_weights(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).form == "list"
     assert set(read(csv).classes) == {part for cell in cells for part in cell.split("|")}
 
 
 @pytest.mark.parametrize("mark", ["|", ";"])
-def test_a_comma_in_names_gives_way(mark: str) -> None:
+def test_comma_in_names_gives_way(mark: str) -> None:
     cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
     csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
     assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")
 
 
-def test_a_named_column_of_candidates_is_read_as_its_cells_are() -> None:
+def test_named_column_of_candidates_is_read_as_its_cells_are() -> None:
     cells = read_cells(b"a,b,c\nx|y,x:0.6;y:0.3,\"['x', 'y']\"\nz,z:0.9;x:0.1,\"['z']\"\n")
     found = {name: suggest_reading(cells, [name]) for name in "abc"}
     assert [found[name].candidates for name in "abc"] == list("abc")
@@ -269,7 +270,7 @@ SCORED = {
 
 
 @pytest.mark.parametrize("names", [list(SCORED)[k : k + 2] for k in range(0, len(SCORED), 2)], ids=str)
-def test_scores_of_classes_next_to_candidates_are_no_features(names: list[str]) -> None:
+def test_scores_of_classes_next_to_candidates_are_not_features(names: list[str]) -> None:
     rows = [
         {"text": f"a pet seen at {k}", "labels": ("cat|dog", "cat", "dog")[k % 3], "wing_mm": k * k % 13}
         | {name: SCORED[name].format(k * 7 % 10) for name in names}
@@ -299,7 +300,7 @@ def test_measurements_called_like_scores_of_something_else_are_features() -> Non
 
 
 @pytest.mark.parametrize("suffix", ["_prob", " (%)"])
-def test_score_columns_with_a_suffix_are_called_like_their_labels(suffix: str) -> None:
+def test_score_columns_with_suffix_are_called_like_their_labels(suffix: str) -> None:
     names, prefix = [f"cat{suffix}", f"dog{suffix}"], f"*{suffix}"
     columns = {"text": ["a pet", "two pets"], names[0]: ["0.3", "0.9"], names[1]: ["0.7", "0.1"]}
     frame = pd.DataFrame(columns, dtype="str")
@@ -316,3 +317,28 @@ def test_numbered_voter_of_numbers_votes_like_the_others() -> None:
     )
     assert table.roles.annotators == ("ann1", "ann2", "ann3")
     assert "ann1" not in table.roles.numbers
+
+
+def test_of_two_columns_of_lists_that_whose_name_says_so_holds_the_labels() -> None:
+    draw = np.random.default_rng(3)
+    foods, kitchens = ["basil", "miso", "ghee", "corn", "butter"], ["french", "indian", "italian", "japanese"]
+    frame = pd.DataFrame(
+        {
+            "recipe_no": [str(1000 + k) for k in range(60)],
+            "Ingredients": [", ".join(draw.choice(foods, 3, replace=False)) for _ in range(60)],
+            "Cuisine guesses": [
+                "; ".join(draw.choice(kitchens, 1 + k % 3, replace=False)) for k in range(60)
+            ],
+            "minutes": [str(k % 50) for k in range(60)],
+        }
+    )
+    roles = suggest_roles(frame)
+    assert (roles.candidates, roles.separator) == ("Cuisine guesses", ";")
+    assert (roles.id, roles.text, roles.numbers) == ("recipe_no", "Ingredients", ("minutes",))
+    as_json = frame.assign(
+        **{
+            name: [json.dumps(cell.split(mark)) for cell in frame[name]]
+            for name, mark in (("Ingredients", ", "), ("Cuisine guesses", "; "))
+        }
+    )
+    assert suggest_roles(as_json).candidates == "Cuisine guesses"

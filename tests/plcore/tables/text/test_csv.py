@@ -97,7 +97,7 @@ def parsed_by_python(data: bytes, delimiter: str) -> tuple[list[str], list[list[
 @example(b'"')
 @example(b'a,b\n"1,2\n')
 @example(b"x\n;")
-def test_any_bytes_are_a_good_table_or_a_table_error(data: bytes) -> None:
+def test_any_bytes_are_good_table_or_table_error(data: bytes) -> None:
     cells = read_or_refuse(read_cells, data)
     if cells is None:
         return
@@ -109,7 +109,7 @@ def test_any_bytes_are_a_good_table_or_a_table_error(data: bytes) -> None:
 
 
 def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | None:
-    """What is read; None where it is refused as it should be."""
+    """Reading of CSV; None if it is refused as it should be."""
     problems: tuple[Problem, ...] = ()
     try:
         return read(data)
@@ -122,7 +122,7 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
 
 @given(CSV_LIKE)
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
-def test_what_is_read_is_what_python_reads(data: bytes) -> None:
+def test_reading_matches_python(data: bytes) -> None:
     try:
         cells = read_cells(data)
     except TableError:
@@ -163,7 +163,7 @@ def test_other_writers_are_read_exactly(
 
 
 @given(CSV_LIKE)
-def test_the_quick_look_at_quotes_agrees_with_the_walk(data: bytes) -> None:
+def test_quick_look_at_quotes_agrees_with_walk(data: bytes) -> None:
     faults = [record.fault for record in records(data, b",") if record.fault]
     if quotes_are_regular(data, b","):
         assert not faults
@@ -174,16 +174,16 @@ def test_quotes_in_order_need_no_walk() -> None:
     assert not quotes_are_regular(b'a,5" x\n1,6" y', b",")
 
 
-def test_a_byte_order_mark_within_the_file_is_text() -> None:
+def test_byte_order_mark_within_file_is_text() -> None:
     assert read_cells(b"\xef\xbb\xbfa,b\n\xef\xbb\xbf1,2\n").to_dict("list") == {"a": ["\ufeff1"], "b": ["2"]}
 
 
-def test_quotes_are_written_only_where_needed() -> None:
+def test_quotes_are_written_only_if_needed() -> None:
     frame = pd.DataFrame({"id": ["a", 'b"'], "x": ["1", "2,5"], "y": ["", " "]})
     assert to_csv_bytes(frame) == b'id,x,y\na,1,\n"b""","2,5", \n'
 
 
-def test_a_pipe_is_a_delimiter_where_the_header_has_no_other() -> None:
+def test_pipe_is_delimiter_if_header_has_no_other() -> None:
     cells = read_cells(b"id|text|label\n1|a, b|x\n2|c, d|y\n")
     assert cells.to_dict("list") == {"id": ["1", "2"], "text": ["a, b", "c, d"], "label": ["x", "y"]}
 
@@ -192,14 +192,14 @@ def test_a_pipe_is_a_delimiter_where_the_header_has_no_other() -> None:
     "data",
     [b"candidates\nwren|robin\nrobin|finch\n", b"id,a|b\n1,wren|robin\n2,x|y\n", b"a|b\nwren|robin\nrobin\n"],
 )
-def test_a_pipe_otherwise_lists_labels(data: bytes) -> None:
+def test_pipe_otherwise_lists_labels(data: bytes) -> None:
     assert not [name for name in read_cells(data).columns if name in ("a", "b")]
 
 
 @pytest.mark.parametrize(
     ("said", "delimiter"), [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ("sep=|", "|")]
 )
-def test_the_first_line_of_excel_says_the_delimiter(said: str, delimiter: str) -> None:
+def test_first_line_of_excel_says_delimiter(said: str, delimiter: str) -> None:
     rows = [["id", "note"], ["1", "a"], ["2", "b"]]
     lines = [said, *(delimiter.join(row) for row in rows)]
     cells = read_cells("\r\n".join(lines).encode())
@@ -210,18 +210,18 @@ def test_the_first_line_of_excel_says_the_delimiter(said: str, delimiter: str) -
         read_cells("\r\n".join([*lines, "3"]).encode())
 
 
-def test_a_said_delimiter_counts_more_than_what_the_rows_look_like() -> None:
+def test_said_delimiter_counts_more_than_what_rows_look_like() -> None:
     assert list(read_cells(b"sep=;\na,b;c\n1,2;3\n").columns) == ["a,b", "c"]
 
 
-def test_a_column_of_that_name_is_no_such_line() -> None:
+def test_column_of_that_name_is_no_such_line() -> None:
     for name in ("sep=;", "sep=|", "sep="):
         frame = pd.DataFrame({name: ["x", "y"]}, dtype="str")
         assert read_cells(to_csv_bytes(frame)).to_dict("list") == frame.to_dict("list")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_delimiter_is_found(delimiter: str) -> None:
+def test_delimiter_is_found(delimiter: str) -> None:
     other = next(each for each in ",;\t" if each != delimiter)  # inside cells, but not in all rows
     rows = [["id", "x|cand", "note"], ["1", "a|b", f"one{other} two"], ["2", f"b{other}c{other}", "é"]]
     cells = read_cells("\n".join(delimiter.join(row) for row in rows).encode())
@@ -229,17 +229,17 @@ def test_the_delimiter_is_found(delimiter: str) -> None:
     assert cells.to_numpy().tolist() == rows[1:]
 
 
-def test_decimal_commas_do_not_hide_the_semicolon() -> None:
+def test_decimal_commas_do_not_hide_semicolon() -> None:
     cells = read_cells(b"a;b\n1,5;2,5\n3,5;4,5\n")
     assert cells.to_numpy().tolist() == [["1,5", "2,5"], ["3,5", "4,5"]]
 
 
-def test_lines_are_those_of_the_file() -> None:
+def test_lines_match_file() -> None:
     cells = read_cells(b'\r\na,b\r\n\r\n"x\ny",1\r\n\r\n5" z,2\r\nlast,3')
     assert cells.index.tolist() == [4, 7, 8]
 
 
-def test_a_long_cell_crosses_the_blocks_of_the_fast_reader() -> None:
+def test_long_cell_crosses_blocks_of_fast_reader() -> None:
     long = "x\n" * 6_000_000
     cells = read_cells(f'a,b\n1,"{long}"\n2,y\n'.encode())
     assert cells["b"].tolist() == [long, "y"]
@@ -270,7 +270,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_place_and_fix(name: str) -> None:
+def test_bad_file_is_refused_with_place_and_fix(name: str) -> None:
     data, (row, line, column), words = BAD[name]
     with pytest.raises(TableError) as caught:
         read_cells(data)
@@ -282,7 +282,7 @@ def test_a_bad_file_is_refused_with_place_and_fix(name: str) -> None:
     assert str(problem) in str(caught.value)
 
 
-def test_all_ragged_rows_are_named_up_to_the_limit() -> None:
+def test_all_ragged_rows_are_named_up_to_limit() -> None:
     with pytest.raises(TableError) as caught:
         read_cells(b"a,b\n1,2\n1\n1,2,3\n" + b"1\n" * 100)
     problems = caught.value.problems
@@ -295,15 +295,15 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=4)))
-def test_the_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> None:
+def test_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> None:
     columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
     found = list(csv.reader(io.StringIO(csv_rows(columns).decode(), newline="")))
     assert found == [list(row) for row in rows]
 
 
-def test_quotes_stand_only_where_they_are_needed() -> None:
+def test_quotes_stand_only_if_they_are_needed() -> None:
     assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
-    assert csv_header(["a|b", "c"]) == b"a|b,c\n", "beside commas a bar is taken for no delimiter"
+    assert csv_header(["a|b", "c"]) == b"a|b,c\n", "next to commas a bar is taken for no delimiter"
     assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
     assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is no row"
 
@@ -319,7 +319,7 @@ def test_pieces_and_the_whole_are_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     "number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2]
 )
-def test_long_ids_keep_their_digits_where_a_program_made_them_floats(number: int) -> None:
+def test_long_ids_keep_their_digits_if_program_made_them_floats(number: int) -> None:
     """As workbooks do with all numbers, and pandas as soon as another cell of the column is empty."""
     text = [str(number), ""]
     assert numbers_as_text(np.array([number, np.nan])).to_pylist() == text

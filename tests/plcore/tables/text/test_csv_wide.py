@@ -25,9 +25,7 @@ def quoted(cell: str, always: bool) -> str:
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),
 )
-def test_the_cells_are_those_that_arrow_reads(
-    rows: list[list[str]], always: bool, end: str, ended: bool
-) -> None:
+def test_cells_are_those_that_arrow_reads(rows: list[list[str]], always: bool, end: str, ended: bool) -> None:
     lines = [",".join(quoted(cell, always) for cell in row) for row in rows]
     text = end.join(lines) + end * ended
     head = ",".join(f"c{k}" for k in range(len(rows[0]))) + end
@@ -70,12 +68,12 @@ def test_plain_rows_are_cut_at_their_delimiters() -> None:
         assert [one.to_pylist() for one in columns] == [["1", "3"], ["ä", "4"]]
 
 
-def test_a_table_with_more_columns_than_are_taken_is_refused_by_its_header() -> None:
+def test_table_with_more_columns_than_are_taken_is_refused_by_its_header() -> None:
     with pytest.raises(TableError, match=r"100,000 columns; at most 20,000 are taken"):
         read_cells(b"," * 99_999 + b"\n")
 
 
-def test_a_wide_table_is_read_and_its_faults_have_places() -> None:
+def test_wide_table_is_read_and_its_faults_have_places() -> None:
     names = [f"c{k}" for k in range(WIDE)]
     head = ",".join(names).encode() + b"\n"
     row = ",".join(map(str, range(WIDE))).encode() + b"\n"

@@ -42,12 +42,12 @@ def test_too_few_common_words_tell_no_language(texts: list[str]) -> None:
     assert guess_language(texts) is None
 
 
-def test_most_of_the_texts_decide() -> None:
+def test_most_of_texts_decide() -> None:
     assert guess_language([SENTENCES["German"]] * 3 + [SENTENCES["English"]]) == "German"
     assert guess_language(["Карта", SENTENCES["English"]]) == "English"
 
 
-def test_only_the_first_texts_are_read() -> None:
+def test_only_first_texts_are_read() -> None:
     def texts() -> Iterator[str]:
         yield from [SENTENCES["English"]] * 1_000
         pytest.fail("more was read than is looked at")
@@ -55,7 +55,7 @@ def test_only_the_first_texts_are_read() -> None:
     assert guess_language(texts()) == "English"
 
 
-def test_no_common_word_is_one_letter_or_comes_twice_in_a_language() -> None:
+def test_no_common_word_is_one_letter_or_comes_twice_in_language() -> None:
     for words in map(str.split, COMMON.values()):
         assert len(set(words)) == len(words)
         assert min(map(len, words)) > 1

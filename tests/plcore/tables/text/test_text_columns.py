@@ -21,7 +21,7 @@ from plcore.tables.text.arrow import (
 TEXT = pa.large_string()
 
 
-def test_columns_become_the_frame_that_pandas_makes_of_them() -> None:
+def test_columns_become_frame_that_pandas_makes_of_them() -> None:
     columns = [pa.array(["a", ""], TEXT), pa.chunked_array([["ä"], ["x\n"]], TEXT)]
     frame = frame_of(columns, ["one", "two words"])
     wanted = pd.DataFrame({"one": ["a", ""], "two words": ["ä", "x\n"]}, dtype="str")
@@ -39,7 +39,7 @@ def test_names_may_come_twice_and_rows_may_be_none() -> None:
     assert [len(one) for one in columns_of_text(frame)] == [0, 0]
 
 
-def test_a_frame_of_another_origin_is_read_too() -> None:
+def test_frame_of_another_origin_is_read_too() -> None:
     frame = pd.DataFrame({"a": pd.Series(["x", "y"], dtype=pd.StringDtype("python"))})
     assert [one.to_pylist() for one in columns_of_text(frame)] == [["x", "y"]]
 
@@ -51,7 +51,7 @@ def test_one_piece_is_made_of_all(pieces: int) -> None:
 
 
 @pytest.mark.parametrize("chunks", [["a", "b\0"], ["\0", "b"], ["", "\0"], ["a", "b"], ["a", ""]])
-def test_a_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
+def test_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
     column = pa.chunked_array([["x", one] for one in chunks], TEXT)
     assert has_sign(column, b"\0") == any("\0" in one for one in chunks)
     assert has_sign(column.combine_chunks(), b"\0") == any("\0" in one for one in chunks)
@@ -59,13 +59,13 @@ def test_a_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=2), max_size=4), max_size=3), st.integers(0, 3))
-def test_an_empty_cell_is_found_in_whichever_piece_it_is(pieces: list[list[str]], start: int) -> None:
+def test_empty_cell_is_found_in_whichever_piece_it_is(pieces: list[list[str]], start: int) -> None:
     column = pa.chunked_array(pieces, TEXT).slice(start)
     assert has_empty(column) == ("" in column.to_pylist())
 
 
 @given(st.lists(st.lists(st.text(max_size=3), max_size=6), max_size=4), st.integers(0, 2))
-def test_cells_that_surely_differ_are_no_two_the_same(pieces: list[list[str]], start: int) -> None:
+def test_cells_that_surely_differ_are_not_two_the_same(pieces: list[list[str]], start: int) -> None:
     column = pa.chunked_array(pieces, TEXT).slice(start)
     cells = column.to_pylist()
     assert surely_differ(column.chunks, len(column)) == ("" not in cells and len(set(cells)) == len(cells))
@@ -79,13 +79,13 @@ def test_cells_are_hashed_to_their_last_byte_and_across_pieces(monkeypatch: pyte
     assert not surely_differ([*halves, pa.array([cells[7]], TEXT)], 201)
 
 
-def test_of_long_cells_nothing_is_said() -> None:
+def test_of_long_cells_nothing_is_reported() -> None:
     assert not surely_differ([pa.array(["a" * 101, "b"], TEXT)], 2)
     assert surely_differ([pa.array(["a" * 100, "b"], TEXT)], 2)
 
 
 @given(st.lists(st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4), max_size=3))
-def test_gathered_pieces_are_one_column_and_the_next_begins_anew(columns: list[list[list[str]]]) -> None:
+def test_gathered_pieces_are_one_column_and_next_begins_again(columns: list[list[list[str]]]) -> None:
     gathered = GatheredText()
     for pieces in columns:
         for piece in pieces:

@@ -23,7 +23,7 @@ def answered(
 
     answers : {row: the labels that she left}, or a kind of answer that leaves none; names as they are now
     renamed : {class: what it is called now}
-    columns : cells that all rows have besides
+    columns : cells that all rows have in addition to
     """
     table, renamed = opens(read_detections(data)), renamed or {}
     classes = tuple(renamed.get(name, name) for name in table.classes)

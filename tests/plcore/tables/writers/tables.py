@@ -1,4 +1,4 @@
-"""What the tests of formats share: candidates as they were read, and tables of any labels, sets and answers."""
+"""Code shared by the tests of formats: candidates as they were read, and tables of any labels, sets and answers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def broken_at(record: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
-    """What is read; None where it is refused in words, as it has to be where anything is wrong."""
+    """The reading; None if it is refused in words, as it has to be where anything is wrong."""
     try:
         return read(*given)
     except TableError as error:
@@ -136,7 +136,7 @@ def disambiguated(draw: st.DrawFn, *, weighted: bool | None = None, answered: bo
 
 
 def is_label(text: str) -> bool:
-    """Whether a class may be called so: labels as they stand in cells are put into this form when they are read."""
+    """Whether a class may be called so: labels as they are in cells are put into this form when they are read."""
     clean = as_labels(pa.array([text], pa.large_string()))[0].as_py()
     return bool(clean) and clean == text.strip() == text
 

@@ -56,7 +56,7 @@ def test_labels_are_written_with_their_confidence(table: Disambiguated) -> None:
 
 
 @given(decided(), st.sampled_from(ADDED), TEXTS)
-def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
+def test_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
     """Also of a table that was given out before, whose columns are called like the new ones."""
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
     cells = read(again)
@@ -69,7 +69,7 @@ def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, t
 
 
 @given(decided())
-def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
+def test_answer_that_decided_is_reported(table: Disambiguated) -> None:
     cells = read(table)
     for row in range(len(table.ids)):
         given_here = [answer for answer in table.answers if answer["row"] == row and answer["kind"] != "skip"]
@@ -84,7 +84,7 @@ def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
     assert read(replace(table, model_version="v7"))["winnow_model_version"].tolist() == versions
 
 
-def test_columns_stand_in_their_order_and_only_where_they_are_needed() -> None:
+def test_columns_are_in_their_order_and_only_if_they_are_needed() -> None:
     table = small_table()
     header = read(table).columns.tolist()
     only_some = SOMETIMES - {"winnow_id", "winnow_weights"}
@@ -106,7 +106,7 @@ def test_columns_stand_in_their_order_and_only_where_they_are_needed() -> None:
     ]  # fmt: skip
 
 
-def test_file_that_joined_labels_by_another_mark_is_no_own_table() -> None:
+def test_file_that_joined_labels_by_another_mark_is_not_own_table() -> None:
     """Earlier releases did so with labels that hold a bar: split at bars they would be other labels."""
     cells = frame(
         {"text": "x", "winnow_candidates_before": "a|b;c", "winnow_candidates": "a|b", "winnow_label": "a|b",
@@ -122,7 +122,7 @@ def test_nothing_that_was_added_is_suggested_as_truth_or_feature() -> None:
     assert not [column for _, column in roles.used() if column.startswith("winnow_")]
 
 
-def test_file_of_an_earlier_release_keeps_its_ids() -> None:
+def test_file_of_earlier_release_keeps_its_ids() -> None:
     """They never wrote `winnow_id`."""
     cells = read(small_table()).drop(columns="winnow_id").rename(columns={"name": "item_id"})
     reading = shaped(read_table(cells.to_csv(index=False).encode()))
@@ -131,7 +131,7 @@ def test_file_of_an_earlier_release_keeps_its_ids() -> None:
     assert table.ids.tolist() == ["p", "q", "r"]
 
 
-def test_classes_that_are_numbers_come_back_without_a_doubt() -> None:
+def test_classes_that_are_numbers_come_back_without_doubt() -> None:
     cells = frame(
         *({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1")))
     )
@@ -154,7 +154,7 @@ def test_any_number_of_rows_is_written_piece_by_piece() -> None:
     assert cells["name"].tolist() == table.ids.tolist()
 
 
-def test_workbook_has_the_cells_of_the_csv_file() -> None:
+def test_workbook_has_cells_of_csv_file() -> None:
     cells = small_table().cells.assign(n=["1", "", "-3"], f=["=1+1", "a<b&c", "x_x0041_\x0b"])
     table = replace(small_table(), cells=cells, types={"n": pa.int32()})
     layout = csv_layout(table)

@@ -1,4 +1,4 @@
-"""What writers ask of a table: its rows one by one."""
+"""Interface that writers need of a table: its rows one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.plcore.tables.writers.tables import TEXTS, decided, disambiguated, fr
 
 
 @given(disambiguated())
-def test_candidates_of_a_row(table: Disambiguated) -> None:
+def test_candidates_of_row(table: Disambiguated) -> None:
     for row, (before, after) in enumerate(zip(table.weighted(before=True), table.weighted(), strict=True)):
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
@@ -52,7 +52,7 @@ def test_labels_and_probabilities() -> None:
 
 
 @given(decided(), st.data())
-def test_a_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, data: st.DataObject) -> None:
+def test_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.ids))))
     rows = np.array(order[: data.draw(st.integers(0, len(order)))], dtype=np.int64)
     found = table.chosen(rows)
@@ -65,7 +65,7 @@ def test_a_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated,
     assert back == [answer for answer in table.answers if answer["row"] in rows]
 
 
-def test_all_rows_in_their_order_are_no_second_copy() -> None:
+def test_all_rows_in_their_order_are_not_second_copy() -> None:
     table = small_table()
     assert table.chosen(np.arange(3)) is table
     assert table.chosen(np.array([2, 1, 0])) is not table
@@ -92,7 +92,7 @@ def said_last(table: Disambiguated) -> list[tuple[str, str] | None]:
     return [None if one is None else (one["person"], one["at"]) for one in table.deciding()]
 
 
-def test_a_candidate_that_came_by_an_answer_weighs_as_the_heaviest() -> None:
+def test_candidate_that_came_by_answer_weighs_as_heaviest() -> None:
     """As the models take it."""
     before = np.array([[True, True, False], [True, False, False]])
     after = np.array([[True, False, True], [False, True, True]])
@@ -103,14 +103,14 @@ def test_a_candidate_that_came_by_an_answer_weighs_as_the_heaviest() -> None:
     assert replace(table, weights=None).weights_left() is None
 
 
-def test_an_answer_that_only_puts_a_row_aside_decides_nothing() -> None:
+def test_answer_that_only_puts_row_aside_decides_nothing() -> None:
     answer = {"row": 1, "labels": [], "at": "2026-01-01", "seconds": None, "model_version": None}
     kinds = ["none", "skip", "unsure"]
     answers = [{**answer, "person": kind, "kind": kind} for kind in kinds]
     assert said_last(replace(small_table(), answers=answers)) == [None, ("none", "2026-01-01"), None]
 
 
-def test_versions_are_told_of_the_labels_of_a_model_alone() -> None:
+def test_versions_are_told_of_labels_of_model_alone() -> None:
     table = small_table()
     assert [table.version_of(row) for row in range(3)] == [None, None, "3"]
 
@@ -119,7 +119,7 @@ def test_versions_are_told_of_the_labels_of_a_model_alone() -> None:
     ("columns", "found"),
     [({"text": "p", "key": " p "}, "key"), ({"text": "p "}, "text"), ({"text": "x"}, None), ({}, None)],
 )
-def test_the_column_of_ids_is_found_by_its_cells(columns: dict[str, str], found: str | None) -> None:
+def test_column_of_ids_is_found_by_its_cells(columns: dict[str, str], found: str | None) -> None:
     cells = frame({"other": "q", **columns})
     table = replace(small_table().chosen(np.array([0])), cells=cells)
     assert table.id_column() == (next(iter(columns)) if columns.get("text") == "p" else found)

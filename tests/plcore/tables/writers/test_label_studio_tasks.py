@@ -71,7 +71,7 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-def test_what_the_import_of_label_studio_refuses_is_not_written(table: Disambiguated) -> None:
+def test_what_import_of_label_studio_refuses_is_not_written(table: Disambiguated) -> None:
     """`tasks/serializers.py` and `LabelInterface.validate_prediction` say what."""
     for task in written(table):
         for annotation in task["annotations"]:
@@ -84,7 +84,7 @@ def test_what_the_import_of_label_studio_refuses_is_not_written(table: Disambigu
                 assert set(result["value"]["choices"]) <= set(table.classes)
 
 
-def test_a_known_label_comes_first_with_its_probability() -> None:
+def test_known_label_comes_first_with_its_probability() -> None:
     ones = np.ones((3, 2), dtype=bool)
     answer = {
         "row": 1,
@@ -134,7 +134,7 @@ def has_form_in_xml(label: str) -> bool:
 
 
 @given(LABELS)
-def test_the_interface_names_every_class(label: str) -> None:
+def test_interface_names_every_class(label: str) -> None:
     if not has_form_in_xml(label):
         return
     table = replace(disambiguated_table(2), classes=(label, 'a "quoted" <b> & c'))
@@ -162,7 +162,7 @@ def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, ta
             assert config.validate_prediction(prediction, return_errors=True) == []
 
 
-def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any) -> None:
+def test_label_studio_refuses_non_choice_or_has_no_column(interface: Any) -> None:
     """So that what it takes above says something."""
     table = small_table()
     config = interface(label_studio_config(table.classes, "text"))
@@ -175,8 +175,8 @@ def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any)
 
 
 @given(disambiguated(answered=False), st.floats(0.01, 1))
-def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure: float) -> None:
-    """The model's probability of its label is no weight: beside others it would speak for or against it."""
+def test_weights_of_rows_with_label_are_read_again(table: Disambiguated, sure: float) -> None:
+    """The model's probability of its label is no weight: next to others it would speak for or against it."""
     label = table.candidates_after.argmax(axis=1)
     known = replace(table, label=label, probability=np.full(len(label), sure))
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
@@ -204,7 +204,7 @@ def test_people_come_back_although_label_studio_drops_fields_of_annotations() ->
     assert sources(LABEL_STUDIO.read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
 
 
-def test_config_shows_the_text_and_offers_every_class() -> None:
+def test_config_shows_text_and_offers_every_class() -> None:
     file = io.BytesIO()
     table = small_table()
     write_label_studio_config(table, file, silent)

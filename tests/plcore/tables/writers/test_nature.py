@@ -49,7 +49,7 @@ def test_formats_have_names_words_and_endings_of_their_own() -> None:
         (FILE, ["speciesnet", "camtrap-dp", "darwin-core", "ebird"]),
     ],
 )
-def test_a_format_is_for_the_tables_it_is_of(data: bytes, wanted: list[str]) -> None:
+def test_format_is_for_tables_it_is_of(data: bytes, wanted: list[str]) -> None:
     cells = answered(data).cells
     assert [name for name, each in NATURE_FORMATS.items() if each.fits(cells)] == wanted
     assert not any(each.fits(small_table().cells) for each in NATURE_FORMATS.values())
@@ -87,13 +87,13 @@ def occurrences(table: Disambiguated) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(written(write_darwin_core, table).decode())))
 
 
-def test_a_file_without_answers_has_its_header_alone() -> None:
+def test_file_without_answers_has_its_header_alone() -> None:
     assert written(write_camtrap_dp, answered()).decode() == ",".join(CAMTRAP_DP) + "\n"
     assert written(write_darwin_core, answered()).decode() == ",".join(DARWIN_CORE) + "\n"
     assert written(write_ebird, answered()) == b""
 
 
-def test_an_observation_for_each_answer_of_a_person() -> None:
+def test_observation_for_each_answer_of_person() -> None:
     table = answered(answers={0: ("Coal tit",), 1: (NOTHING,), 2: "none"}, **PLACE)
     table.answers.append({**table.answers[0], "person": "bob", "labels": ["Great tit"]})  # type: ignore[attr-defined]
     first, second, *others = observations(table)
@@ -118,7 +118,7 @@ def test_an_observation_for_each_answer_of_a_person() -> None:
     ]
 
 
-def test_of_several_answers_of_a_person_the_latest_is_the_observation() -> None:
+def test_of_several_answers_of_person_latest_is_observation() -> None:
     """As "none of these, but that" is stored."""
     table = answered(answers={0: "none"})
     table.answers.append({**table.answers[0], "kind": "is", "labels": ["Eurasian Blackbird"]})  # type: ignore[attr-defined]
@@ -127,14 +127,14 @@ def test_of_several_answers_of_a_person_the_latest_is_the_observation() -> None:
     assert (one["observationType"], one["observationComments"]) == ("animal", "Eurasian Blackbird")
 
 
-def test_a_class_that_is_merely_left_over_is_no_occurrence() -> None:
+def test_class_that_is_merely_left_over_is_not_occurrence() -> None:
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
     assert occurrences(table) == []
     assert written(write_ebird, table) == b""
 
 
-def test_what_birdnet_hears_besides_animals_is_no_species() -> None:
+def test_birdnet_sounds_that_are_not_animals_are_not_species() -> None:
     """It writes `Engine` as the scientific name, too."""
     data = BIRDNET.replace(b"Periparus ater,Coal tit", b"Human vocal,Human vocal").replace(
         b"Turdus merula,Eurasian Blackbird", b"Engine,Engine"
@@ -146,17 +146,17 @@ def test_what_birdnet_hears_besides_animals_is_no_species() -> None:
     assert written(write_ebird, table) == b""
 
 
-def test_open_answers_are_no_observations() -> None:
+def test_open_answers_are_not_observations() -> None:
     table = answered(answers={0: ("Coal tit", "Great tit"), 1: "skip", 2: "bad"})
     assert observations(table) == occurrences(table) == []
 
 
-def test_times_with_their_zone_come_from_the_table() -> None:
+def test_times_with_their_zone_come_from_table() -> None:
     (one,) = observations(answered(answers={0: ("Coal tit",)}, timestamp="2026-05-01T05:30:00+02:00"))
     assert one["eventStart"] == one["eventEnd"] == "2026-05-01T05:30:00+0200"
 
 
-def test_an_occurrence_for_each_species_verified() -> None:
+def test_occurrence_for_each_species_verified() -> None:
     table = answered(answers={0: ("Coal tit",), 1: (NOTHING,), 2: ("Eurasian Blackbird",)}, **PLACE)
     first, second = occurrences(table)
     assert {name: text for name, text in first.items() if text} == {
@@ -177,7 +177,7 @@ def test_an_occurrence_for_each_species_verified() -> None:
     assert second["scientificName"] == "Turdus merula"
 
 
-def test_columns_of_the_file_tell_the_place_too() -> None:
+def test_columns_of_file_tell_place_too() -> None:
     (one,) = occurrences(answered(R_FORM, {0: ("Great Tit",)}))
     assert (one["decimalLatitude"], one["decimalLongitude"]) == ("47.5", "8.25")
 
@@ -191,14 +191,14 @@ def test_pictures_have_blanks_people_and_no_seconds() -> None:
     assert one["associatedMedia"].endswith("IMG 1.JPG")
 
 
-def test_a_class_of_nothing_is_none_whatever_it_is_called_now() -> None:
+def test_class_of_nothing_is_none_whatever_it_is_called_now() -> None:
     renamed = {NOTHING: "Lärm", "Coal tit": "Tannenmeise"}
     table = answered(answers={0: ("Tannenmeise",), 1: ("Lärm",)}, renamed=renamed)
     assert [one["observationType"] for one in observations(table)] == ["animal", "blank"]
     assert [one["scientificName"] for one in occurrences(table)] == ["Periparus ater"]
 
 
-def test_ebird_has_a_line_for_each_species_of_a_list() -> None:
+def test_ebird_has_line_for_each_species_of_list() -> None:
     table = answered(answers={0: ("Great tit",), 1: ("Great tit",), 2: (NOTHING,)}, **PLACE)
     (line,) = csv.reader(io.StringIO(written(write_ebird, table).decode()))
     assert {name: text for name, text in zip(EBIRD, line, strict=True) if text} == {
@@ -226,12 +226,12 @@ def test_as_many_as_people_answered(said: dict[int, str]) -> None:
 
 
 @pytest.mark.parametrize(("columns", "count"), [(CAMTRAP_DP, 28), (DARWIN_CORE, 14), (EBIRD, 19)])
-def test_the_columns_are_those_of_the_standards(columns: tuple[str, ...], count: int) -> None:
+def test_columns_match_standards(columns: tuple[str, ...], count: int) -> None:
     """The 28 fields of observations-table-schema.json 1.0, and eBird's 19 columns."""
     assert len(set(columns)) == len(columns) == count
 
 
-def test_a_column_of_a_table_tells_one_thing_and_is_found_whatever_its_capitals() -> None:
+def test_column_of_table_tells_one_thing_and_is_found_whatever_its_capitals() -> None:
     names = Counter(name for few in COLUMNS.values() for name in few)
     assert set(names.values()) == {1}
     assert all(name == name.strip().lower() for name in names)

@@ -102,7 +102,7 @@ def test_any_array_is_read_as_it_was(array: Any) -> None:
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5), max_size=5
     )
 )
-def test_text_is_as_wide_as_the_longest(texts: list[str]) -> None:
+def test_text_is_as_wide_as_longest(texts: list[str]) -> None:
     found = again(t=array_rows(np.array(texts, dtype=object)))["t"]
     assert found.tolist() == texts
     assert found.dtype == text_type(texts)
@@ -117,7 +117,7 @@ def test_views_of_any_order_are_written_row_by_row() -> None:
     assert found["as_float"].dtype == np.float64
 
 
-def test_more_rows_than_a_piece_are_asked_for_in_slices() -> None:
+def test_more_rows_than_piece_are_asked_for_in_slices() -> None:
     asked: list[slice] = []
 
     def rows(part: slice) -> Any:
@@ -128,7 +128,7 @@ def test_more_rows_than_a_piece_are_asked_for_in_slices() -> None:
     assert [part.start for part in asked] == [0, 2_000, 4_000]
 
 
-def test_what_the_listener_raises_ends_the_writing() -> None:
+def test_what_listener_raises_ends_writing() -> None:
     def stop(rows: int) -> None:
         raise InterruptedError(rows)
 

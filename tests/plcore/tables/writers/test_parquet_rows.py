@@ -84,7 +84,7 @@ def test_datasets_gives_back_any_labels_and_cells(
 
 
 @given(decided())
-def test_what_was_added_is_no_feature_and_no_truth(table: Disambiguated) -> None:
+def test_what_was_added_is_not_feature_and_no_truth(table: Disambiguated) -> None:
     reading = read_table(written(write_parquet, table), "any.parquet")
     roles = reading.suggest_roles()
     added = [name for name in reading.cells if name.startswith("winnow_") or name in ("label", "label_name")]
@@ -108,7 +108,7 @@ def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
         assert row["winnow_confidence"] == (None if np.isnan(probability) else probability)
 
 
-def test_columns_of_the_same_names_give_way_and_ids_are_added_where_they_are_missing() -> None:
+def test_columns_of_the_same_names_give_way_and_ids_are_added_if_they_are_missing() -> None:
     table = small_table()
     again = replace(table, cells=table.cells[["text"]].assign(label="x", weights="y"), weights=None)
     reading = read_table(written(write_parquet, again), "again.parquet")
@@ -133,7 +133,7 @@ def test_groups_of_rows_are_written_at_once() -> None:
     assert data == written(write_parquet, small_table(4_500)), "the same table is the same bytes"
 
 
-def test_what_is_told_in_the_metadata() -> None:
+def test_what_is_reported_in_metadata() -> None:
     schema = pa.schema({"a": pa.string(), "l": pa.int64(), "s": pa.list_(pa.struct({"x": pa.float64()}))})
     metadata = written_metadata(schema, {"l": ["u", "v"]}, Told(("a",), "s", "a"))
     features = json.loads(metadata[b"huggingface"])["info"]["features"]
@@ -169,7 +169,7 @@ def test_text_in_several_pieces_is_written_as_text_in_one() -> None:
     assert written(write_parquet, chunked) == written(write_parquet, table)
 
 
-def test_columns_that_are_told_but_gone_are_not_believed() -> None:
+def test_columns_that_are_reported_but_gone_are_not_believed() -> None:
     table = pa.parquet.read_table(pa.BufferReader(written(write_parquet, small_table())))
     file = pa.BufferOutputStream()
     pa.parquet.write_table(table.drop_columns(["winnow_weights"]), file)
@@ -177,7 +177,7 @@ def test_columns_that_are_told_but_gone_are_not_believed() -> None:
     assert reading.suggest_roles().candidates != "weights"
 
 
-def test_the_label_carries_its_name_and_types_come_back() -> None:
+def test_label_carries_its_name_and_types_come_back() -> None:
     cells = small_table().cells.assign(n=["1", "", "3"], ok=["true", "false", ""])
     types = {"n": pa.int32(), "ok": pa.bool_()}
     table = pa.parquet.read_table(
@@ -189,7 +189,7 @@ def test_the_label_carries_its_name_and_types_come_back() -> None:
     assert table["label"].to_pylist() == [0, None, 1]
 
 
-def test_a_file_of_older_names_is_read() -> None:
+def test_file_of_older_names_is_read() -> None:
     """As releases before this wrote them: without `winnow_`."""
     found = pa.parquet.read_table(pa.BufferReader(written(write_parquet, small_table())))
     old = {"winnow_confidence": "probability"}
@@ -213,7 +213,7 @@ def test_a_file_of_older_names_is_read() -> None:
 SHARES = np.array([[1.0, 0, 0], [0.2, 0.5, 0.3], [0, 0.75, 0.25]])
 
 
-def test_a_column_a_class_in_their_order() -> None:
+def test_column_class_in_their_order() -> None:
     table = replace(small_table(), probabilities=SHARES)
     found = pq.read_table(io.BytesIO(written(write_probabilities, table)))
     assert found.column_names[:3] == ["winnow_id", "winnow_label", "winnow_source"]
@@ -230,6 +230,6 @@ def test_npz_has_them_and_is_read_as_before() -> None:
     assert read_table(data, "labels.npz").cells["winnow_label"].tolist() == ["wren", "", "robin"]
 
 
-def test_a_table_without_them_is_refused() -> None:
+def test_table_without_them_is_refused() -> None:
     with pytest.raises(ValueError, match="no probabilities"):
         written(write_probabilities, replace(small_table(), probabilities=None))

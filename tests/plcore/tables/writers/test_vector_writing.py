@@ -45,7 +45,7 @@ def named(table: LabelVectorTable, own: str) -> str:
 
 
 @given(vector_tables())
-def test_long_csv_has_a_line_for_every_cell(table: LabelVectorTable) -> None:
+def test_long_csv_has_line_for_every_cell(table: LabelVectorTable) -> None:
     lines = read_cells(written(write_long_csv, table))
     assert lines.to_dict("list") == table.found.long().to_dict("list")
 
@@ -120,7 +120,7 @@ def test_label_studio_has_what_each_person_said_and_reads_what_is_changed_there(
     assert after.cells["sand"].tolist() == ["1", "1", ""]
 
 
-def test_votes_on_labels_are_read_with_the_table_of_their_rows() -> None:
+def test_votes_on_labels_are_read_with_table_of_their_rows() -> None:
     data = written(VECTOR_FORMATS["votes"].write, answered_vectors())
     votes, rows = read_table(data, "a.votes.csv"), read_table(b"name,text\nn0,a\nn1,b\nn2,c\n", "rows.csv")
     found = joined(votes, rows)
@@ -129,20 +129,20 @@ def test_votes_on_labels_are_read_with_the_table_of_their_rows() -> None:
     assert noted(found, "labels about which people differ, which are read as not asked: 1.")
 
 
-def test_arrays_of_vectors_are_joined_to_the_table_of_their_rows() -> None:
+def test_arrays_of_vectors_are_joined_to_table_of_their_rows() -> None:
     arrays = read_table(written(write_vector_npz, small_vectors()), "a.npz")
     found = joined(arrays, read_table(b"name,text\nn0,a\nn2,c\nn3,d\n", "rows.csv"))
     assert found.cells[["sea", "sand"]].to_numpy().tolist() == [["1", "0"], ["", ""], ["", ""]]
     assert noted(found, "n1")
 
 
-def test_label_studio_has_how_sure_the_model_is_of_its_guesses() -> None:
+def test_label_studio_has_how_sure_model_is_of_its_guesses() -> None:
     tasks = json.loads("".join(label_studio_vectors(small_vectors())))
     scores = [{one["model_version"]: one.get("score") for one in task["predictions"]} for task in tasks]
     assert scores == [{"known": None}, {"known": None, "model": 0.75}, {"model": 0.5}]
 
 
-def test_argilla_has_a_field_of_a_table_without_other_columns() -> None:
+def test_argilla_has_field_of_table_without_other_columns() -> None:
     table = small_vectors()
     bare = replace(table, original=table.original[["sea", "sand"]])
     records = json.loads("".join(argilla_records(bare)))
@@ -150,7 +150,7 @@ def test_argilla_has_a_field_of_a_table_without_other_columns() -> None:
     assert "winnow_id" not in ARGILLA_NESTED.read(records).cells
 
 
-def test_prodigy_and_argilla_read_what_people_said_since() -> None:
+def test_prodigy_and_argilla_read_answers_since() -> None:
     tasks = [json.loads(line) for line in prodigy_vectors(small_vectors())]
     tasks[0] |= {"accept": ["sand"], "answer": "accept"}
     assert PRODIGY.read(tasks).cells[["sea", "sand"]].iloc[0].tolist() == ["0", "1"]
@@ -195,7 +195,7 @@ def test_formats_are_found_by_name_followed_and_stopped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
+def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
     data = written(VECTOR_FORMATS[name].write, small_vectors().chosen(np.array([], dtype=np.int64)))
     if name == "csv":
         assert data.decode().split(",")[:4] == ["name", "sea", "text", "sand"]
@@ -213,7 +213,7 @@ def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
             assert arrays["winnow_values"].shape == (0, 2)
 
 
-def test_a_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
+def test_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     with pytest.raises(
         ValueError, match=r"one of \.csv, \.cells\.csv, \.jsonl, .*\.argilla\.json\. Got 'birds\.txt'"
     ):
@@ -221,7 +221,7 @@ def test_a_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     assert format_of("birds.cells.csv", VECTOR_FORMATS).name == "cells"
 
 
-def test_what_is_not_asked_is_never_a_no() -> None:
+def test_non_asked_is_never_no() -> None:
     table = small_vectors()
     open_cells = np.full_like(table.found.cells, -1)
     line = json.loads(
@@ -233,7 +233,7 @@ def test_what_is_not_asked_is_never_a_no() -> None:
     assert line["winnow_cells"]["value"] == [None, None]
 
 
-def test_columns_of_parquet_keep_the_types_of_their_source() -> None:
+def test_columns_of_parquet_keep_types_of_their_source() -> None:
     table = small_vectors()
     name = str(table.kept().columns[0])
     n = len(table.original)
@@ -245,7 +245,7 @@ def test_columns_of_parquet_keep_the_types_of_their_source() -> None:
     assert found[name].to_pylist() == list(range(n))
 
 
-def test_cells_stand_in_the_place_of_their_columns() -> None:
+def test_cells_are_in_place_of_their_columns() -> None:
     table = small_vectors()
     wide = table.wide()
     assert wide.columns[:4].tolist() == ["name", "sea", "text", "sand"]
@@ -257,7 +257,7 @@ def test_cells_stand_in_the_place_of_their_columns() -> None:
     assert wide.shape == (3, 4 + 3 * 2)
 
 
-def test_where_labels_came_as_lists_the_lists_stay() -> None:
+def test_if_labels_came_as_lists_lists_stay() -> None:
     table = replace(small_vectors(), replaced=())
     wide = table.wide()
     assert wide.columns[:6].tolist() == ["name", "sea", "text", "sand", "before_sea", "before_sand"]
@@ -275,7 +275,7 @@ def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
 
 
 @given(vector_tables(), st.data())
-def test_a_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObject) -> None:
+def test_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.original))))
     rows = np.array(order[: data.draw(st.integers(1, len(order)))])
     found = table.chosen(rows)
@@ -284,7 +284,7 @@ def test_a_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataOb
     assert found.lists() == [table.lists()[row] for row in rows]
 
 
-def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> None:
+def test_all_rows_are_not_copy_and_pieces_are_small_if_labels_are_many() -> None:
     table = small_vectors()
     assert table.chosen(np.arange(3)) is table
     (piece,) = table.pieces()
@@ -302,7 +302,7 @@ def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> No
 
 
 @given(vector_tables())
-def test_lists_say_what_is_right_what_is_not_and_all_that_is_known(table: LabelVectorTable) -> None:
+def test_lists_say_what_is_right_non_and_all_that_is_known(table: LabelVectorTable) -> None:
     found = table.found
     for row, lists in enumerate(table.lists()):
         assert {*lists["labels"]} == {
@@ -320,7 +320,7 @@ def test_lists_say_what_is_right_what_is_not_and_all_that_is_known(table: LabelV
             assert cell["source"] == found.sources[row, place]
 
 
-def test_the_column_of_ids_is_none_that_is_replaced() -> None:
+def test_column_of_ids_is_none_that_is_replaced() -> None:
     table = small_vectors()
     assert table.id_column() == "name"
     assert replace(table, replaced=("name", "sand")).id_column() is None
@@ -343,7 +343,7 @@ def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
     np.testing.assert_array_equal(found["winnow_probability"], given_out.probabilities)
 
 
-def test_a_label_may_be_called_like_the_column_of_ids() -> None:
+def test_label_may_be_called_like_column_of_ids() -> None:
     table = small_vectors()
     called = replace(table, found=replace(table.found, labels=("id", "before_id")))
     reading = read_table(written(write_vector_npz, called), "ids.npz")

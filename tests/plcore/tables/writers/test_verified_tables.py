@@ -25,7 +25,7 @@ from tests.plcore.tables.writers.tables import LABELS, frame, written
 QUOTED = BIRDNET.replace("C:\\rec\\Wald, früh.wav".encode(), '"C:\\rec\\Wald, früh.wav"'.encode())
 
 
-def test_the_table_comes_back_with_what_people_said() -> None:
+def test_table_comes_back_with_answers() -> None:
     data = written(write_detections, answered(answers={0: ("Great tit",), 2: (NOTHING,)}))
     back, before = read_cells(data), read_cells(QUOTED)
     assert list(back.columns) == [*before.columns, *VERIFIED]
@@ -37,7 +37,7 @@ def test_the_table_comes_back_with_what_people_said() -> None:
 
 
 @pytest.mark.parametrize("data", [BIRDNET, RAVEN, KALEIDOSCOPE, R_FORM, AUDACITY])
-def test_every_layout_comes_back_whole(data: bytes) -> None:
+def test_every_layout_round_trips(data: bytes) -> None:
     back = read_cells(written(write_detections, answered(data)))
     if data is AUDACITY:
         assert back["Label"].tolist() == ["Parus major, Great Tit", "nocall"]
@@ -73,14 +73,14 @@ def test_speciesnet_gets_its_json_back() -> None:
     assert [one["verified_by"] for one in found] == ["ann", "ann", None, None]
 
 
-def test_a_second_round_keeps_what_the_first_said() -> None:
+def test_a_second_round_keeps_what_first_said() -> None:
     again = answered(written(write_detections, answered(answers={0: ("Great tit",)})), {1: ("Great tit",)})
     back = read_cells(written(write_detections, again))
     assert back["before_verified"].tolist() == ["true", "false", "", ""]
     assert back["verified"].tolist() == ["", "", "true", ""]
 
 
-def test_a_second_round_keeps_what_the_first_said_of_predictions() -> None:
+def test_a_second_round_keeps_what_first_said_of_predictions() -> None:
     first = written(write_predictions, answered(FILE, {0: ("coyote",)}))
     back = json.loads(written(write_predictions, answered(first, {1: ("domestic cat",)})))["predictions"]
     assert [one["before_verified"] for one in back] == [True, None, None, None]
@@ -98,7 +98,7 @@ def test_of_chosen_rows_only_theirs_are_written() -> None:
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=4), st.data())
-def test_any_names_come_back(rows: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_any_names_round_trip(rows: list[tuple[str, str]], data: st.DataObject) -> None:
     always = {"Start (s)": "0", "End (s)": "3", "Scientific name": "", "Confidence": ".5"}
     table = frame(*({**always, "Common name": name, "File": f"x{path}"} for name, path in rows))
     file = to_csv_bytes(table)

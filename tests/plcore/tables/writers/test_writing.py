@@ -1,4 +1,4 @@
-"""The formats to be given out: found by a file's name, written in pieces, stopped by whoever listens."""
+"""The formats to be given out: found by a file's name, written in pieces, stopped by anyone who listens."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_formats_have_names_and_words() -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_the_end_of_a_name_tells_the_format(name: str) -> None:
+def test_end_of_name_tells_format(name: str) -> None:
     each = FILE_FORMATS[name]
     assert format_of(f"/some/where.csv/birds{each.suffix}") is each
     assert format_of(f"BIRDS{each.suffix.upper()}") is each
@@ -89,7 +89,7 @@ def test_files_are_written_in_pieces_and_followed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_whoever_listens_can_stop_the_writing(name: str) -> None:
+def test_progress_callback_can_stop_writing(name: str) -> None:
     def stop(rows: int) -> None:
         raise InterruptedError(rows)
 
@@ -116,7 +116,7 @@ def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
-def test_rows_at_risk_are_told_where_anything_is_known_of_them(name: str) -> None:
+def test_rows_at_risk_are_reported_where_anything_is_known_of_them(name: str) -> None:
     plain = written(FILE_FORMATS[name].write, small_table())
     assert b"outside" not in plain
     table = replace(small_table(), outside=np.array([np.nan, 0.125, 0.0]))
@@ -135,7 +135,7 @@ def test_rows_at_risk_are_told_where_anything_is_known_of_them(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
+def test_rows_that_were_excluded_have_no_candidates_left(name: str) -> None:
     """And no label; they are written all the same, in every format."""
     table = small_table()
     table.candidates_after[1] = False
@@ -164,7 +164,7 @@ def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
+def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
     data = written(FILE_FORMATS[name].write, small_table().chosen(np.array([], dtype=np.int64)))
     if name in ("csv", "votes"):
         assert data.count(b"\n") == 1
@@ -192,7 +192,7 @@ def names_in(cell: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz", "xlsx"])
 @pytest.mark.parametrize("source", ["pending", "disputed"])
-def test_row_without_a_decision_leaves_with_all_its_candidates(name: str, source: str) -> None:
+def test_row_without_decision_leaves_with_all_its_candidates(name: str, source: str) -> None:
     table = small_table()
     table.source[0] = source
     each = FILE_FORMATS[name]
@@ -225,7 +225,7 @@ def test_argilla_and_doccano_tell_votes_from_candidates() -> None:
     assert first["suggestions"]["label"] == {"value": ["wren"], "score": [0.5], "agent": "winnow"}
     assert json.loads(reading.cells["sources"].iloc[0]) == {"wren": ["ann"]}
     lines = [json.loads(line) for line in written(FILE_FORMATS["doccano"].write, small_table()).splitlines()]
-    lines[1]["label"] = ["film"]  # somebody has chosen there
+    lines[1]["label"] = ["film"]  # someone has chosen there
     lines[1]["id"] = 7
     read = read_table("\n".join(map(json.dumps, lines)).encode(), "back.jsonl").cells
     assert read["id"].tolist() == ["p", "q", "r"]

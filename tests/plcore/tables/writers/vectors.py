@@ -1,4 +1,4 @@
-"""What the tests of label vectors that are given out share: tables of any labels and cells."""
+"""Code shared by the tests of exported label vectors: tables of any labels and cells."""
 
 from __future__ import annotations
 

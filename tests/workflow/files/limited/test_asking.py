@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's answer, its problems and the limits it passes come back in words; nothing outlives whoever asked
+# A job's answer, its problems and the limits it passes come back in words; nothing outlives anyone who asked
 
 
 LONG = 3600
@@ -56,7 +56,7 @@ def children_of(number: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
+def test_job_gives_its_result_and_cost(tmp_path: Path) -> None:
     start()
     found = read(written(tmp_path, CSV), tmp_path)
     assert found.result["guess"]["candidates"] == "labels"
@@ -66,7 +66,7 @@ def test_a_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_a_file_comes_back_with_its_place(tmp_path: Path) -> None:
+def test_error_with_file_comes_back_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(written(tmp_path, b"a,b\n1\n1,2,3\n"), tmp_path)
     assert [(problem.row, problem.line, problem.column) for problem in caught.value.problems] == [
@@ -76,19 +76,19 @@ def test_what_is_wrong_with_a_file_comes_back_with_its_place(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_what_the_system_refuses_is_the_systems_error(tmp_path: Path) -> None:
+def test_what_system_refuses_is_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         read(tmp_path / "none.csv", tmp_path)
 
 
 @pytest.mark.slow
-def test_a_job_that_fails_says_where(tmp_path: Path) -> None:
+def test_job_that_fails_says_where(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="KeyError: 'file'"):
         ask("read", {}, tmp_path, PLENTY)
 
 
 @pytest.mark.slow
-def test_a_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
+def test_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
     """Which the child loads, and the helper does not."""
     with pytest.raises(RuntimeError, match="KeyError: 'path'"):
         ask("workflow.backups.project_content.look", {}, tmp_path, PLENTY)
@@ -102,7 +102,7 @@ def test_a_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
         (Bounds(2000, 1, LONG), "more than 1 seconds of computing"),
     ],
 )
-def test_a_limit_that_is_passed_is_told(bounds: Bounds, said: str, tmp_path: Path) -> None:
+def test_limit_that_is_passed_is_reported(bounds: Bounds, said: str, tmp_path: Path) -> None:
     path = written(tmp_path, b'{"id": 1, "labels": ["a", "b"]}\n' * 600_000)
     with pytest.raises(TableError, match=said) as caught:
         read(path, tmp_path, bounds)
@@ -118,7 +118,7 @@ def test_a_limit_that_is_passed_is_told(bounds: Bounds, said: str, tmp_path: Pat
         (2_048_000, "a limit of 2,048,000 bytes for a file", "ulimit -f"),
     ],
 )
-def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
+def test_limit_that_winnow_was_started_with_is_not_fault_of_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hard: int, said: str, fix: str
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _limit: (hard, hard))
@@ -130,14 +130,14 @@ def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
 
 
 @pytest.mark.slow
-def test_a_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "nobody.csv")  # whose other end nobody opens
+def test_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "nobody.csv")  # whose other end no one opens
     with pytest.raises(TableError, match="not read within 1 seconds"):
         read(tmp_path / "nobody.csv", tmp_path, Bounds(200, 20, 1))
 
 
 @pytest.mark.slow
-def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
+def test_helper_that_ends_is_reported_and_begun_again(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     start()
     read(written(tmp_path, CSV), tmp_path)
@@ -165,7 +165,7 @@ def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
+def test_helper_that_is_ending_and_not_yet_counted_as_ended_starts_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read(written(tmp_path, CSV), tmp_path)
@@ -178,7 +178,7 @@ def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
 
 
 @pytest.mark.slow
-def test_a_helper_that_nobody_asks_ends_and_the_next_job_begins_one(
+def test_helper_that_no_one_asks_ends_and_next_job_begins_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "_PROGRAM", asking._PROGRAM.replace("main()", "main(idle=0)"))
@@ -190,9 +190,7 @@ def test_a_helper_that_nobody_asks_ends_and_the_next_job_begins_one(
 
 
 @pytest.mark.slow
-def test_a_job_that_no_helper_took_is_given_to_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_job_that_no_helper_took_is_given_to_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(written(tmp_path, CSV), tmp_path)
     before, send = helper(), socket.send_fds
     before.send_signal(signal.SIGSTOP)
@@ -215,7 +213,7 @@ sys.path[0] = {root!r}
 from pathlib import Path
 from workflow.files.limited import Bounds, ask, asking
 folder = Path({folder!r})
-given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
+given = {{"file": [str(folder / "no one.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
 threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
 while asking._helper._process is None:
     pass
@@ -225,7 +223,7 @@ print(asking._helper._process.pid, flush=True)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_outlives_a_parent_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
+def test_nothing_outlives_parent_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     program = PARENT.format(root=str(ROOT), folder=str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
@@ -245,9 +243,7 @@ class Left(BaseException):
 
 
 @pytest.mark.slow
-def test_who_does_not_wait_any_more_has_the_job_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_does_not_wait_any_more_has_job_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 0.01)
     os.mkfifo(tmp_path / "nobody.csv")
     held = []
@@ -268,14 +264,16 @@ def test_who_does_not_wait_any_more_has_the_job_ended(
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
-    gone.register(held[0], 0)  # told once nobody can read it any more
+    gone.register(held[0], 0)  # told once no one can read it any more
     assert gone.poll(LONG * 1000)
     os.close(held[0])
     assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
 
 
 @pytest.mark.slow
-def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_reported_while_it_continues_gets_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(asking, "EVERY", 1e-4)
     path, told = written(tmp_path, b"id,labels,w\n" + b"1,a|b,3\n" * 20_000), list[int]()
     given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
@@ -285,7 +283,7 @@ def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_imports_wait_for_each_other_and_nobody_who_looks_does(
+def test_imports_wait_for_each_other_and_no_one_who_looks_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "LONGEST", 0.0)
@@ -309,13 +307,13 @@ def test_imports_wait_for_each_other_and_nobody_who_looks_does(
     assert told[0] == 0
 
 
-# What a job leaves in its folder and says of it
+# Files and messages of a job
 
 
 VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n"
 
 
-def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
+def test_table_is_left_as_it_was_read(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(VOTES)
     given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
@@ -329,13 +327,13 @@ def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
 
 
 def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
-    """The roles guessed of a file whose reading now lies in the folder."""
+    """The roles guessed of a file whose reading now is in the folder."""
     (folder / name).write_bytes(data)
     given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])
 
 
-def test_a_reading_becomes_a_table_with_its_files_and_doubts(tmp_path: Path) -> None:
+def test_reading_becomes_table_with_its_files_and_doubts(tmp_path: Path) -> None:
     rows = b"id,labels,p,note\n1,a|b,x.png,so\n2,b,y.png,la\n"
     zipped = make_zip({"t.csv": rows, "x.png": picture(1), "y.png": picture(1), "z.png": picture(2)})
     roles, steps = replace(left(tmp_path, zipped, "t.zip"), categories=(), text=None), []
@@ -354,7 +352,7 @@ def test_a_reading_becomes_a_table_with_its_files_and_doubts(tmp_path: Path) -> 
         jobs.check({"roles": Roles("none").to_json(), "out": str(tmp_path)}, tmp_path, steps.append)
 
 
-def test_rows_grow_a_stored_table(tmp_path: Path) -> None:
+def test_rows_grow_stored_table(tmp_path: Path) -> None:
     first, more = tmp_path / "first", tmp_path / "more"
     first.mkdir()
     more.mkdir()

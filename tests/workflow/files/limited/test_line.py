@@ -1,4 +1,4 @@
-"""So many at once, the others in their order; nobody waits for ever, and whoever goes gives up the place."""
+"""So many at once, the others in their order; no one waits for ever, and anyone who goes gives up the place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Waiting:
-    """Somebody in the line: tells what is before, and goes when told."""
+    """Someone in the line: tells what is before, and goes when told."""
 
     def __init__(self, where: Line) -> None:
         self.told: SimpleQueue[int | str] = SimpleQueue()
@@ -59,7 +59,7 @@ class Waiting:
         assert not self._thread.is_alive()
 
 
-def test_so_many_at_once_and_the_others_in_their_order() -> None:
+def test_n_at_once_and_the_others_in_their_order() -> None:
     where = Line(2)
     people = []
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_so_many_at_once_and_the_others_in_their_order() -> None:
         pass
 
 
-def test_whoever_leaves_gives_up_the_place() -> None:
+def test_client_that_leaves_gives_up_its_place() -> None:
     where = Line(1)
     at_work, leaving, behind = Waiting(where), None, None
     assert at_work.next() == 0
@@ -96,7 +96,7 @@ def test_whoever_leaves_gives_up_the_place() -> None:
     behind.end()
 
 
-def test_what_fails_in_its_turn_gives_it_up() -> None:
+def test_failure_in_its_turn_gives_it_up() -> None:
     where = Line(1)
     for _ in range(3):
         with pytest.raises(KeyError), where.turn():
@@ -106,12 +106,12 @@ def test_what_fails_in_its_turn_gives_it_up() -> None:
 
 
 def ticking(seconds: float) -> Callable[[], float]:
-    """A clock that goes on by so many seconds whenever somebody looks."""
+    """A clock that goes on by so many seconds whenever someone looks."""
     moments = iter(range(10**9))
     return lambda: seconds * next(moments)
 
 
-def test_nobody_waits_for_ever() -> None:
+def test_no_one_waits_for_ever() -> None:
     where, told = Line(1, ticking(100.0)), list[int]()
     with where.turn():
         words = r"1 other file is .* 15 minutes\. Fix: try again later\."
@@ -122,7 +122,7 @@ def test_nobody_waits_for_ever() -> None:
     assert set(told) == {1}
     assert len(told) > 3
     with where.turn(told.append):
-        assert told[-1] == 0, "those who gave up are in nobody's way"
+        assert told[-1] == 0, "those who gave up are in no one's way"
 
 
 def test_two_of_this_process_at_most() -> None:

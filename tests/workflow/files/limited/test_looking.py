@@ -26,7 +26,7 @@ from tests.plcore.tables.zips import picture
 from tests.workflow.sounds import tone
 from workflow.files.limited import Bounds, asking, helper, jobs, look, looking
 
-# Who looks at a file gets what was made of it, or words
+# A viewer of a file gets its result or a message
 
 
 def test_what_was_made_comes_back(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_what_was_made_comes_back(tmp_path: Path) -> None:
     assert base64.b64decode(look("small_picture", {"path": str(path)}, 1)) == thumbnail(picture(1))
 
 
-def test_what_cannot_be_decoded_is_said_with_its_fix(tmp_path: Path) -> None:
+def test_input_that_cannot_be_decoded_is_reported_with_its_fix(tmp_path: Path) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1)[:50])
     with pytest.raises(MediaError) as caught:
@@ -46,19 +46,19 @@ def test_what_cannot_be_decoded_is_said_with_its_fix(tmp_path: Path) -> None:
         look("small_picture", {"path": str(tmp_path / "none.png")}, 50)
 
 
-def test_a_limit_is_said_as_of_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_is_said_as_of_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1, "PNG", (5_000, 5_000)))
     monkeypatch.setattr(looking, "LEAST_MB", 20)
     with pytest.raises(MediaError) as caught:
         look("small_picture", {"path": str(path)}, 50)
     assert caught.value.args[0].startswith("Reading it takes more than 20 MB of memory")
-    assert "Save it anew" in caught.value.args[1]
+    assert "Save it again" in caught.value.args[1]
     assert "column" not in caught.value.args[1]
     assert look("small_picture", {"path": str(path)}, 50, mb=300)
 
 
-def test_the_limits_go_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_use_size(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def ask(_job: str, _given: object, _folder: Path, bounds: Bounds) -> None:
@@ -72,7 +72,7 @@ def test_the_limits_go_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [Bounds.of_file(1_000, looking.LEAST_MB), Bounds.of_file(10_000_000, looking.LEAST_MB)]
 
 
-# What a job makes of a picture or recording is what its library makes of it
+# Jobs on images and recordings equal their libraries
 
 
 SPECTROGRAM = {
@@ -90,7 +90,7 @@ def told(_share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_a_small_picture_by_path_and_by_bytes(tmp_path: Path, kind: str) -> None:
+def test_small_picture_by_path_and_by_bytes(tmp_path: Path, kind: str) -> None:
     data = picture(1, kind, (300, 200))
     (tmp_path / "x").write_bytes(data)
     by_path = jobs.small_picture({"path": str(tmp_path / "x")}, tmp_path, told)
@@ -98,7 +98,7 @@ def test_a_small_picture_by_path_and_by_bytes(tmp_path: Path, kind: str) -> None
     assert base64.b64decode(by_path) == base64.b64decode(inline) == thumbnail(data)
 
 
-def test_a_spectrogram_keeps_to_what_is_drawn_of_it(tmp_path: Path) -> None:
+def test_spectrogram_keeps_to_what_is_drawn_of_it(tmp_path: Path) -> None:
     (tmp_path / "x.wav").write_bytes(tone(5))
     given = {**SPECTROGRAM, "path": str(tmp_path / "x.wav")}
     found = jobs.spectrogram(given, tmp_path, told)
@@ -113,7 +113,7 @@ def test_a_spectrogram_keeps_to_what_is_drawn_of_it(tmp_path: Path) -> None:
     assert dark.mean() > 128 > light.mean()
 
 
-def test_a_model_gets_what_it_would_get_elsewhere_and_why_not(tmp_path: Path) -> None:
+def test_model_gets_what_it_would_get_elsewhere_and_why_not(tmp_path: Path) -> None:
     (tmp_path / "good").write_bytes(picture(1))
     (tmp_path / "bad").write_bytes(picture(1)[:40])
     about = Description("image", size=(4, 3), mean=(0.5, 0.5, 0.5))
@@ -138,23 +138,23 @@ def test_nothing_to_make_is_nothing_made(tmp_path: Path) -> None:
     assert jobs.model_inputs(given, tmp_path, told) == []
 
 
-def test_what_cannot_be_decoded_is_said(tmp_path: Path) -> None:
+def test_input_that_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"junk")
     for job, given in ((jobs.small_picture, {}), (jobs.spectrogram, SPECTROGRAM)):
         with pytest.raises(MediaError):
             job({**given, "path": str(tmp_path / "x")}, tmp_path, told)
 
 
-def test_a_helper_is_warm_before_it_forks() -> None:
+def test_helper_is_warm_before_it_forks() -> None:
     jobs.warm()
     assert set(jobs._READ) <= set(Image.OPEN)
 
 
-# A file may cost what its size allows, and no process more than it is told
+# A file may cost what its size allows, and no process more than it is reported
 
 
 def in_a_process(program: str, *given: Any) -> str:
-    """What a program says that has `Bounds`, without all that its package loads."""
+    """Output of a program that has `Bounds`, without loading the package."""
     file = str(ROOT / "workflow" / "files" / "limited" / "bounds.py")
     code = f"import runpy, sys; Bounds = runpy.run_path({file!r}, run_name='bounds')['Bounds']\n{program}"
     done = subprocess.run(
@@ -163,7 +163,7 @@ def in_a_process(program: str, *given: Any) -> str:
     return done.stdout or f"ended by {-done.returncode}"
 
 
-def test_a_small_file_may_cost_little_and_a_large_one_more() -> None:
+def test_small_file_may_cost_little_and_large_one_more() -> None:
     small, large, huge = (Bounds.of_file(size) for size in (1_000, 10_000_000, 10**12))
     assert (small.memory_mb, small.cpu) == (200, 18)
     assert small.memory_mb < large.memory_mb < huge.memory_mb <= 6_000
@@ -172,12 +172,12 @@ def test_a_small_file_may_cost_little_and_a_large_one_more() -> None:
     assert Bounds.of_file(1_000, 500) == Bounds(500, 18, 180, 4_000)
 
 
-def test_what_a_large_file_unpacks_to_may_be_as_large_as_its_cells_need() -> None:
+def test_what_large_file_unpacks_to_may_be_as_large_as_its_cells_need() -> None:
     assert [Bounds.of_file(mb * 10**6).file_mb for mb in (1, 600, 5_000)] == [4_000, 4_000, 30_000]
 
 
 @pytest.mark.parametrize(("mb", "said"), [(2, "left"), (3, "File too large")])
-def test_a_file_beyond_the_limit_is_not_left(tmp_path: Path, mb: int, said: str) -> None:
+def test_file_beyond_limit_is_not_left(tmp_path: Path, mb: int, said: str) -> None:
     program = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "Bounds(200, 60, 3600, 2).set()\ntry:\n    with open(sys.argv[1], 'wb', 0) as file:\n"
@@ -187,7 +187,7 @@ def test_a_file_beyond_the_limit_is_not_left(tmp_path: Path, mb: int, said: str)
     assert in_a_process(program, tmp_path / "out", mb).strip() == said
 
 
-def test_the_limits_are_those_of_the_system() -> None:
+def test_limits_match_system() -> None:
     said = in_a_process(
         "import resource, json, time; time.process_time = lambda: 1.5; Bounds(50, 7, 3600).set()\n"
         "print(json.dumps([resource.getrlimit(one) for one in "
@@ -198,7 +198,7 @@ def test_the_limits_are_those_of_the_system() -> None:
 
 
 @pytest.mark.parametrize(("mb", "said"), [(100, "had it"), (300, "none left")])
-def test_memory_beyond_the_limit_is_not_given(mb: int, said: str) -> None:
+def test_memory_beyond_limit_is_not_given(mb: int, said: str) -> None:
     program = (
         "Bounds(200, 60, 3600).set()\ntry:\n    b'x' * (int(sys.argv[1]) * 10**6); print('had it')\n"
         "except MemoryError:\n    print('none left')"
@@ -211,7 +211,7 @@ def test_what_computes_or_waits_too_long_is_ended() -> None:
     assert in_a_process("import os\nBounds(200, 20, 1).set()\nos.read(os.pipe()[0], 1)") == "ended by 14"
 
 
-# The helper forks for whoever holds its socket, several at once, and ends with them
+# The helper forks for anyone who holds its socket, several at once, and ends with them
 
 
 LONG = 3600
@@ -278,14 +278,14 @@ def test_what_is_done_does_not_wait_for_what_began_later(control: socket.socket,
 
 
 @pytest.mark.slow
-def test_whoever_goes_away_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
+def test_client_that_disconnects_does_no_harm(control: socket.socket, tmp_path: Path) -> None:
     (tmp_path / "quick.csv").write_text("id,labels\n1,a|b\n")
     begin(control, tmp_path / "quick.csv", tmp_path).close()
     assert "result" in answer(begin(control, tmp_path / "quick.csv", tmp_path))
 
 
 @pytest.mark.slow
-def test_a_child_that_nobody_listens_to_says_nothing() -> None:
+def test_child_that_no_one_listens_to_says_nothing() -> None:
     mine, theirs = socket.socketpair()
     assert helper._send(mine, {"step": 0.5}, before=b"\n")
     assert theirs.recv(100) == b'\n{"step": 0.5}\n'
@@ -295,7 +295,7 @@ def test_a_child_that_nobody_listens_to_says_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_the_child_of_whoever_goes_away_is_ended(control: socket.socket, tmp_path: Path) -> None:
+def test_child_of_disconnected_client_is_ended(control: socket.socket, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "slow.csv")
     job = begin(control, tmp_path / "slow.csv", tmp_path)
     held = os.open(tmp_path / "slow.csv", os.O_WRONLY)  # waits until the child has it open
@@ -303,7 +303,7 @@ def test_the_child_of_whoever_goes_away_is_ended(control: socket.socket, tmp_pat
     kept = begin(control, tmp_path / "quick.csv", tmp_path)
     job.close()
     gone = select.poll()
-    gone.register(held, 0)  # told once nobody can read it any more
+    gone.register(held, 0)  # told once no one can read it any more
     assert gone.poll(LONG * 1000)
     os.close(held)
-    assert "result" in answer(kept), "and nobody else's"
+    assert "result" in answer(kept), "and no one else's"

@@ -55,7 +55,7 @@ def one(home: Home, owner: int) -> int:
     return vector_project(home, owner, question="cell")
 
 
-def test_a_whole_row_is_a_no_and_a_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
+def test_a_whole_row_is_not_and_yes_in_one_go(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     assert question.label is None
     row = question.view.row
@@ -76,7 +76,7 @@ def test_a_whole_row_is_a_no_and_a_yes_in_one_go(home: Home, owner: int, rows: i
     assert len({entry.at for entry in log_}) == 1
 
 
-def test_neither_half_of_a_row_is_stored_without_the_other(
+def test_neither_half_of_row_is_stored_without_the_other(
     home: Home, owner: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = shown(home, owner, rows)
@@ -100,7 +100,7 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
     answer_truly(home, owner, rows)
 
 
-def test_known_labels_of_a_row_stay_unless_they_are_changed(home: Home, owner: int, rows: int) -> None:
+def test_known_labels_of_row_stay_unless_they_are_changed(home: Home, owner: int, rows: int) -> None:
     with opened(home, owner, rows) as learner:
         free = learner.pool.open.any(axis=1)
         row = int(np.flatnonzero(free & (learner.original == 1).any(axis=1))[0])
@@ -138,7 +138,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
             assert learner.pool.bad[question.view.row]
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_stored(
+def test_input_that_does_not_fit_is_refused_and_nothing_is_stored(
     home: Home, owner: int, rows: int, one: int
 ) -> None:
     row, cell = shown(home, owner, rows), shown(home, owner, one)
@@ -159,7 +159,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_stored(
     assert shown(home, owner, one).token == cell.token
 
 
-def test_a_token_answers_once(home: Home, owner: int, rows: int, one: int) -> None:
+def test_token_answers_once(home: Home, owner: int, rows: int, one: int) -> None:
     for project in (rows, one):
         question = shown(home, owner, project)
         first = answer_truly(home, owner, project, question)
@@ -172,7 +172,7 @@ def test_a_token_answers_once(home: Home, owner: int, rows: int, one: int) -> No
     assert len(set(tokens)) == len(tokens)
 
 
-def test_a_token_names_the_label(home: Home, owner: int, one: int) -> None:
+def test_token_names_label(home: Home, owner: int, one: int) -> None:
     question = shown(home, owner, one)
     assert question.label is not None
     assert question.token == f"{owner}.{question.view.row}.{LABELS.index(question.label)}.0"
@@ -218,13 +218,13 @@ def test_undo_and_redo(home: Home, owner: int, question: str) -> None:
     assert kinds[:parts] == kinds[2 * parts :]
 
 
-def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
+def test_redo_is_refused_if_label_is_known_by_now(home: Home, owner: int, one: int) -> None:
     asked = shown(home, owner, one)
     answer_truly(home, owner, one)
     undoing.undo(Seat(home, owner, one))
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        questions.delete_question(session, one, owner)  # the owner closes the tab, and two minutes go by
+        questions.delete_question(session, one, owner)  # the owner closes the tab, and two minutes use
     again = loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     loop.submit_answer(Seat(home, ada, one), again.token, "yes")
     assert standing.standing(Seat(home, owner, one)).redoable is None
@@ -253,10 +253,10 @@ def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
         )
 
 
-def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
+def test_what_is_before_someone_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     other = next(
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
@@ -269,10 +269,10 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_who_left_a_question_open_is_told_what_became_of_it(
+def test_who_left_question_open_is_told_what_became_of_it(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given to somebody else after two minutes, and then answered by them: two causes, two sentences."""
+    """Given to someone else after two minutes, and then answered by them: two causes, two sentences."""
     project = vector_project(home, owner, question=question)
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, project)
@@ -283,13 +283,13 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"
-    with pytest.raises(loop.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
+    with pytest.raises(loop.StaleQuestion, match=f"Someone else has decided this {what} meanwhile"):
         answer_truly(home, owner, project, asked)
     assert {entry.person_id for entry in log(home, project)} == {ada}
     assert shown(home, owner, project).token != asked.token
 
 
-def test_a_label_of_a_row_that_somebody_took_out_meanwhile(home: Home, owner: int, one: int) -> None:
+def test_label_of_row_that_someone_took_out_meanwhile(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
     other = next(line.label for line in asked.lines if line.cell < 0 and line.label != asked.label)
@@ -299,7 +299,7 @@ def test_a_label_of_a_row_that_somebody_took_out_meanwhile(home: Home, owner: in
         loop.submit_answer(Seat(home, owner, one), asked.token, "yes")
 
 
-def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
+def test_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
     question = shown(home, owner, rows)
     ada = annotator(home, owner, "Ada")
     with opened(home, owner, rows) as learner:
@@ -317,7 +317,7 @@ def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, ro
     assert len(log(home, rows)) == 1
 
 
-def test_the_kind_of_question_can_change_at_any_time(home: Home, owner: int, one: int) -> None:
+def test_kind_of_question_can_change_at_any_time(home: Home, owner: int, one: int) -> None:
     assert shown(home, owner, one).label is not None
     managing.change_learner(Seat(home, owner, one), question="instance", criterion="random")
     question = shown(home, owner, one)
@@ -335,9 +335,7 @@ def place(question: ShownVector) -> tuple[int, str | None]:
 
 
 @pytest.mark.parametrize(("first", "then"), [("cell", "instance"), ("instance", "diagnosis")])
-def test_what_undo_or_the_queue_puts_before_a_person_stays(
-    home: Home, owner: int, first: str, then: str
-) -> None:
+def test_what_undo_or_queue_puts_before_person_stays(home: Home, owner: int, first: str, then: str) -> None:
     project, ada = vector_project(home, owner, question=first), annotator(home, owner, "Ada")
     asked, hers = shown(home, owner, project), shown(home, ada, project)
     answer_truly(home, owner, project, asked)
@@ -356,7 +354,7 @@ def test_what_undo_or_the_queue_puts_before_a_person_stays(
     assert (shown(home, owner, project).label is None) == (then == "instance")
 
 
-def test_a_restart_begins_the_fit_that_is_due_and_no_other(
+def test_restart_begins_fit_that_is_due_and_no_other(
     home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(7):
@@ -382,7 +380,7 @@ def test_a_restart_begins_the_fit_that_is_due_and_no_other(
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -> None:
+def test_restart_finds_existing_data(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, control_share=0.2)
     random = np.random.default_rng(2)
     for _ in range(25):
@@ -424,7 +422,7 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
         again.close()
 
 
-def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, rows: int) -> None:
+def test_log_says_why_and_what_model_had_said(home: Home, owner: int, rows: int) -> None:
     loop.next_question(Seat(home, owner, rows))
     home.shelf.settle(rows)
     question = shown(home, owner, rows)
@@ -468,13 +466,13 @@ def test_one_use_case_asks_both_kinds_each_in_its_way(home: Home, owner: int, on
     }
 
 
-def test_the_training_worker_leaves_label_vectors_alone(home: Home, owner: int, one: int) -> None:
+def test_training_worker_leaves_label_vectors_alone(home: Home, owner: int, one: int) -> None:
     answer_truly(home, owner, one)
     assert one not in [due.project_id for due in training.due(home)]
     assert not training.anything_to_train(home)
 
 
-def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: int) -> None:
+def test_closing_home_ends_fit_under_way(home: Home, owner: int, one: int) -> None:
     loop.next_question(Seat(home, owner, one))
     home.shelf.close()
     names = [thread.name for thread in threading.enumerate()]
@@ -486,7 +484,7 @@ def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: in
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
 
 
-def test_a_fit_that_fails_is_said_once_and_waits_for_news(
+def test_fit_that_fails_is_reported_once_and_waits_for_news(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
@@ -517,7 +515,7 @@ def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Hom
     assert home.shelf.fault(project) is None
 
 
-def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int) -> None:
+def test_blind_checks_stay_of_kind_they_were_drawn_as(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     managing.change_learner(Seat(home, owner, project), question="diagnosis")
     with pytest.raises(ValueError, match="between whole rows and labels"):
@@ -526,7 +524,7 @@ def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int
     managing.change_learner(Seat(home, owner, free), question="instance")
 
 
-def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, owner: int) -> None:
+def test_queue_of_labels_in_turn_begins_with_next_question(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="diagnosis")
     with opened(home, owner, project):
         pass  # the first fit begins

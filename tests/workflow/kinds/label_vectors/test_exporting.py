@@ -44,7 +44,7 @@ def answered(home: Home, owner: int) -> int:
     return project
 
 
-def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int) -> None:
+def test_wide_has_every_cell_as_it_is(home: Home, owner: int, answered: int) -> None:
     frame = exported(home, owner, answered)
     with opened(home, owner, answered) as learner:
         cells, bad, said = learner.cells, learner.pool.bad.copy(), learner.pool.answered.copy()
@@ -71,9 +71,7 @@ def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int)
 
 
 @pytest.mark.parametrize("n_rows", [5, 10_000])
-def test_the_preview_is_the_beginning_of_the_export(
-    home: Home, owner: int, answered: int, n_rows: int
-) -> None:
+def test_preview_is_beginning_of_export(home: Home, owner: int, answered: int, n_rows: int) -> None:
     whole = exported(home, owner, answered).head(n_rows)
     first = files.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
     assert list(first.columns[:6]) == ["id", *LABELS]
@@ -116,7 +114,7 @@ def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) 
     assert values(frame, ("rock", "sand", "sea")) == [[0, 1, 1], [-1, 1, -1], [-1, -1, 0], [0, 0, 1]]
 
 
-def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
+def test_log_comes_out_and_reads_back(home: Home, owner: int, answered: int) -> None:
     lines = read_log(file_of(Seat(home, owner, answered), "log"))
     kinds = [line.entry.kind for line in lines]
     assert {"yes", "no"} & set(kinds)
@@ -128,7 +126,7 @@ def test_the_log_comes_out_and_reads_back(home: Home, owner: int, answered: int)
             assert (entry.before, entry.after) == (("",), ("1" if entry.kind == "yes" else "0",))
 
 
-def test_only_an_owner_exports(home: Home, owner: int, answered: int) -> None:
+def test_only_owner_exports(home: Home, owner: int, answered: int) -> None:
     ada = annotator(home, owner, "Ada")
     seat = Seat(home, ada, answered)
     for name in ("csv", "cells", "log"):
@@ -136,7 +134,7 @@ def test_only_an_owner_exports(home: Home, owner: int, answered: int) -> None:
             file_of(seat, name)
 
 
-def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, answered: int) -> None:
+def test_progress_tells_what_log_and_cells_say(home: Home, owner: int, answered: int) -> None:
     view = progress.read_progress(Seat(home, owner, answered))
     log = [line.entry for line in read_log(file_of(Seat(home, owner, answered), "log"))]
     for kind, count in view.by_kind.items():
@@ -159,7 +157,7 @@ def test_progress_tells_what_the_log_and_the_cells_say(home: Home, owner: int, a
         assert view.unasked == int(learner.pool.open.sum())
 
 
-def test_a_page_sees_the_first_fit_after_a_restart_come_in(home: Home, owner: int, answered: int) -> None:
+def test_page_sees_first_fit_after_restart_come_in(home: Home, owner: int, answered: int) -> None:
     before = progress.watched(Seat(home, owner, answered))
     again = open_home(home.settings)
     try:
@@ -173,7 +171,7 @@ def test_a_page_sees_the_first_fit_after_a_restart_come_in(home: Home, owner: in
 
 @pytest.mark.public_data
 def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
-    """As in the browser: 60 % of the cells emptied, 40 yes or no, 5 whole rows, and back."""
+    """As in the browser: 60% of the cells emptied, 40 yes or no, 5 whole rows, and back."""
     data = np.load(DATA / "emotions.npz")
     labels = tuple(map(str, data["label_names"]))
     truth = data["Y"].astype(int)

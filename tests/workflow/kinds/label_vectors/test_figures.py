@@ -43,16 +43,14 @@ def figures_seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat
     return made
 
 
-def test_the_counts_by_the_log_are_those_of_the_pool(figures_seat: Seat) -> None:
+def test_counts_by_log_match_pool(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         project = stored.get(opened.session, opened.project_id)
         found = progress.count(opened.home, opened.session, project, opened.learner.settings, None)
         assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
 
 
-def test_the_queue_shows_so_many_and_looks_through_all(
-    figures_seat: Seat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
     with figures_seat.learner() as opened:
         view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
@@ -85,7 +83,7 @@ def test_wide_and_long_files_say_the_same(figures_seat: Seat) -> None:
         assert part["probability"].tolist() == wide[f"winnow_probability:{label}"].tolist()
 
 
-def test_figures_of_the_page_are_those_of_the_learner(figures_seat: Seat) -> None:
+def test_figures_of_page_match_learner(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         view = progress.read_progress(opened, progress.DEFAULT_RULES)
         learner = opened.learner
@@ -101,9 +99,7 @@ def test_figures_of_the_page_are_those_of_the_learner(figures_seat: Seat) -> Non
             assert (band.value[known] <= band.high[known]).all()
 
 
-def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
-    home: Home, owner: int
-) -> None:
+def test_curve_ends_with_model_that_answers_once_someone_is_excluded(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell", overlap=2))
     ada = annotator(home, owner, "Ada")
     for person, times in ((owner, 4), (ada, 9)):
@@ -112,7 +108,7 @@ def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
     seat.settle()
     before = read_progress(seat).curve.model_version[-1]
     aside.set_aside(seat, ada)
-    read_progress(seat)  # builds the learner anew, and begins its fit
+    read_progress(seat)  # builds the learner again, and begins its fit
     seat.settle()
     view = read_progress(seat)
     assert view.held_out is not None
@@ -126,14 +122,14 @@ def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
     assert read_progress(seat).curve.model_version[-1] == before
 
 
-def test_before_the_first_fit_a_label_is_known_or_not(home: Home, owner: int) -> None:
+def test_before_first_fit_label_is_known_or_not(home: Home, owner: int) -> None:
     with Seat(home, owner, vector_project(home, owner)).learner() as opened:
         learner = type(opened.learner)(opened.learner.table, opened.learner.settings)
     assert learner.share_settled == 1 - learner.pool.open.sum() / learner.pool.n_holes
     assert not learner.curve
 
 
-def test_what_the_model_said_of_each_label(figures_seat: Seat) -> None:
+def test_prediction_of_each_label(figures_seat: Seat) -> None:
     with figures_seat.learner() as opened:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]
@@ -189,7 +185,7 @@ def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> Non
 def test_every_page_counts_the_same(
     home: Home, owner: int, question: str, seed: int, control_share: float
 ) -> None:
-    """Answers, bad items, rows brought back, known labels said anew, undo and redo."""
+    """Answers, bad items, rows brought back, known labels said again, undo and redo."""
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):
@@ -210,7 +206,7 @@ def test_every_page_counts_the_same(
         counts_agreed(home, owner, project)
 
 
-def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
+def test_labels_of_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
     _, left = counts_agreed(home, owner, project)
     answer_truly(home, owner, project)
@@ -222,7 +218,7 @@ def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: in
     assert counts_agreed(home, owner, project) == (1, left - 1 - out)
 
 
-def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
+def test_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
     while (asked := loop.next_question(Seat(home, owner, project))) is not None:
         loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
@@ -230,7 +226,7 @@ def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     assert (summary.answered, summary.left) == (0, 0)
 
 
-def test_a_log_is_read_again_only_where_it_has_grown(
+def test_log_is_read_again_only_if_it_has_grown(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
@@ -276,18 +272,18 @@ def verdicts(home: Home, owner: int, project: int) -> dict[str, tuple[bool, str]
     return {one.rule: (one.reached, one.words) for one in view.verdicts}
 
 
-def test_by_default_only_the_end_is_a_reason_to_stop(home: Home, owner: int) -> None:
+def test_by_default_only_end_is_reason_to_stop(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance")
     assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
     reached, words = verdicts(home, owner, project)["settled"]
     assert not reached
-    assert words.endswith("% of the empty labels are known or sure; the rule waits for 100 %.")
+    assert words.endswith("% of the empty labels are known or sure; the rule waits for 100%.")
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_truly(home, owner, project)
     assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
 
 
-def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
+def test_annotate_says_what_rule_says(home: Home, owner: int) -> None:
     """How much is known or sure: one figure, from the first model to the end."""
     project = vector_project(home, owner, question="cell", refresh_every=4)
     seen = []
@@ -297,7 +293,7 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
         settled = standing.standing(Seat(home, owner, project)).settled
         assert projects_progress.read_progress(Seat(home, owner, project)).settled == settled
         words = verdicts(home, owner, project)["settled"][1]
-        assert words.startswith(f"{np.floor(settled * 1000) / 10:g} % of the empty labels are known or sure")
+        assert words.startswith(f"{np.floor(settled * 1000) / 10:g}% of the empty labels are known or sure")
         seen.append(settled)
         answer_truly(home, owner, project)
     assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"
@@ -308,7 +304,7 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
+def test_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, refresh_every=1000)
     rules = StopRules(settled=None, flat_within=None, budget=6)
     projects_progress.change_stop_rules(Seat(home, owner, project), rules)
@@ -362,7 +358,7 @@ def say_yes(home: Home, owner: int, project: int) -> None:
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
 
 
-def test_flat_by_blind_labels_where_nothing_is_held_out(home: Home, owner: int) -> None:
+def test_flat_by_blind_labels_if_nothing_is_held_out(home: Home, owner: int) -> None:
     project = large_project(home, owner, test_share=0.0, control_share=0.5)
     projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 3))
     view = projects_progress.stop_view(Seat(home, owner, project))
@@ -387,7 +383,7 @@ def test_flat_by_blind_labels_where_nothing_is_held_out(home: Home, owner: int) 
     assert words.startswith(f"F1 moved by {moved} point")
 
 
-# What programs are told of a project of label vectors
+# API data of a project of label vectors
 
 
 SAID = {1: True, 0: False, -1: None}
@@ -398,7 +394,7 @@ def there(home: Home, owner: int) -> Seat:
     return Seat(home, owner, vector_project(home, owner))
 
 
-def test_a_question_tells_which_labels_are_known(there: Seat) -> None:
+def test_question_tells_which_labels_are_known(there: Seat) -> None:
     shown = loop.next_question(there)
     told = tell_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
@@ -409,9 +405,7 @@ def test_a_question_tells_which_labels_are_known(there: Seat) -> None:
 
 
 @pytest.mark.parametrize(("question", "fit"), [("instance", ["labels"]), ("cell", ["yes", "no"])])
-def test_a_question_takes_the_answers_that_fit_it(
-    home: Home, owner: int, question: str, fit: list[str]
-) -> None:
+def test_question_takes_answers_that_fit_it(home: Home, owner: int, question: str, fit: list[str]) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
     assert tell_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
 
@@ -447,7 +441,7 @@ def test_predictions_say_of_each_label_what_is_known_or_believed(there: Seat) ->
         assert tell_predictions(opened, [5, 2])[1] == told[2]
 
 
-def test_a_page_of_predictions_costs_no_more_than_its_rows(
+def test_page_of_predictions_costs_no_more_than_its_rows(
     there: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there.settle()
@@ -470,7 +464,7 @@ def glance_of(seat: Seat) -> Glance:
         return glance(opened.learner, stop_rules(opened.project))
 
 
-def test_it_is_what_progress_says(home: Home, owner: int) -> None:
+def test_it_matches_progress(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     answer_truly(home, owner, seat.project_id or 0)
     home.shelf.settle(seat.project_id or 0)

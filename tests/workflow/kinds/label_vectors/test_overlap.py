@@ -29,7 +29,7 @@ from workflow.server.home import Home
 
 @pytest.fixture
 def people(home: Home, owner: int) -> list[int]:
-    """Of this Winnow, and of no project yet."""
+    """For this Winnow, and of no project yet."""
     return [somebody(home, owner, name) for name in ("Ada", "Ben", "Cem")]
 
 
@@ -59,7 +59,7 @@ def cells(question: ShownVector) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
+def test_everyone_continues_until_nothing_is_left_and_log_holds(
     home: Home, owner: int, people: list[int], question: str
 ) -> None:
     *seats, mine = shared(home, owner, people, question=question, overlap=2, fold="majority", agree=2)
@@ -85,7 +85,7 @@ def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
     assert all(asked.count(one) == 2 for one in asked)
 
 
-def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int]) -> None:
+def test_no_one_sees_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
     first = answer(ada, frozenset(LABELS))
     assert first is not None
@@ -134,13 +134,13 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
     assert verify_project(mine)[0].entries == 6
 
 
-def test_as_many_see_a_label_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
+def test_as_many_see_label_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
     first = loop.next_question(ada)
     assert first is not None
     place = first.view.row, first.label
     assert loop.ask_next(ben, *place).label == first.label
-    with pytest.raises(loop.AnswerError, match="before somebody else"):
+    with pytest.raises(loop.AnswerError, match="before someone else"):
         loop.ask_next(cem, *place)
     answer(ada)
     answer(ben)
@@ -148,7 +148,7 @@ def test_as_many_see_a_label_as_it_waits_for_and_no_more(home: Home, owner: int,
         loop.ask_next(cem, *place)
 
 
-def test_a_reviewer_settles_what_people_have_said(home: Home, owner: int, people: list[int]) -> None:
+def test_reviewer_settles_answers(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2, fold="majority")
     first = answer(ada, frozenset(LABELS))
     assert first is not None
@@ -185,7 +185,7 @@ def test_a_reviewer_settles_what_people_have_said(home: Home, owner: int, people
     verify_project(mine)
 
 
-def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
+def test_people_begin_to_answer_for_themselves_if_owner_says_so(
     home: Home, owner: int, people: list[int]
 ) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="cell")
@@ -201,7 +201,7 @@ def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
     assert verify_project(mine)[0].entries == 2
 
 
-def test_agreement_is_told_label_by_label(home: Home, owner: int, people: list[int]) -> None:
+def test_agreement_is_reported_label_by_label(home: Home, owner: int, people: list[int]) -> None:
     *seats, mine = shared(home, owner, people, question="instance", overlap=3, fold="majority")
     for number, seat in enumerate(seats):
         while loop.next_question(seat) is not None:
@@ -218,7 +218,7 @@ def test_agreement_is_told_label_by_label(home: Home, owner: int, people: list[i
     assert pairs[people[0], people[2]].same < pairs[people[0], people[2]].n_rows
 
 
-# What each person says of each label of a row, as figures of people read it
+# Answers of each person per label of a row, for figures of people
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:
@@ -226,7 +226,7 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
         return votes_of(learner, answers.said(session, project))
 
 
-def test_a_row_gives_a_vote_for_each_of_its_labels(home: Home, owner: int) -> None:
+def test_row_gives_vote_for_each_of_its_labels(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     seat = Seat(home, owner, project)
     rows = set()

@@ -161,7 +161,7 @@ def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: 
     assert find(home, owner, rows, label=labels[1]) == [(row, "no", tuple(labels[1:]))]
 
 
-def test_what_was_taken_back_or_said_anew_is_not_found(home: Home, owner: int, one: int) -> None:
+def test_withdrawn_answers_or_said_again_is_not_found(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
     undoing.undo(Seat(home, owner, one))
@@ -174,7 +174,7 @@ def test_what_was_taken_back_or_said_anew_is_not_found(home: Home, owner: int, o
     assert find(home, ada, one) == [(row, "unsure", (labels[1],))], "of what she said, it still is the latest"
 
 
-def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
+def test_disagreement_is_with_prediction_when_it_was_asked(
     home: Home, owner: int, one: int, rows: int
 ) -> None:
     against = {}
@@ -215,9 +215,7 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
     assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
 
 
-def test_after_a_correction_the_model_disagrees_with_what_stands_now(
-    home: Home, owner: int, one: int
-) -> None:
+def test_after_correction_model_disagrees_with_what_stands_now(home: Home, owner: int, one: int) -> None:
     asked = next_of_a_model(home, owner, one)
     said, row = str(asked.predicted), asked.view.row
     other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
@@ -236,7 +234,7 @@ def test_after_a_correction_the_model_disagrees_with_what_stands_now(
     assert line.predicted == (asked.label if said == "yes" else "no label")
 
 
-def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
+def test_after_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     home: Home, owner: int, rows: int
 ) -> None:
     asked = next_of_a_model(home, owner, rows)
@@ -253,7 +251,7 @@ def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     assert against(second)
     correct(home, owner, rows, row, {first: int(first in said)})
     assert against(first) == []
-    assert against(second), "nobody has corrected that one"
+    assert against(second), "no one has corrected that one"
     correct(home, owner, rows, row, {first: int(first not in said), second: -1})
     assert against(first)
     assert {one for line in find(home, owner, rows, disagrees=True) for one in line[2]} >= {first}
@@ -262,9 +260,7 @@ def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     assert find(home, owner, rows, disagrees=True) == []
 
 
-def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
-    home: Home, owner: int, rows: int
-) -> None:
+def test_label_of_file_that_is_corrected_was_never_models_to_say(home: Home, owner: int, rows: int) -> None:
     next_of_a_model(home, owner, rows)
     with opened(home, owner, rows) as learner:
         mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
@@ -286,7 +282,7 @@ def test_pages_of_answers(home: Home, owner: int) -> None:
     assert reviewing.find(Seat(home, owner, project), Search(), 9).page == 1
 
 
-def test_what_counts_is_what_the_fold_says() -> None:
+def test_what_counts_matches_fold() -> None:
     random = np.random.default_rng(3)
     table = LabelTable.from_cells(vector_frame(), ROLES)
     for _ in range(60):
@@ -320,7 +316,7 @@ def test_what_counts_is_what_the_fold_says() -> None:
                 assert (one.seq in still) == (waits and one.seq == newest)
 
 
-def test_an_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: int) -> None:
+def test_annotator_finds_and_opens_their_own_alone(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "yes")
@@ -354,7 +350,7 @@ def test_one_use_case_reviews_both_kinds_each_in_its_way(home: Home, owner: int,
 # Correcting
 
 
-def test_a_correction_is_new_entries_and_the_learner_follows(home: Home, owner: int, one: int) -> None:
+def test_correction_is_new_entries_and_learner_follows(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 3)
     first, second, third = labels[:3]
@@ -387,7 +383,7 @@ def test_a_correction_is_new_entries_and_the_learner_follows(home: Home, owner: 
     assert stands(home, owner, one, row)[first] == 0
 
 
-def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: int, one: int) -> None:
+def test_label_becomes_not_known_again_and_is_asked_again(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     before = cells(home, owner, one)
@@ -405,7 +401,7 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     assert (row, labels[0]) in open_places(home, owner, one)
     assert find(home, owner, one) == []
     opened = reviewing.open_row(Seat(home, owner, one), row)
-    assert not opened.may_correct, "nobody has an answer there any more"
+    assert not opened.may_correct, "no one has an answer there any more"
     assert [(told.kind, told.labels, told.taken_back) for told in opened.history] == [
         ("yes", (labels[0],), True),
         ("withdraw", (labels[0],), False),
@@ -414,7 +410,7 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
     assert cells(home, owner, one)[row, LABELS.index(labels[0])] == 0
 
 
-def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
+def test_what_was_said_in_the_same_go_is_reported_once_more(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 3)
     asked = loop.ask_next(Seat(home, owner, rows), row)
     known = {line.label for line in asked.lines if line.cell == 1}
@@ -446,7 +442,7 @@ def test_only_what_people_added_can_become_not_known(home: Home, owner: int, row
     )
 
 
-def test_somebody_elses_answer_is_overruled_by_an_annotator_but_taken_back_by_the_owner_alone(
+def test_someone_elses_answer_is_overruled_by_annotator_but_withdrawn_by_owner_alone(
     home: Home, owner: int, one: int
 ) -> None:
     ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
@@ -477,7 +473,7 @@ def test_who_may_correct(home: Home, owner: int, one: int) -> None:
     assert len(log(home, one)) == 3
 
 
-def test_two_tabs_store_one_correction_and_a_changed_row_is_refused(home: Home, owner: int, one: int) -> None:
+def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
@@ -540,7 +536,7 @@ def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int,
     assert not reviewing.open_row(Seat(home, owner, rows), row).flagged
 
 
-def test_there_is_nothing_to_say_again_where_nobody_knew(home: Home, owner: int, one: int) -> None:
+def test_there_is_nothing_to_say_again_if_no_one_knew(home: Home, owner: int, one: int) -> None:
     row, label = say(home, owner, one, "unsure")
     with pytest.raises(AnswerError, match="name a label"):
         correct(home, owner, one, row)
@@ -555,7 +551,7 @@ def test_what_stands_so_already_is_not_said_again(home: Home, owner: int, one: i
     assert len(log(home, one)) == 1
 
 
-def test_a_flag_needs_an_answer_that_carries_it(home: Home, owner: int, one: int) -> None:
+def test_flag_needs_answer_that_carries_it(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 2)
     ask(home, owner, one, row, labels[0], "yes")
     with pytest.raises(AnswerError, match="carries no flag"):
@@ -566,7 +562,7 @@ def test_a_flag_needs_an_answer_that_carries_it(home: Home, owner: int, one: int
     assert find(home, owner, one, flagged=True) == [(row, "no", (labels[1],))]
 
 
-def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
+def test_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "bad")
@@ -587,19 +583,19 @@ def test_a_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
     assert [entry.kind for entry in log(home, one)[-2:]] == ["withdraw", "withdraw"]
 
 
-def test_an_annotator_brings_a_row_back_by_saying_something(home: Home, owner: int, one: int) -> None:
+def test_annotator_brings_row_back_by_saying_something(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "unsure")
     ask(home, owner, one, row, labels[1], "bad")
-    with pytest.raises(AnswerError, match="Only reviewers and the owner take back"):
+    with pytest.raises(AnswerError, match="Only reviewers and the owner can withdraw"):
         correct(home, ada, one, row)
     assert len(log(home, one)) == 2
     correct(home, ada, one, row, {labels[0]: 1})
     assert not reviewing.open_row(Seat(home, owner, one), row).out
 
 
-def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, owner: int, one: int) -> None:
+def test_correction_ends_question_that_was_open_about_row(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 3)
     ask(home, owner, one, row, labels[0], "yes")
     open_now = loop.ask_next(Seat(home, owner, one), row, labels[1])
@@ -616,14 +612,14 @@ def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, 
         assert still.token == asked.token, "a question about another row stays"
 
 
-def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
+def test_model_learns_correction(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", refresh_every=1)
     with opened(home, owner, project) as learner:
         free = np.flatnonzero(learner.pool.open[:, 0]).tolist()
     *wrong, other = free[:6]
 
     def believed() -> tuple[float, float]:
-        """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
+        """Probability of the label in a row without answers: calibrated, and by the regression alone."""
         loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         with opened(home, owner, project) as learner:
@@ -649,7 +645,7 @@ def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
         assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
 
 
-def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: int, rows: int) -> None:
+def test_corrections_go_through_log_and_files_and_restart(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     changed = []
     for turn in range(4):
@@ -696,7 +692,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
 
 
 @pytest.mark.slow
-def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
+def test_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     n, labels = 600, 5
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"x": random.normal(size=n).round(3)})
@@ -739,7 +735,7 @@ def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     )
 
 
-def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
+def test_correction_of_three_parts_is_stored_whole_or_not_at_all(
     home: Home, owner: int, one: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row, labels = open_row(home, owner, one, 3)
@@ -762,7 +758,7 @@ def test_a_correction_of_three_parts_is_stored_whole_or_not_at_all(
     assert [stands(home, owner, one, row)[label] for label in labels[:3]] == [1, 1, 1]
 
 
-def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: int, one: int) -> None:
+def test_redo_does_not_restore_answer_withdrawn_by_owner(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, label = say(home, ada, one, "yes")
     seq = log(home, one)[-1].seq
@@ -772,12 +768,12 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
     assert given.withdrawal is not None
     assert not given.redoable
     assert undoing.redo(Seat(home, ada, one)) is None
-    with pytest.raises(StaleQuestion, match="Somebody else took that answer back"):
+    with pytest.raises(StaleQuestion, match="Someone else took that answer back"):
         undoing.redo(Seat(home, ada, one), seq=seq)
     assert stands(home, owner, one, row)[label] == -1
 
 
-def test_a_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
+def test_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, rows, 3)
     asked = loop.ask_next(Seat(home, ada, rows), row)

@@ -72,7 +72,7 @@ def test_what_is_fitted_is_in_place_and_stored(training_seat: Seat) -> None:
     assert progress.read_progress(training_seat).curve.model_version.tolist() == [0, seq]
 
 
-def test_why_a_fit_failed_is_said_until_one_succeeds(
+def test_why_fit_failed_is_said_until_one_succeeds(
     training_seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
@@ -129,7 +129,7 @@ def test_what_is_given_up_is_neither_put_in_place_nor_stored(
 # Label vectors: what predicts is named, and nothing can be adopted or compared
 
 
-def test_the_settings_say_what_predicts() -> None:
+def test_settings_say_what_predicts() -> None:
     settings = LabelVectorSettings(model="onevsall")
     assert settings.model_in_force == "onevsall"
     assert not settings.is_automatic
@@ -155,7 +155,7 @@ def test_nothing_can_be_chosen_or_compared(home: Home, owner: int) -> None:
 # The labels of a row, as the log stores them before and after an entry
 
 
-def test_the_labels_an_entry_names_and_those_of_the_one_it_takes_back() -> None:
+def test_labels_entry_names_and_those_of_the_one_it_withdraws() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row, column = (int(part[0]) for part in np.nonzero(pool.open))
     yes = Entry(1, "yes", row, "1", (LABELS[column],))
@@ -172,7 +172,7 @@ def test_the_labels_an_entry_names_and_those_of_the_one_it_takes_back() -> None:
     assert pool.labels_at(back) == ("1",)
 
 
-def test_an_entry_that_names_none_says_whether_the_row_is_out() -> None:
+def test_entry_that_names_none_says_whether_row_is_out() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row = int(pool.open.any(axis=1).argmax())
     bad = Entry(1, "bad", row, "1")
@@ -182,7 +182,7 @@ def test_an_entry_that_names_none_says_whether_the_row_is_out() -> None:
     assert pool.labels_at(Entry(2, "skip", row, "1")) == ("bad",)
 
 
-def test_labels_stand_in_the_order_in_which_they_are_named() -> None:
+def test_labels_are_in_order_in_which_they_are_named() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row = int((pool.original == 1).sum(axis=1).argmax())
     named = tuple(reversed(LABELS))
@@ -192,10 +192,10 @@ def test_labels_stand_in_the_order_in_which_they_are_named() -> None:
     )
 
 
-# How rows of label vectors stand on the map; and no table of them hides a truth
+# How rows of label vectors are on the map; and no table of them hides a truth
 
 
-def test_answered_and_open_rows_and_the_labels_that_are_right(home: Home, owner: int) -> None:
+def test_answered_and_open_rows_and_labels_that_are_right(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     said = answer_truly(home, owner, seat.project_id)
     bad = loop.next_question(seat)
@@ -218,7 +218,7 @@ def test_answered_and_open_rows_and_the_labels_that_are_right(home: Home, owner:
         oracle.answer_for_me(seat, 1)
 
 
-def test_a_row_is_named_by_what_is_right_else_by_what_the_model_says(home: Home, owner: int) -> None:
+def test_row_is_named_by_what_is_right_else_by_prediction(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
     bad = loop.next_question(seat)
     assert bad is not None
@@ -246,7 +246,7 @@ def test_a_row_is_named_by_what_is_right_else_by_what_the_model_says(home: Home,
             np.testing.assert_equal(named.doubt[row], wrong.max() if len(wrong) else np.nan)
 
 
-def test_the_open_label_in_doubt_most_is_asked_and_no_blind_check(home: Home, owner: int) -> None:
+def test_open_label_in_doubt_most_is_asked_and_no_blind_check(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell", control_share=0.4))
     with seat.learner() as opened:
         learner = opened.learner
@@ -275,13 +275,13 @@ def table(full: int = 12, n: int = 40) -> LabelTable:
 
 
 @pytest.mark.parametrize(("full", "checks"), [(0, 0.08), (12, 0.08), (80, 0.08), (90, 0.0), (120, 0.0)])
-def test_blind_checks_where_fewer_than_30_rows_are_held_out(full: int, checks: float) -> None:
+def test_blind_checks_if_fewer_than_30_rows_are_held_out(full: int, checks: float) -> None:
     settings = managing.default_settings(table(full, 120))
     assert settings.control_share == checks
     assert settings.test_share == 1 / 3
 
 
-def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: Home, owner: int) -> None:
+def test_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: Home, owner: int) -> None:
     row = int(np.flatnonzero(LabelVectorLearner(table()).test_rows)[0])
     frame = vector_frame()
     frame.loc[row, "y"] = "1e90"
@@ -293,7 +293,7 @@ def test_a_held_out_number_far_beyond_the_others_is_refused_by_its_place(home: H
     assert not list(home.tables_dir.iterdir())
 
 
-def test_a_table_beyond_the_memory_is_refused_before_anything_is_stored(
+def test_table_beyond_memory_is_refused_before_anything_is_stored(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "machine_memory", lambda: 1000)
@@ -304,12 +304,12 @@ def test_a_table_beyond_the_memory_is_refused_before_anything_is_stored(
     managing.create_project(Seat(home, owner), "unknown", table())
 
 
-def test_the_memory_of_this_machine_is_known() -> None:
+def test_memory_of_this_machine_is_known() -> None:
     memory = shelf.machine_memory()
     assert memory is None or memory > 10**8
 
 
-# Settings of projects of label vectors: what they are by default, and what may not change beside blind
+# Settings of projects of label vectors: what they are by default, and what may not change next to blind
 # checks
 
 
@@ -318,7 +318,7 @@ def test_tables_of_label_vectors_fit() -> None:
     assert not settings.fits(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
 
 
-def test_the_cells_of_label_vectors_and_no_others() -> None:
+def test_cells_of_label_vectors_and_no_others() -> None:
     table = LabelTable.from_cells(vector_frame(), ROLES)
     cells = settings.vectors_of(table)
     assert cells.shape == (table.n_rows, len(LABELS))
@@ -327,7 +327,7 @@ def test_the_cells_of_label_vectors_and_no_others() -> None:
         settings.vectors_of(LabelTable.from_frame(small_frame(), ONE_LABEL_ROLES))
 
 
-def test_they_are_stored_under_the_word_they_always_had() -> None:
+def test_they_are_stored_under_word_they_always_had() -> None:
     stored = LabelVectorSettings().to_json()
     assert (stored["kind"],) == label_vectors.STORED_AS == ("multilabel",)
     assert is_stored(KINDS["label_vectors"], stored)
@@ -338,12 +338,12 @@ def test_they_are_stored_under_the_word_they_always_had() -> None:
 
 
 @pytest.mark.parametrize(("full", "share"), [(80, 0.08), (90, 0.0)])
-def test_blind_checks_where_too_few_rows_can_be_held_out(full: int, share: float) -> None:
+def test_blind_checks_if_too_few_rows_can_be_held_out(full: int, share: float) -> None:
     table = LabelTable.from_cells(vector_frame(120, full=full), ROLES)
     assert settings.default_settings(table, 0.08).control_share == share
 
 
-def test_rows_and_labels_are_not_exchanged_beside_blind_checks() -> None:
+def test_rows_and_labels_are_not_exchanged_next_to_blind_checks() -> None:
     rows, labels = LabelVectorSettings(question="instance"), LabelVectorSettings(question="cell")
     assert settings.settle_change(rows, labels) == labels
     settings.settle_change(LabelVectorSettings(question="diagnosis", control_share=0.1), labels)
@@ -353,7 +353,7 @@ def test_rows_and_labels_are_not_exchanged_beside_blind_checks() -> None:
             settings.settle_change(checked, after)
 
 
-# What a card says of label vectors, against the pool itself
+# Card texts of label vectors, against the pool itself
 
 
 def test_known_labels_and_measures(home: Home, owner: int) -> None:
@@ -361,14 +361,14 @@ def test_known_labels_and_measures(home: Home, owner: int) -> None:
     with seat.learner(Right.OWN) as opened:
         before = describe(opened, kinds.stop_rules(opened.project))
         known = (opened.learner.pool.original >= 0).mean()
-        assert before.before == f"{100 * known:.1f} % of the labels of rows known"
-        assert before.after == f"{100 * known:.1f} % known"
+        assert before.before == f"{100 * known:.1f}% of the labels of rows known"
+        assert before.after == f"{100 * known:.1f}% known"
     for _ in range(10):
         answer_truly(home, owner, seat.project_id or 0)
     seat.settle()
     with seat.learner(Right.OWN) as opened:
         found, pool = describe(opened, kinds.stop_rules(opened.project)), opened.learner.pool
-        assert found.after == f"{100 * (pool.cells >= 0).mean():.1f} % known" != before.after
+        assert found.after == f"{100 * (pool.cells >= 0).mean():.1f}% known" != before.after
         assert found.blind_checks == int(pool.control_cells.sum())
         assert found.test_rows == int(pool.test_rows.sum())
         control = opened.learner.progress().control

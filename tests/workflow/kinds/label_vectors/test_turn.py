@@ -34,7 +34,7 @@ def turn_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, vector_project(home, owner, question="cell"))
 
 
-def test_every_label_of_a_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
+def test_every_label_of_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
     with turn_seat.turn() as turn:
         assert isinstance(turn, LabelVectorTurn)
         assert WHOLE_ROW in turn.ANSWERS
@@ -45,7 +45,7 @@ def test_every_label_of_a_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
         assert "label" in turn.decided_meanwhile(Place(3, LABELS[0]))
 
 
-def test_an_entry_changes_the_labels_it_names(turn_seat: Seat) -> None:
+def test_entry_changes_labels_it_names(turn_seat: Seat) -> None:
     question = loop.next_question(turn_seat)
     assert question is not None
     label = question.label
@@ -61,7 +61,7 @@ def test_an_entry_changes_the_labels_it_names(turn_seat: Seat) -> None:
         assert writer.labels_now(said) == (label,)
 
 
-def test_a_label_stands_as_before_until_somebody_says_more(turn_seat: Seat) -> None:
+def test_label_stands_as_before_until_someone_says_more(turn_seat: Seat) -> None:
     saved = answer_truly(turn_seat.home, turn_seat.person_id, turn_seat.project_id)
 
     def stands() -> bool:
@@ -80,7 +80,7 @@ def test_a_label_stands_as_before_until_somebody_says_more(turn_seat: Seat) -> N
     assert not stands(), "the row is out"
 
 
-# What an answer about a label vector stores, and which do not fit what was asked
+# Entries of an answer about a label vector, and answers that do not fit
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_label_stands_as_before_until_somebody_says_more(turn_seat: Seat) -> N
         ("cell", "yes", (LABELS[0],)),
     ],
 )
-def test_what_does_not_fit_the_question_is_refused(
+def test_input_that_does_not_fit_question_is_refused(
     home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
 ) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
@@ -105,7 +105,7 @@ def test_what_does_not_fit_the_question_is_refused(
     assert count_entries(home) == 0
 
 
-def test_an_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
+def test_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     asked = loop.next_question(seat)
     assert asked is not None
@@ -117,7 +117,7 @@ def test_an_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
     loop.submit_answer(seat, asked.token, "labels", LABELS[:1], shown=asked.shown)
 
 
-def test_the_last_entry_speaks_for_the_press(home: Home, owner: int) -> None:
+def test_last_entry_speaks_for_press(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     asked = loop.next_question(seat)
     assert asked is not None
@@ -130,14 +130,14 @@ def test_the_last_entry_speaks_for_the_press(home: Home, owner: int) -> None:
     assert set(stored.labels) == {one.label for one in asked.lines if one.cell != 1}
 
 
-# Which rows may be shown beside a question: those with a label that people said is right, blind checks left
+# Which rows may be shown next to a question: those with a label that people said is right, blind checks left
 # out
 
 
 def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", control_share=0.3)
     checked = False
-    while not checked:  # which row is asked about also goes by when a ranking in the background is ready
+    while not checked:  # which row is asked about also uses when a ranking in the background is ready
         answer_truly(home, owner, project, loop.next_question(Seat(home, owner, project)))
         with opened(home, owner, project) as learner:
             pool = learner.pool
@@ -156,10 +156,8 @@ def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owne
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
-def test_where_there_are_blind_checks_the_queue_is_for_the_owner(
-    home: Home, owner: int, question: str
-) -> None:
-    """What is open and not in it would be one of them."""
+def test_if_there_are_blind_checks_queue_is_for_owner(home: Home, owner: int, question: str) -> None:
+    """An open row outside it would be one of them."""
     plain = vector_project(home, owner, "plain", question=question)
     blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
     ada = annotator(home, owner, "Ada")
@@ -187,7 +185,7 @@ def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int
     assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
 
 
-def test_the_queue_downloads_whole_and_for_the_owner_alone(home: Home, owner: int) -> None:
+def test_queue_downloads_whole_and_for_owner_alone(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     Seat(home, owner, project).settle()  # as above
     view = queue.list_queue(Seat(home, owner, project))

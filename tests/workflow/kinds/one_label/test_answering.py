@@ -47,7 +47,7 @@ def answering_project(home: Home, owner: int) -> int:
         ("skip", [], ("ant", "bee", "cat")),
     ],
 )
-def test_each_kind_moves_the_learner_as_it_says(
+def test_each_kind_moves_learner_as_it_says(
     home: Home, owner: int, answering_project: int, kind: str, labels: list[str], after: tuple[str, ...]
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -67,7 +67,7 @@ def test_each_kind_moves_the_learner_as_it_says(
     assert left(home, owner, answering_project, row) == after
 
 
-def test_none_with_a_label_is_two_entries_and_one_answer(
+def test_none_with_label_is_two_entries_and_one_answer(
     home: Home, owner: int, answering_project: int
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -84,9 +84,7 @@ def test_none_with_a_label_is_two_entries_and_one_answer(
     assert left(home, owner, answering_project, question.view.row) == ("dog",)
 
 
-def test_a_candidate_found_by_the_search_is_a_plain_answer(
-    home: Home, owner: int, answering_project: int
-) -> None:
+def test_candidate_found_by_search_is_plain_answer(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", ["cat"])
     (entry,) = log(home, answering_project)
@@ -94,7 +92,7 @@ def test_a_candidate_found_by_the_search_is_a_plain_answer(
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
-def test_none_with_what_is_no_class_stores_nothing(
+def test_none_with_non_class_stores_nothing(
     home: Home, owner: int, answering_project: int, labels: list[str]
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -103,7 +101,7 @@ def test_none_with_what_is_no_class_stores_nothing(
     assert count_entries(home) == 0
 
 
-def test_none_where_every_class_is_a_candidate_is_refused(home: Home, owner: int) -> None:
+def test_none_if_every_class_is_candidate_is_refused(home: Home, owner: int) -> None:
     project = small_project(home, owner, strategy="mp")
     question = ask(home, owner, project)
     assert question.n_classes == len(question.choices)
@@ -111,7 +109,7 @@ def test_none_where_every_class_is_a_candidate_is_refused(home: Home, owner: int
         loop.submit_answer(Seat(home, owner, project), question.token, "none")
 
 
-def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, answering_project: int) -> None:
+def test_after_label_is_ruled_out_row_stays(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(Seat(home, owner, answering_project), question.token, "not", ["bee"])
     stays = loop.next_question(Seat(home, owner, answering_project))
@@ -126,7 +124,7 @@ def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, answer
     assert left(home, owner, answering_project, question.view.row) == ("ant",)
 
 
-def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, answering_project: int) -> None:
+def test_entry_keeps_how_its_question_was_put(home: Home, owner: int, answering_project: int) -> None:
     seat = Seat(home, owner, answering_project)
     question = ask(home, owner, answering_project)
     loop.submit_answer(seat, question.token, "not", ["bee"])
@@ -142,7 +140,7 @@ def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, answeri
     assert put == [three, two, None, two]
 
 
-def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, answering_project: int) -> None:
+def test_note_and_flag_are_stored_with_answer(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     loop.submit_answer(
         Seat(home, owner, answering_project), question.token, "unsure", note="  wing hidden ", flagged=True
@@ -156,7 +154,7 @@ def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, answer
 
 
 @pytest.mark.parametrize("note", ["x" * 2_001, "a\0b"])
-def test_a_note_that_cannot_be_stored_is_refused(
+def test_note_that_cannot_be_stored_is_refused(
     home: Home, owner: int, answering_project: int, note: str
 ) -> None:
     question = ask(home, owner, answering_project)
@@ -165,7 +163,7 @@ def test_a_note_that_cannot_be_stored_is_refused(
     assert count_entries(home) == 0
 
 
-def test_the_models_word_before_the_answer_is_kept(home: Home, owner: int, answering_project: int) -> None:
+def test_models_word_before_answer_is_kept(home: Home, owner: int, answering_project: int) -> None:
     predicted = []
     for kind in ("is", "skip", "unsure", "bad", "none"):
         question = ask(home, owner, answering_project)
@@ -187,7 +185,7 @@ def test_what_speaks_of_other_candidates_than_there_are_is_refused(
     kind: str,
     labels: list[str],
 ) -> None:
-    """Somebody else narrowed the row while it lay open: `none of these` was said of more than is left."""
+    """Someone else narrowed the row while it lay open: `none of these` was said of more than is left."""
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
@@ -196,12 +194,12 @@ def test_what_speaks_of_other_candidates_than_there_are_is_refused(
     with pytest.raises(loop.StaleQuestion, match="have changed"):
         loop.submit_answer(Seat(home, owner, answering_project), mine.token, kind, labels)
     assert count_entries(home) == 1
-    # What names its label means the same as ever.
+    # Answers that name their label keep their meaning.
     loop.submit_answer(Seat(home, owner, answering_project), mine.token, "is", ["bee"])
     assert left(home, owner, answering_project, mine.view.row) == ("bee",)
 
 
-def test_a_tab_that_still_shows_the_old_candidates_is_refused(
+def test_tab_that_still_shows_old_candidates_is_refused(
     home: Home, owner: int, answering_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another tab of theirs has shown the new ones, so the token is good; what this one showed is not."""
@@ -219,7 +217,7 @@ def test_a_tab_that_still_shows_the_old_candidates_is_refused(
     assert left(home, owner, answering_project, old.view.row) == ("cat", "dog")
 
 
-def test_an_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, answering_project: int) -> None:
+def test_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, answering_project: int) -> None:
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, answering_project)
     answer_next(home, ada, answering_project)
@@ -246,7 +244,7 @@ def test_changed_since_looks_at_one_row_and_at_later_changes(
         assert not changed(answer.row + 1, skip.at)
 
 
-def test_the_reason_is_by_the_projects_strategy(home: Home, owner: int) -> None:
+def test_reason_is_by_projects_strategy(home: Home, owner: int) -> None:
     """Blind questions carry a strategy of their own in the log, and nothing of it on the screen."""
     project = small_project(home, owner, control_share=0.5)
     seen = set()
@@ -261,8 +259,8 @@ def test_the_reason_is_by_the_projects_strategy(home: Home, owner: int) -> None:
     assert {entry.strategy for entry in log(home, project)} == seen
 
 
-def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
-    """Controls that somebody picked would measure the model on their picks."""
+def test_no_one_chooses_control(home: Home, owner: int) -> None:
+    """Controls that someone picked would measure the model on their picks."""
     project = small_project(home, owner, control_share=0.5)
     with opened(home, owner, project) as learner:
         control = learner.pool.control_left().tolist()
@@ -273,7 +271,7 @@ def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
     for row in control:
         with pytest.raises(
             AnswerError, match="no longer open"
-        ):  # as of a closed row: nobody learns which it is
+        ):  # as of a closed row: no one learns which it is
             loop.ask_next(Seat(home, owner, project), row)
     assert loop.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
     # The draw asks them, in its own order.
@@ -296,16 +294,14 @@ def test_reasons_in_words() -> None:
         )
 
 
-def test_the_most_telling_features_are_named(home: Home, owner: int, answering_project: int) -> None:
+def test_most_telling_features_are_named(home: Home, owner: int, answering_project: int) -> None:
     question = ask(home, owner, answering_project)
     assert question.telling is not None
     assert set(question.telling.between) <= set(question.choices)
     assert question.telling.columns in (("x",), ("y",)), "a quarter of two columns, rounded up"
 
 
-def test_names_on_a_screen_mean_their_classes_for_good(
-    home: Home, owner: int, answering_project: int
-) -> None:
+def test_names_on_screen_mean_their_classes_for_good(home: Home, owner: int, answering_project: int) -> None:
     seat = Seat(home, owner, answering_project)
     with seat.turn() as turn:
         assert names_now(turn, ("ant", "zebra")) == ("ant", "zebra")
@@ -352,7 +348,7 @@ def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
     assert pool.candidates[rows][:, column].all()
 
 
-def test_no_more_than_a_third_of_the_sure_rows_that_no_batch_holds_are_checks() -> None:
+def test_no_more_than_a_third_of_sure_rows_that_no_batch_holds_are_checks() -> None:
     """Batches are found and confirmed until there are none: what is left open must not show the checks."""
     checks = others = 0
     for seed in range(4):
@@ -376,7 +372,7 @@ def test_no_more_than_a_third_of_the_sure_rows_that_no_batch_holds_are_checks() 
     assert checks / (checks + others) < 0.4
 
 
-def test_without_blind_checks_every_sure_row_can_be_in_a_batch() -> None:
+def test_without_blind_checks_every_sure_row_can_be_in_batch() -> None:
     learner = ActiveLearner(small_table(200), LearnerSettings(n_neighbors=6, test_share=0.3, model="plknn"))
     found = BATCHING.find_sure(learner, "ada", ())
     assert not isinstance(found, str), found
@@ -388,7 +384,7 @@ def test_without_blind_checks_every_sure_row_can_be_in_a_batch() -> None:
     assert set(rows) >= {row for row, (one, _) in zip(waiting, told, strict=True) if one > least}
 
 
-def test_a_row_that_is_answered_or_of_which_somebody_is_unsure_does_not_stand(
+def test_row_that_is_answered_or_of_which_someone_is_unsure_does_not_stand(
     learner: ActiveLearner[LabelTable],
 ) -> None:
     found = BATCHING.find_sure(learner, "ada", ())
@@ -410,7 +406,7 @@ def test_labels_are_those_that_can_be_confirmed_and_how_often(learner: ActiveLea
     assert BATCHING.labels_of(learner, "ada", np.flatnonzero(pool.test_rows).tolist()) == {}
 
 
-def test_the_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable]) -> None:
+def test_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable]) -> None:
     right, known = BATCHING.checked(learner, 0.0)
     assert 0 < right <= known <= int(learner.test_rows.sum())
     assert BATCHING.checked(learner, 1.1) == (0, 0)
@@ -418,7 +414,7 @@ def test_the_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelT
 
 
 @pytest.mark.parametrize("weighed", [False, True])
-def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
+def test_if_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
     table = small_table(200)
     if weighed:
         rng = np.random.default_rng(0)
@@ -437,9 +433,9 @@ def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weigh
 # The words that speak for a candidate: those of its topic, by the plain formula, never by a held-out row
 
 
-def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
+def test_words_of_topic_speak_for_it(home: Home, owner: int) -> None:
     project = text_project(home, owner)
-    assert loop.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
+    assert loop.next_question(Seat(home, owner, project)).marks == (), "no one waits for them"
     loop.get_ready(Seat(home, owner, project))
     seen = 0
     for _ in range(5):
@@ -456,7 +452,7 @@ def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
     assert seen >= 12, "of fifteen"
 
 
-def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
+def test_marks_are_formula_s(home: Home, owner: int) -> None:
     project = text_project(home, owner, control_share=0.2)
     with opened(home, owner, project) as learner:
         pool = learner.pool
@@ -488,7 +484,7 @@ def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
     assert len(marks) == sum((value >= showing.WEAKEST * most).sum() for value in found.values())
 
 
-def test_a_row_ruled_out_counts_at_once_and_the_model_is_asked_again_later(home: Home, owner: int) -> None:
+def test_row_ruled_out_counts_at_once_and_model_is_asked_again_later(home: Home, owner: int) -> None:
     project = text_project(home, owner)
     loop.get_ready(Seat(home, owner, project))
     question = loop.next_question(Seat(home, owner, project))
@@ -515,9 +511,7 @@ def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner:
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
 
 
-def test_at_most_so_many_marks_and_characters(
-    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_most_n_marks_and_characters(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     project = text_project(home, owner)
     monkeypatch.setattr(showing, "MOST_MARKS", 1)
     monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)

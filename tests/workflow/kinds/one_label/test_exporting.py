@@ -78,7 +78,7 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
 
 @pytest.mark.parametrize("rows", ["all", "sure", "answered"])
 @pytest.mark.parametrize("form", ["csv", "parquet", "npz", "jsonl"])
-def test_what_is_answered_while_a_file_is_written_is_not_in_it(
+def test_answer_that_is_given_while_file_is_written_is_not_in_it(
     home: Home, owner: int, project: int, form: str, rows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 50)
@@ -99,7 +99,7 @@ def test_what_is_answered_while_a_file_is_written_is_not_in_it(
     assert write(files.take(seat, choice)) != file
 
 
-def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
+def test_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     undoing.undo(Seat(home, owner, project))
     lines = list(csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode())))
@@ -110,7 +110,7 @@ def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> 
     assert lines[1]["after"] == lines[0]["before"]
 
 
-def test_answers_have_the_names_of_now_and_say_no_more_than_was_said(home: Home, owner: int) -> None:
+def test_answers_have_names_current_and_say_no_more_than_was_said(home: Home, owner: int) -> None:
     """`not cat` is no longer that once cat is a part of bee, which the row may still be."""
     project = four_class_project(home, owner)
     seat = Seat(home, owner, project)
@@ -135,7 +135,7 @@ def test_answers_have_the_names_of_now_and_say_no_more_than_was_said(home: Home,
         assert not ruled_out & {candidate["label"] for candidate in line["winnow_candidates"]}
 
 
-def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
+def test_only_owner_exports(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     for name in (*FORMATS, "log"):
         with pytest.raises(NotAllowed):
@@ -144,7 +144,7 @@ def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:
             file_of(Seat(home, owner, project + 1), name)
 
 
-def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, project: int) -> None:
+def test_preview_is_beginning_of_export(home: Home, owner: int, project: int) -> None:
     for _ in range(8):
         answer_next(home, owner, project)
     whole = exported(home, owner, project)
@@ -167,7 +167,7 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     assert again.cells[list(frame.columns)].equals(table.cells)
 
 
-def test_rows_at_risk_have_a_column_once_checks_show_that_truths_lie_outside(home: Home, owner: int) -> None:
+def test_rows_at_risk_have_column_once_checks_show_that_truths_lie_outside(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     checks = checks_left(home, owner, project)
@@ -184,7 +184,7 @@ def test_rows_at_risk_have_a_column_once_checks_show_that_truths_lie_outside(hom
     np.testing.assert_allclose(risk, expected, atol=5e-5)
 
 
-# What each person says of a row, as figures of people read it
+# Answers of each person per row, for figures of people
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:
@@ -192,7 +192,7 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
         return votes_of(learner, answers.said(session, project))
 
 
-def test_a_person_has_one_vote_a_row_and_none_of_a_bad_item(home: Home, owner: int, project: int) -> None:
+def test_person_has_one_vote_row_and_none_of_bad_item(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     first = loop.next_question(seat)
     assert first is not None

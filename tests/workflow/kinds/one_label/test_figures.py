@@ -39,7 +39,7 @@ from workflow.server.home import Home
 # Counting, the queue's file and the figures of one label, each by its own function
 
 
-def test_the_log_is_folded_once_where_the_classes_have_changed(home: Home, owner: int, project: int) -> None:
+def test_log_is_folded_once_if_classes_have_changed(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
 
@@ -62,7 +62,7 @@ def test_the_log_is_folded_once_where_the_classes_have_changed(home: Home, owner
     assert same is kept
 
 
-def test_the_queue_shows_so_many_and_looks_through_all(
+def test_queue_shows_n_and_looks_through_all(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
@@ -76,7 +76,7 @@ def test_the_queue_shows_so_many_and_looks_through_all(
     assert [line[3] for line in lines[1:4]] == ["|".join(one.candidates) for one in view.rows]
 
 
-def test_where_truth_is_held_out_the_rules_look_at_it(home: Home, owner: int) -> None:
+def test_if_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
     held_out = Seat(home, owner, small_project(home, owner))
     checks = Seat(home, owner, small_project(home, owner, "checks", test_share=0.0, control_share=0.4))
     for seat, by_truth in ((held_out, True), (checks, False)):
@@ -89,12 +89,12 @@ def test_where_truth_is_held_out_the_rules_look_at_it(home: Home, owner: int) ->
         assert value.shape == (1,)
 
 
-def test_a_confusion_counts_what_agreed() -> None:
+def test_confusion_counts_what_agreed() -> None:
     found = progress.Confusion(("a", "b"), np.array([[3, 1], [0, 2]]))
     assert (found.total, found.agreed) == (6, 5)
 
 
-def test_a_row_is_opened_with_what_it_was_and_is(home: Home, owner: int, project: int) -> None:
+def test_row_is_opened_with_what_it_was_and_is(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with Seat(home, owner, project).learner() as opened:
         row = reviewing.open_row(opened, saved.row)
@@ -113,7 +113,7 @@ def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: l
     rows_reviewing.correct(Seat(home, owner, project), row, opened.token, kind, labels)
 
 
-def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: int, project: int) -> None:
+def test_row_that_correction_opens_again_is_not_answered(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     row, two = question.view.row, list(question.choices[:2])
@@ -127,7 +127,7 @@ def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: 
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_of_a_project_put_away_only_the_counts_are_kept(
+def test_of_project_unloaded_only_counts_are_kept(
     home: Home,
     owner: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -172,7 +172,7 @@ def test_of_a_project_put_away_only_the_counts_are_kept(
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("changing", [False, True])
 def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing: bool) -> None:
-    """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, taken back."""
+    """Answers of every kind, corrections, undo and redo; and, where changing, classes added, merged, withdrawn."""
     project = small_project(home, owner, control_share=0.2)
     random = np.random.default_rng(seed)
     rows: list[int] = []
@@ -232,7 +232,7 @@ def project(home: Home, owner: int) -> Seat:
     return Seat(home, owner, managing.create_project(Seat(home, owner), "birds", table, settings))
 
 
-def test_true_labels_of_the_file_count_and_what_is_open_does_not(home: Home, owner: int) -> None:
+def test_true_labels_of_file_count_and_what_is_open_does_not(home: Home, owner: int) -> None:
     seat = project(home, owner)
     with seat.learner() as opened:
         found = scores_given(opened.learner)
@@ -243,7 +243,7 @@ def test_true_labels_of_the_file_count_and_what_is_open_does_not(home: Home, own
     assert (found.verdicts[~np.isin(found.rows, (0, 4, 8))] == -1).all()
 
 
-def test_scores_follow_a_class_that_is_renamed(home: Home, owner: int) -> None:
+def test_scores_follow_class_that_is_renamed(home: Home, owner: int) -> None:
     seat = project(home, owner)
     question = loop.ask_next(seat, 1)
     loop.submit_answer(seat, question.token, "is", ["wren"])
@@ -256,7 +256,7 @@ def test_scores_follow_a_class_that_is_renamed(home: Home, owner: int) -> None:
     assert said == {"robin": 0, "Zaunkönig": 1}
 
 
-# The stop panel's rules: kept apart from the room's settings, judged on the project as it stands
+# The stop panel's rules: held out from the room's settings, judged on the project as it is
 
 
 def curve(*answers: int) -> list[CurvePoint]:
@@ -267,14 +267,14 @@ def seqs(points: list[CurvePoint]) -> list[int]:
     return [point.seq for point in points]
 
 
-def test_what_was_taken_back_is_not_on_the_curve() -> None:
+def test_withdrawn_answers_is_not_on_curve() -> None:
     assert seqs(standing_points(curve(0, 1, 2, 3))) == [0, 1, 2, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1))) == [0, 3]
     assert seqs(standing_points(curve(0, 1, 2, 1, 2, 2))) == [0, 3, 5]
     assert seqs(standing_points(curve(0, 1, 0))) == [2]
 
 
-def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
+def test_end_of_curve_is_end_of_the_whole_curve() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
         walk = np.maximum(np.cumsum(rng.choice([1, 1, 1, -1, 2], size=rng.integers(1, 60))), 0)
@@ -286,7 +286,7 @@ def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
         assert end[0] is whole[0] or end[0].answers <= whole[-1].answers - over
 
 
-def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) -> None:
+def test_rules_are_kept_next_to_room(home: Home, owner: int, project: int) -> None:
     assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules()
     room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Look twice."))
     rules = StopRules(settled=0.9, flat_within=None, budget=7)
@@ -306,7 +306,7 @@ def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) ->
         room.RoomSettings.from_json({"stop": {}})
 
 
-def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None:
+def test_only_owner_sets_rules(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
         projects_progress.change_stop_rules(Seat(home, ada, project), StopRules(budget=1))
@@ -315,7 +315,7 @@ def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None
         projects_progress.change_stop_rules(Seat(home, owner, 99), StopRules())
 
 
-def test_a_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project: int) -> None:
+def test_budget_is_reached_and_asking_continues(home: Home, owner: int, project: int) -> None:
     projects_progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
     )
@@ -329,7 +329,7 @@ def test_a_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project:
     assert projects_progress.stop_view(Seat(home, owner, project)).reached == ()
 
 
-def test_the_proof_is_reached(home: Home, owner: int, project: int) -> None:
+def test_proof_is_reached(home: Home, owner: int, project: int) -> None:
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
     view = projects_progress.stop_view(Seat(home, owner, project))
@@ -337,7 +337,7 @@ def test_the_proof_is_reached(home: Home, owner: int, project: int) -> None:
     assert view.by_truth
 
 
-def test_without_truth_the_flat_rule_goes_by_controls(home: Home, owner: int) -> None:
+def test_without_truth_flat_rule_uses_controls(home: Home, owner: int) -> None:
     project = small_project(home, owner, "blind", test_share=0.0, control_share=0.4)
     view = projects_progress.stop_view(Seat(home, owner, project))
     assert not view.by_truth
@@ -347,7 +347,7 @@ def test_without_truth_the_flat_rule_goes_by_controls(home: Home, owner: int) ->
     assert flat.words == f"Accuracy is measured on {free} rows so far; the rule needs 30."
 
 
-def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -> None:
+def test_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -> None:
     project = small_project(
         home, owner, "later", test_share=0.0, control_share=0.4, model="clpl", strategy="margin"
     )
@@ -357,7 +357,7 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
         assert np.isnan(control_estimate(learner, counts).value).all()
 
 
-def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project: int) -> None:
+def test_card_is_reported_when_rule_is_reached(home: Home, owner: int, project: int) -> None:
     rules = StopRules(settled=None, flat_within=None, budget=2)
     projects_progress.change_stop_rules(Seat(home, owner, project), rules)
     answer_next(home, owner, project)
@@ -367,7 +367,7 @@ def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project
     assert loop.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
 
 
-def test_only_plknn_speaks_of_a_proof(home: Home, owner: int, project: int) -> None:
+def test_only_plknn_speaks_of_proof(home: Home, owner: int, project: int) -> None:
     (settled, *_) = projects_progress.stop_view(Seat(home, owner, project)).verdicts
     assert "predictions are settled" in settled.words
     assert projects_progress.read_progress(Seat(home, owner, project)).has_proof
@@ -379,7 +379,7 @@ def test_only_plknn_speaks_of_a_proof(home: Home, owner: int, project: int) -> N
         assert not projects_progress.read_progress(Seat(home, owner, other)).has_proof
 
 
-def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int) -> None:
+def test_controls_measure_nothing_before_there_is_model(home: Home, owner: int) -> None:
     """Or rows with one candidate, which nothing has predicted yet, would count as predicted wrong."""
     project = small_project(
         home, owner, "new", model="clpl", strategy="margin", test_share=0.0, control_share=0.5
@@ -394,7 +394,7 @@ def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int
     assert np.isnan(view.curve.control).all()
 
 
-def test_a_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
+def test_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
     project = small_project(home, owner, "new", model="clpl", strategy="margin")
     projects_progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
@@ -405,7 +405,7 @@ def test_a_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: in
     assert (budget.words, budget.reached) == ("2 of 2 answers are given.", True)
 
 
-# What programs are told of a project of one true label
+# API data of a project of one true label
 
 
 @pytest.fixture
@@ -413,7 +413,7 @@ def there(home: Home, owner: int) -> Seat:
     return Seat(home, owner, four_class_project(home, owner))
 
 
-def test_a_question_has_its_choices_in_the_order_of_the_screen(there: Seat) -> None:
+def test_question_has_its_choices_in_order_of_screen(there: Seat) -> None:
     shown = loop.next_question(there)
     told = tell_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
@@ -430,7 +430,7 @@ def test_a_question_has_its_choices_in_the_order_of_the_screen(there: Seat) -> N
     assert tell_question(asked)["is_it"] == ["bee"]
 
 
-def test_figures_are_by_test_rows_where_there_are_any(there: Seat) -> None:
+def test_figures_are_by_test_rows_if_there_are_any(there: Seat) -> None:
     oracle.answer_for_me(there, 5)
     view = projects_progress.read_progress(there)
     told = tell_figures(view)
@@ -449,7 +449,7 @@ def test_figures_are_by_test_rows_where_there_are_any(there: Seat) -> None:
     assert [one["value"] for one in blind["curve"]] == [None] * len(view.curve.answers)
 
 
-def test_predictions_lie_inside_the_candidates(there: Seat) -> None:
+def test_predictions_are_inside_candidates(there: Seat) -> None:
     oracle.answer_for_me(there, 5)
     with there.learner() as opened:
         learner = opened.learner
@@ -509,7 +509,7 @@ def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> Non
     assert seen.highs == pytest.approx(view.curve.control_high[known], abs=1e-4)
 
 
-def test_the_goal_is_the_owners(home: Home, owner: int) -> None:
+def test_goal_is_owners(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     projects_progress.change_stop_rules(seat, StopRules(goal=0.9))
     seen = glance_of(seat)

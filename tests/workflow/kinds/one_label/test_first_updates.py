@@ -33,13 +33,13 @@ def first_updates_project(home: Home, owner: int) -> int:
 
 
 def train(home: Home) -> None:
-    """What is due now."""
+    """Fits that are due now."""
     (due,) = training.due(home)
     assert training.Worker(home, "one").train(due) is not None
 
 
 def shares(home: Home, owner: int, project: int) -> np.ndarray:
-    """What the learner says of the training rows, once nothing is under way."""
+    """Predictions of the learner for the training rows, once it is idle."""
     with opened(home, owner, project):
         pass  # begins what is due
     home.shelf.settle(project)
@@ -48,7 +48,7 @@ def shares(home: Home, owner: int, project: int) -> np.ndarray:
 
 
 def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
-    """The same by the estimator's own `update`, from a version made anew of the log up to it."""
+    """The same by the estimator's own `update`, from a version rebuilt of the log up to it."""
     with opened(home, owner, project) as learner:
         now, table, settings = learner.pool, learner.table, learner.settings
         pool = OneLabelPool(table, settings)
@@ -71,7 +71,7 @@ def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
         return np.asarray(learner.label_distributions[learner.pool.train])
 
 
-def test_an_answer_changes_the_shares_before_the_next_version(
+def test_answer_changes_shares_before_next_version(
     home: Home, owner: int, first_updates_project: int
 ) -> None:
     before = shares(home, owner, first_updates_project)
@@ -91,7 +91,7 @@ def test_an_answer_changes_the_shares_before_the_next_version(
     assert (question.strategy, question.model_version) == ("moves", 0)
 
 
-def test_an_export_has_what_the_first_update_made_of_the_answers(
+def test_export_has_what_first_update_made_of_answers(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares(home, owner, first_updates_project)
@@ -107,7 +107,7 @@ def test_an_export_has_what_the_first_update_made_of_the_answers(
     assert not np.array_equal(after.confidence, before.confidence)
 
 
-def test_a_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, first_updates_project: int) -> None:
+def test_withdrawn_answer_leaves_no_trace(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     one = shares(home, owner, first_updates_project)
     answer_next(home, owner, first_updates_project)
@@ -116,7 +116,7 @@ def test_a_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, first_
     np.testing.assert_array_equal(shares(home, owner, first_updates_project), one)
 
 
-def test_a_version_replaces_it_and_the_next_answers_start_from_there(
+def test_version_replaces_it_and_next_answers_start_from_there(
     home: Home, owner: int, first_updates_project: int
 ) -> None:
     for _ in range(3):
@@ -136,7 +136,7 @@ def test_a_version_replaces_it_and_the_next_answers_start_from_there(
     )
 
 
-def test_a_restart_ends_in_the_same(home: Home, owner: int, first_updates_project: int) -> None:
+def test_restart_ends_in_the_same(home: Home, owner: int, first_updates_project: int) -> None:
     for _ in range(3):
         answer_next(home, owner, first_updates_project)
     before = shares(home, owner, first_updates_project)
@@ -146,7 +146,7 @@ def test_a_restart_ends_in_the_same(home: Home, owner: int, first_updates_projec
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "no rounds", "too large"])
-def test_without_its_file_answers_wait_for_the_next_version(
+def test_without_its_file_answers_wait_for_next_version(
     home: Home, owner: int, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     if damage == "too large":
@@ -173,7 +173,7 @@ def test_without_its_file_answers_wait_for_the_next_version(
     assert ("cannot be read" in caplog.text) == (damage == "damaged")
 
 
-def test_new_classes_begin_with_a_new_version(home: Home, owner: int, first_updates_project: int) -> None:
+def test_new_classes_begin_with_new_version(home: Home, owner: int, first_updates_project: int) -> None:
     answer_next(home, owner, first_updates_project)
     shares(home, owner, first_updates_project)
     seat = Seat(home, owner, first_updates_project)
@@ -233,7 +233,7 @@ def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, first_upd
 # The kept neighbours: the same learner with and without them, and a damaged file costs nothing but time
 
 
-def test_a_restart_reads_the_neighbours_it_found_before(
+def test_restart_reads_neighbours_it_found_before(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_next(home, owner, project)
@@ -252,7 +252,7 @@ def test_a_restart_reads_the_neighbours_it_found_before(
 
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("damage", [b"", b"not a zip file", None])
-def test_a_damaged_file_is_found_anew(
+def test_damaged_file_is_found_again(
     home: Home,
     owner: int,
     project: int,
@@ -271,11 +271,11 @@ def test_a_damaged_file_is_found_anew(
         assert loop.next_question(Seat(again, owner, project)) == shown
     finally:
         again.close()
-    assert "found anew" in caplog.text
+    assert "found again" in caplog.text
     assert kept.read_bytes() == whole, "and it is whole again"
 
 
-def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
+def test_neighbours_of_many_rows_are_in_file_of_their_own(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = loop.next_question(Seat(home, owner, project))
@@ -289,7 +289,7 @@ def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
         assert loop.next_question(seat) == shown
         with seat.learner() as opened:
             found = opened.learner.graph
-        kept.write_bytes(b"")  # another server finds them anew
+        kept.write_bytes(b"")  # another server finds them again
         for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
             array = getattr(found, name)
             np.testing.assert_array_equal(array, getattr(wanted, name))

@@ -1,4 +1,4 @@
-"""How questions are put: drawn or chosen, never by what is a blind check, and kept with what is answered."""
+"""Question types: drawn or chosen, never by what is a blind check, and kept with what is answered."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
 
 def test_without_more_ado_every_question_is_which(seat: Seat) -> None:
     assert put(seat, replace(CHEAPEST, drawn_forms=True), "t") == AskedAs(WHICH, choices=3)
-    # Of their first twenty:
+    # For their first twenty:
     assert {one.form for one in put_all(seat, RoomSettings(), map(str, range(200)))} == {WHICH}
 
 
@@ -116,7 +116,7 @@ def test_one_in_twenty_is_drawn_whatever_is_chosen(seat: Seat, monkeypatch: pyte
     assert not any(one.drawn for one in put_all(seat, RoomSettings(drawn_forms=False), tokens))
 
 
-def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     sure = {"probabilities": (0.9, 0.05, 0.05)}
     assert put(seat, CHEAPEST, "t", **sure).form == WHICH
@@ -126,7 +126,7 @@ def test_the_cheapest_form_waits_for_two_hundred_answers(seat: Seat, monkeypatch
 
 
 @pytest.mark.usefixtures("at_once")
-def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) -> None:
+def test_yes_or_no_if_model_is_sure_which_if_it_is_torn(seat: Seat) -> None:
     choices = tuple(f"k{place}" for place in range(8))
     torn = {"choices": choices, "probabilities": (1 / 8,) * 8}
     sure = {"choices": choices, "probabilities": (0.02, 0.86, *(0.02,) * 6)}
@@ -138,7 +138,7 @@ def test_yes_or_no_where_the_model_is_sure_which_where_it_is_torn(seat: Seat) ->
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_short_list_makes_which_cheaper(seat: Seat) -> None:
+def test_short_list_makes_which_cheaper(seat: Seat) -> None:
     """The list that is shown first counts; the log has how many were shown."""
     choices = tuple(f"k{place}" for place in range(30))
     found = {"choices": choices, "probabilities": (0.55, 0.25, 0.15, *(0.05 / 27,) * 27)}
@@ -147,7 +147,7 @@ def test_a_short_list_makes_which_cheaper(seat: Seat) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
+def test_blind_check_has_form_of_any_other_row(seat: Seat) -> None:
     """The form follows from what the screen shows of every row, and from the token."""
     for settings in (CHEAPEST, RoomSettings()):
         for shares in ((0.9, 0.05, 0.05), (0.4, 0.3, 0.3)):
@@ -157,7 +157,7 @@ def test_a_blind_check_has_the_form_of_any_other_row(seat: Seat) -> None:
             assert put_all(seat, settings, tokens, probabilities=shares, **blind) == usual
 
 
-def test_a_blind_check_is_asked_to_the_end_in_any_form(
+def test_blind_check_is_asked_to_end_in_any_form(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
@@ -190,7 +190,7 @@ def asked_now(seat: Seat) -> AskedAs:
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_round_in_yes_and_no(home: Home, owner: int) -> None:
+def test_round_in_yes_and_no(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     answer_all_but(seat, 12, truth)
@@ -266,7 +266,7 @@ def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
     return yes_no_project(home, owner)
 
 
-def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
+def test_group_is_asked_about_and_row_stays(halves: Seat) -> None:
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
     stays = show(halves)
@@ -281,8 +281,8 @@ def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
     assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
 
 
-def test_some_of_the_candidates_is_no_half_of_them(halves: Seat) -> None:
-    """Who opens the list and marks some has said all they could, as ever."""
+def test_some_of_candidates_is_not_half_of_them(halves: Seat) -> None:
+    """Opening the list and marking some is a full answer, as always."""
     question = group_question(halves)
     loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
     assert show(halves).view.row != 0
@@ -298,7 +298,7 @@ def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> No
         assert found.learner.seq == before
 
 
-def test_where_people_answer_for_themselves_no_group_is_asked_about(
+def test_if_people_answer_for_themselves_no_group_is_asked_about(
     home: Home, owner: int, halves: Seat
 ) -> None:
     annotator(home, owner, "Ada")
@@ -308,17 +308,17 @@ def test_where_people_answer_for_themselves_no_group_is_asked_about(
     assert question.yes_no is None or len(question.yes_no.labels) == 1
 
 
-def test_a_question_keeps_its_form_while_it_is_looked_at() -> None:
+def test_question_keeps_its_form_while_it_is_looked_at() -> None:
     asked = AskedAs(IS, ("ant",), choices=1)
     assert forms.kept(asked, ("ant", "bee")) == asked
-    assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # somebody has ruled it out
+    assert forms.kept(asked, ("bee", "cat")) == AskedAs(WHICH, choices=2)  # someone has ruled it out
     pair = AskedAs(GROUP, ("ant", "bee"), drawn=True, choices=2)
     assert forms.kept(pair, ("ant", "bee", "cat")) == pair
     assert forms.kept(pair, ("ant", "bee")) == AskedAs(WHICH, drawn=True, choices=2)
     assert forms.kept(AskedAs(WHICH, choices=3), ("ant", "bee")) == AskedAs(WHICH, choices=2)
 
 
-def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yes_or_no_notes_list_that_was_not_shown(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks measure lists, and some are asked in yes and no: the ones that a model is sure of."""
     monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
     monkeypatch.setattr(forms, "DRAWN_SHARE", 1.0)
@@ -330,16 +330,16 @@ def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: 
         how = asked_now(seat)
         assert how.first == ("ant",)
         if how.form == IS:
-            assert (how.choices, question.first) == (1, None)  # all stand behind A
+            assert (how.choices, question.first) == (1, None)  # all are behind A
         seen.add(how.form)
         loop.submit_answer(seat, question.token, "is", [question.choices[0]])
     assert seen == {WHICH, IS}
 
 
-# What it costs
+# Its cost
 
 
-def test_prices_come_from_the_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_come_from_log(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = yes_no_project(home, owner)
     assumed = room.forms_of(seat)
     assert assumed is not None
@@ -366,7 +366,7 @@ def test_prices_come_from_the_log(home: Home, owner: int, monkeypatch: pytest.Mo
         assert 0.8 < seconds.expected(2, "is", 1) < 1.4
 
 
-def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int) -> None:
+def test_prices_are_learned_again_after_twenty_five_entries(home: Home, owner: int) -> None:
     seat = yes_no_project(home, owner)
     truth = small_frame().truth.tolist()
     for wanted, more in ((0, 0), (0, 10), (26, 16)):
@@ -379,7 +379,7 @@ def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int
     assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
 
 
-def test_what_was_learnt_from_many_answers_stands_until_there_are_a_tenth_more(
+def test_what_was_learned_from_many_answers_stands_until_there_are_a_tenth_more(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = yes_no_project(home, owner)

@@ -38,7 +38,7 @@ def answer_truly(home: Home, owner: int, project: int, n: int) -> int:
     return n
 
 
-def test_truth_and_controls_both_have_a_curve(home: Home, owner: int) -> None:
+def test_truth_and_controls_both_have_curve(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.3)
     answer_truly(home, owner, project, 20)
     view = progress.read_progress(Seat(home, owner, project))
@@ -68,7 +68,7 @@ def test_without_truth_and_controls_nothing_is_claimed(home: Home, owner: int) -
     assert view.confusion.total == 0
 
 
-def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner: int) -> None:
+def test_confusion_is_what_model_had_said_of_control_rows(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     told: dict[int, tuple[str, str]] = {}
     for _ in range(60):
@@ -91,7 +91,7 @@ def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner:
     assert confusion.agreed == sum(a == b for a, b in told.values())
 
 
-def test_a_confusion_taken_back_is_gone(home: Home, owner: int) -> None:
+def test_confusion_withdrawn_is_gone(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     while (question := loop.next_question(Seat(home, owner, project))) is not None:
         answer_next(home, owner, project)
@@ -115,7 +115,7 @@ def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> N
     )
 
 
-def test_a_trained_models_versions_are_its_curve(home: Home, owner: int) -> None:
+def test_trained_models_versions_are_its_curve(home: Home, owner: int) -> None:
     project = small_project(
         home, owner, model="clpl", strategy="margin", control_share=0.3, train_seconds=0.0
     )
@@ -158,7 +158,7 @@ def test_the_time_left_is_that_of_all_who_are_to_answer(home: Home, owner: int) 
     assert view.time_left == timedelta(seconds=view.seconds_per_answer * view.answers_left)
 
 
-def test_a_long_break_does_not_change_the_pace(
+def test_long_break_does_not_change_pace(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
@@ -183,7 +183,7 @@ def test_two_readers_at_once_see_the_same(home: Home, owner: int) -> None:
     assert len(found) == 4
 
 
-def test_a_missing_project_is_refused(home: Home, owner: int) -> None:
+def test_missing_project_is_refused(home: Home, owner: int) -> None:
     with pytest.raises(NotFound):
         progress.read_progress(Seat(home, owner, 99))
     with pytest.raises(NotFound):
@@ -194,7 +194,7 @@ def test_a_missing_project_is_refused(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])
-def test_truth_is_hidden_where_neither_model_nor_people_know_it(
+def test_truth_is_hidden_if_neither_model_nor_people_know_it(
     home: Home, owner: int, truth_role: str, hides: bool
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner, truth_role=truth_role))
@@ -208,7 +208,7 @@ def test_truth_is_hidden_where_neither_model_nor_people_know_it(
     assert exporting.known_places(learner) == []
 
 
-def test_the_true_answer_is_a_label_or_none_of_these_with_it(home: Home, owner: int, project: int) -> None:
+def test_true_answer_is_label_or_none_of_these_with_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     question = ask(home, owner, seat.project_id)
     right = str(small_frame().truth[question.view.row])

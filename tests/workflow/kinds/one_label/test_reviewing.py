@@ -60,17 +60,17 @@ def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int,
     other = next(name for name in ("ant", "bee", "cat") if name != entry.labels[0])
     assert rows_found(home, owner, project, label=other) == []
     assert "skip" not in {one.kind for one in reviewing.find(Seat(home, owner, project), Search()).rows}
-    assert skipped == none, "a row somebody could not tell is asked of others"
+    assert skipped == none, "a row someone could not tell is asked of others"
     with pytest.raises(ValueError, match="kind must be one of"):
         reviewing.find(Seat(home, owner, project), Search(kind="withdraw"))
 
 
-def test_an_annotator_finds_their_own_answers_alone(home: Home, owner: int, project: int) -> None:
+def test_annotator_finds_their_own_answers_alone(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
     assert rows_found(home, ada, project) == [mine]
     assert rows_found(home, ada, project, person_id=owner) == [mine], (
-        "asking for somebody else's does not help"
+        "asking for someone else's does not help"
     )
     assert reviewing.options(Seat(home, ada, project)).people == ()
     assert reviewing.options(Seat(home, owner, project)).everybody
@@ -88,7 +88,7 @@ def test_words_look_through_ids(home: Home, owner: int, project: int) -> None:
     assert rows_found(home, owner, project, words="no such thing") == []
 
 
-def test_what_was_taken_back_is_not_found(home: Home, owner: int, project: int) -> None:
+def test_withdrawn_answers_is_not_found(home: Home, owner: int, project: int) -> None:
     answer_with(home, owner, project, "is")
     undoing.undo(Seat(home, owner, project))
     assert rows_found(home, owner, project) == []
@@ -101,7 +101,7 @@ def correct(
     return reviewing.correct(Seat(home, person, project), row, token, kind, labels, **more)  # type: ignore[arg-type]
 
 
-def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: int, project: int) -> None:
+def test_correction_is_new_entry_and_learner_follows(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     saved = answer_next(home, ada, project)
     before = log_of(home, project)
@@ -131,7 +131,7 @@ def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: 
     assert frame.winnow_annotator[saved.row] == "owner"
 
 
-def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
+def test_label_outside_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
     question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     while len(question.choices) != 2:
@@ -158,7 +158,7 @@ def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: i
     )
 
 
-def test_a_correction_is_stored_once_and_a_stale_one_is_refused(home: Home, owner: int, project: int) -> None:
+def test_correction_is_stored_once_and_stale_one_is_refused(home: Home, owner: int, project: int) -> None:
     row = answer_next(home, owner, project).row
     token = reviewing.open_row(Seat(home, owner, project), row).token
     first = reviewing.correct(Seat(home, owner, project), row, token, "bad")
@@ -207,7 +207,7 @@ def test_what_fits_no_row_is_refused(
     assert count_entries(home) == 1
 
 
-def test_a_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
+def test_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "bad")
     opened = reviewing.open_row(Seat(home, owner, project), row)
     assert opened.out
@@ -217,7 +217,7 @@ def test_a_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
     assert (opened.out, opened.candidates) == (False, opened.imported[:1])
 
 
-def test_a_correction_ends_the_question_that_was_open(home: Home, owner: int, project: int) -> None:
+def test_correction_ends_question_that_was_open(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
     labeling_now = loop.next_question(Seat(home, owner, project))
     assert labeling_now is not None
@@ -227,9 +227,7 @@ def test_a_correction_ends_the_question_that_was_open(home: Home, owner: int, pr
     assert still.token == labeling_now.token, "a question about another row stays"
 
 
-def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
-    home: Home, owner: int, project: int
-) -> None:
+def test_disagreement_is_with_prediction_when_it_was_asked(home: Home, owner: int, project: int) -> None:
     rows = [answer_with(home, owner, project, "is") for _ in range(12)]
     told = {entry.row: entry for entry in log_of(home, project)}
     expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]
@@ -267,7 +265,7 @@ def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> Non
         session.execute(insert(EntryRow), rows)
 
 
-def test_the_queries_are_exact_on_a_long_log(home: Home, owner: int, project: int) -> None:
+def test_queries_are_exact_on_long_log(home: Home, owner: int, project: int) -> None:
     from db import answers as found_in
 
     n = 20_000
@@ -291,7 +289,7 @@ def test_the_queries_are_exact_on_a_long_log(home: Home, owner: int, project: in
     )
     with home.database.read() as session:
         assert found_in.count_reviewed(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
-            "the last one was taken back"
+            "the last one was withdrawn"
         )
         total = found_in.count_reviewed(session, project, wanted)
         page = found_in.page(session, project, wanted, 50, 50)

@@ -1,4 +1,5 @@
-"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be told, and what is measured."""
+"""Shortlists: what is shown first, what the log keeps of it, that checks are not to be reported, and what is
+measured."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def with_checks(
     return seat, truth
 
 
-def test_below_the_checks_that_a_promise_needs_all_choices_are_shown(home: Home, owner: int) -> None:
+def test_below_checks_that_promise_needs_all_choices_are_shown(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, 0.9)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[: checks_needed(0.1) - 1], truth)
@@ -71,7 +72,7 @@ def test_below_the_checks_that_a_promise_needs_all_choices_are_shown(home: Home,
     assert any(first is not None and first < 6 for first in shown)
 
 
-def test_the_shortlist_comes_first_and_the_log_keeps_it(home: Home, owner: int) -> None:
+def test_shortlist_comes_first_and_log_keeps_it(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
     assert question.behind == 6 - question.first >= 2
@@ -85,9 +86,7 @@ def test_the_shortlist_comes_first_and_the_log_keeps_it(home: Home, owner: int) 
     assert (how.form, how.choices, how.first) == ("which", len(first), first)
 
 
-def test_the_order_of_a_room_that_is_fixed_holds_within_the_list_and_behind_it(
-    home: Home, owner: int
-) -> None:
+def test_order_of_room_that_is_fixed_holds_within_list_and_behind_it(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, 0.99, number=60)
     room.change_room(seat, replace(room.room_of(seat), order="fixed", shortlist=0.9))
     question = shortlisted(seat)
@@ -96,7 +95,7 @@ def test_the_order_of_a_room_that_is_fixed_holds_within_the_list_and_behind_it(
     assert labels[question.first :] == sorted(labels[question.first :])
 
 
-def test_blind_checks_are_shown_in_full_and_the_log_keeps_what_their_list_was(home: Home, owner: int) -> None:
+def test_blind_checks_are_shown_in_full_and_log_keeps_what_their_list_was(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     row = checks_left(home, owner, seat.project_id)[0]
     question = loop.ask_next(seat, row, drawn=True)
@@ -108,8 +107,8 @@ def test_blind_checks_are_shown_in_full_and_the_log_keeps_what_their_list_was(ho
     assert len(how.first) < 6
 
 
-def test_a_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, owner: int) -> None:
-    """What a person sees of a check, they see of ordinary questions, and of no fewer: of those with a list that hides
+def test_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, owner: int) -> None:
+    """Checks and ordinary questions look the same: of those with a list that hides
     something, and of those that look like a check."""
     project, truth = shortlist_project(home, owner, 0.9, n=900, control_share=0.1)
     seat = Seat(home, owner, project)
@@ -120,14 +119,14 @@ def test_a_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, 
     share = len(full) / len(rows)
     drawn = 2 * 0.1 / 0.9
     assert drawn - 4 * np.sqrt(drawn * (1 - drawn) / len(rows)) < share
-    # With 10 % of the questions checks at most a third of what is shown in full is one.
+    # With 10% of the questions checks at most a third of what is shown in full is one.
     assert 0.1 / (0.1 + 0.9 * share) < 0.4
     a, b = loop.ask_next(seat, full[0]), loop.ask_next(seat, checks[40], drawn=True)
     assert (a.first, a.behind) == (b.first, b.behind) == (None, 0)
     assert a.why.split(" could")[0] == b.why.split(" could")[0]
 
 
-def test_whether_a_row_is_shown_in_full_does_not_change_while_one_looks_again(home: Home, owner: int) -> None:
+def test_whether_row_is_shown_in_full_does_not_change_while_one_looks_again(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     for row in others(home, owner, seat.project_id)[:12]:
         question = loop.ask_next(seat, row)
@@ -136,7 +135,7 @@ def test_whether_a_row_is_shown_in_full_does_not_change_while_one_looks_again(ho
         assert [one.label for one in again.candidates] == [one.label for one in question.candidates]
 
 
-def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home, owner: int) -> None:
+def test_list_that_is_on_screen_stays_whatever_model_learns(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=12)
     question = shortlisted(seat)
     kept = [one.label for one in question.candidates]
@@ -148,7 +147,7 @@ def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home
     assert [one.label for one in again.candidates] == kept
 
 
-def test_a_question_that_is_on_the_screen_in_full_has_no_list_later(home: Home, owner: int) -> None:
+def test_question_that_is_on_screen_in_full_has_no_list_later(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, None)
     rows = others(home, owner, seat.project_id)
     question = loop.ask_next(seat, rows[0])
@@ -160,7 +159,7 @@ def test_a_question_that_is_on_the_screen_in_full_has_no_list_later(home: Home, 
     assert shortlisted(seat), "questions after it have theirs"
 
 
-def test_ruling_out_a_choice_makes_a_new_list(home: Home, owner: int) -> None:
+def test_ruling_out_choice_makes_new_list(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
     wrong = next(one.label for one in question.candidates if one.label != truth[question.view.row])
@@ -171,7 +170,7 @@ def test_ruling_out_a_choice_makes_a_new_list(home: Home, owner: int) -> None:
     assert again.first is None or again.behind == 5 - again.first
 
 
-def test_the_threshold_is_made_anew_with_every_version(home: Home, owner: int) -> None:
+def test_threshold_is_rebuilt_with_every_version(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=20)
     with opened(home, owner, seat.project_id) as learner:
         before = threshold_of(learner, 0.9)
@@ -184,7 +183,7 @@ def test_the_threshold_is_made_anew_with_every_version(home: Home, owner: int) -
     assert (view.in_force, view.outside[:2]) == (False, (8, 40))
 
 
-def test_a_model_that_has_learnt_the_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
+def test_model_that_has_learned_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     managing.change_learner(seat, model="perceptron-average")
     view = room.shortlists_of(seat)
@@ -215,12 +214,12 @@ def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[Labe
     return learner, entries_
 
 
-def test_a_model_that_weighs_a_rows_own_candidates_has_no_lists() -> None:
+def test_model_that_weighs_rows_own_candidates_has_no_lists() -> None:
     assert np.isfinite(threshold_of(trained()[0], 0.9))
     assert np.isinf(threshold_of(trained(weighed=True)[0], 0.9))
 
 
-def test_the_threshold_does_not_depend_on_when_somebody_first_asks() -> None:
+def test_threshold_does_not_depend_on_when_someone_first_asks() -> None:
     """Checks that were answered, or changed, after the version do not count, in this process as in another."""
     early, _ = trained()
     late, told = trained()
@@ -244,7 +243,7 @@ def test_of_what_is_shown_in_full_a_third_are_checks(home: Home, owner: int, che
     assert checks / (checks + (1 - checks) * in_full) == pytest.approx(1 / 3)
 
 
-def test_where_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
+def test_if_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner: int) -> None:
     project, truth = shortlist_project(home, owner, control_share=0.4)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:30], truth)
@@ -254,7 +253,7 @@ def test_where_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner
         assert loop.ask_next(seat, row).first is None
 
 
-def test_without_the_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner: int) -> None:
+def test_without_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, None)
     row = others(home, owner, seat.project_id)[0]
     answer_rows(seat, [row], truth)
@@ -263,7 +262,7 @@ def test_without_the_setting_nothing_is_left_out_and_nothing_noted(home: Home, o
     assert (view.promise, view.measured, view.checks) == (None, 0, 30)
 
 
-def test_what_is_measured_are_the_lists_that_checks_would_have_had(home: Home, owner: int) -> None:
+def test_what_is_measured_are_lists_that_checks_would_have_had(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=30)
     left = checks_left(home, owner, seat.project_id)
     before = room.shortlists_of(seat)
@@ -295,7 +294,7 @@ def test_answers_to_shortlisted_questions_are_counted_by_what_they_said(home: Ho
     assert view.none_interval[0] < 1 / 3 < view.none_interval[1]
 
 
-def test_a_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None:
+def test_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, number=40)
     before = room.shortlists_of(seat)
     classes.change_classes(seat, 0, "rename", ["ant", "aardvark"])
@@ -303,7 +302,7 @@ def test_a_class_that_is_renamed_keeps_its_lists(home: Home, owner: int) -> None
     assert room.shortlists_of(seat).held == before.held
 
 
-def test_a_learner_made_anew_says_the_same(home: Home, owner: int) -> None:
+def test_learner_rebuilt_says_the_same(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=40)
     answer_rows(seat, others(home, owner, seat.project_id)[:5], truth)
     before = room.shortlists_of(seat)
@@ -317,11 +316,11 @@ def test_a_learner_made_anew_says_the_same(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize(("promise", "miss"), [(0.9, 0.1), (0.95, 0.05), (0.99, 0.01)])
-def test_the_miss_of_a_promise(promise: float, miss: float) -> None:
+def test_miss_of_promise(promise: float, miss: float) -> None:
     assert miss_of(promise) == miss
 
 
-def test_the_setting_may_change_at_any_time(home: Home, owner: int) -> None:
+def test_setting_may_change_at_any_time(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     question = shortlisted(seat)
     want(seat, None)

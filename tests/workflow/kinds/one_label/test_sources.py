@@ -43,9 +43,7 @@ def shares(home: Home, owner: int, project: int) -> np.ndarray:
         return np.array(learner.label_distributions)
 
 
-def test_an_answer_changes_the_other_rows_of_its_photo_before_the_next_version(
-    home: Home, owner: int
-) -> None:
+def test_answer_changes_the_other_rows_of_its_photo_before_next_version(home: Home, owner: int) -> None:
     project, sources = project_of(home, owner, picture_table()), picture_table().sources
     (due,) = training.due(home)
     assert training.Worker(home, "one").train(due) is not None

@@ -56,12 +56,12 @@ from workflow.server.jobs import FairLock
 CLPL = LearnerSettings(model="clpl")
 
 
-def test_a_worker_trains_what_cannot_follow_each_answer() -> None:
+def test_worker_trains_what_cannot_follow_each_answer() -> None:
     assert worker_settings(CLPL) is CLPL
     assert worker_settings(LearnerSettings()) is None
 
 
-def test_a_version_is_kept_under_what_it_depends_on() -> None:
+def test_version_is_kept_under_what_it_depends_on() -> None:
     key = version_key(CLPL, 0)
     assert version_key(LearnerSettings(model="clpl", strategy="margin", train_every=9), 0) == key
     others = {version_key(CLPL, 3), version_key(LearnerSettings(model="clpl", C=2.0), 0)}
@@ -83,7 +83,7 @@ def trained(home: Home, owner: int) -> int:
     return project
 
 
-def test_a_learner_takes_in_what_was_published(home: Home, owner: int, trained: int) -> None:
+def test_learner_takes_in_published_version(home: Home, owner: int, trained: int) -> None:
     with opened(home, owner, trained) as learner:
         assert learner.version_published == 0
         assert newest_version(home, trained) == 0
@@ -95,7 +95,7 @@ def test_a_learner_takes_in_what_was_published(home: Home, owner: int, trained: 
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "empty"])
-def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
+def test_file_that_cannot_be_read_is_left_until_it_is_rebuilt(
     home: Home, owner: int, trained: int, damage: str
 ) -> None:
     with opened(home, owner, trained) as learner:
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
     look = FromWorker(home, trained, fresh, FairLock())
     look.look()
     assert fresh.version_published is None
-    assert not path.exists(), "so that a worker makes it anew"
+    assert not path.exists(), "so that a worker makes it again"
     path.write_bytes(whole)
     look.look()
     assert fresh.version_published == 0
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
     assert look.fault is None
 
 
-def test_a_model_under_other_classes_is_another(home: Home, owner: int, trained: int) -> None:
+def test_model_under_other_classes_is_another(home: Home, owner: int, trained: int) -> None:
     answer_next(home, owner, trained)
     classes.change_classes(Seat(home, owner, trained), 0, "add", ["zebra"])
     assert newest_version(home, trained) == -1
@@ -129,7 +129,7 @@ def test_a_model_under_other_classes_is_another(home: Home, owner: int, trained:
 # The model of projects with one true label among candidates
 
 
-def test_a_model_is_chosen_by_hand_or_by_comparisons() -> None:
+def test_model_is_chosen_by_hand_or_by_comparisons() -> None:
     settings = LearnerSettings(n_neighbors=7)
     chosen = choose_model(settings, "clpl", 2.0, False)
     assert chosen == LearnerSettings(n_neighbors=7, model="clpl", C=2.0)
@@ -139,7 +139,7 @@ def test_a_model_is_chosen_by_hand_or_by_comparisons() -> None:
     assert (adopted.model_in_force, adopted.is_automatic) == ("m3pl", True)
 
 
-def test_what_compares_knows_the_classes_as_they_are_and_the_rows_of_the_project() -> None:
+def test_what_compares_knows_classes_as_they_are_and_rows_of_project() -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     changes = [ClassChange(1, "rename", ("ant", "emmet"))]
     comparer = make_comparer(table, LearnerSettings(), changes)
@@ -157,7 +157,7 @@ def test_what_compares_knows_the_classes_as_they_are_and_the_rows_of_the_project
 SETTINGS = LearnerSettings(test_share=0.0)
 
 
-def test_candidates_before_and_after_an_answer_and_its_withdrawal() -> None:
+def test_candidates_before_and_after_answer_and_its_withdrawal() -> None:
     pool = make_pool(small_table(), SETTINGS)
     row = int((pool.sizes == 2).argmax())
     both = pool.names(pool.original[row])
@@ -171,7 +171,7 @@ def test_candidates_before_and_after_an_answer_and_its_withdrawal() -> None:
     assert pool.labels_at(back) == both
 
 
-def test_a_bad_item_has_no_candidates() -> None:
+def test_bad_item_has_no_candidates() -> None:
     pool = make_pool(small_table(), SETTINGS)
     row = int((pool.sizes == 2).argmax())
     bad = Entry(1, "bad", row, "1")
@@ -179,7 +179,7 @@ def test_a_bad_item_has_no_candidates() -> None:
     assert pool.labels_at(bad) == ()
 
 
-def test_classes_are_those_of_the_changes() -> None:
+def test_classes_match_changes() -> None:
     first = small_table().classes[0]
     pool = make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", (first, "renamed"))])
     row = int(pool.candidates[:, 0].argmax())
@@ -195,7 +195,7 @@ def test_rows_held_out_take_no_entries() -> None:
         pool.check(Entry(1, "skip", row, "1"))
 
 
-# How rows with candidates stand on the map
+# How rows with candidates are on the map
 
 
 def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, project: int) -> None:
@@ -219,7 +219,7 @@ def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, pro
         assert third == ()
 
 
-def test_a_row_is_named_as_its_question_would_name_it(home: Home, owner: int, project: int) -> None:
+def test_row_is_named_as_its_question_would_name_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
     bad = loop.next_question(seat)
@@ -258,7 +258,7 @@ def test_of_very_many_classes_some_rows_are_looked_at(
     np.testing.assert_array_equal(some.known, every.known)
 
 
-def test_nothing_is_said_before_there_is_a_model(home: Home, owner: int) -> None:
+def test_nothing_is_reported_before_there_is_model(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, model="plsvc"))
     with seat.learner() as opened:
         named = named_on_map(opened.learner, list(range(opened.learner.table.n_rows)))
@@ -266,7 +266,7 @@ def test_nothing_is_said_before_there_is_a_model(home: Home, owner: int) -> None
     assert np.isnan(named.doubt).all()
 
 
-def test_nobody_sees_what_others_have_begun(home: Home, owner: int) -> None:
+def test_no_one_sees_what_others_have_begun(home: Home, owner: int) -> None:
     ada = somebody(home, owner, "Ada")
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.5)
     members.give_role(Seat(home, owner, project), [ada], Role.ANNOTATOR)
@@ -290,12 +290,12 @@ def table() -> LabelTable:
     return LabelTable.from_frame(small_frame(), ROLES)
 
 
-def test_a_table_of_label_vectors_is_refused() -> None:
+def test_table_of_label_vectors_is_refused() -> None:
     with pytest.raises(ValueError, match="holds label vectors"):
         build.first_learner(LabelTable.from_cells(vector_frame(), VECTOR_ROLES), BUILD_SETTINGS)
 
 
-def test_a_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None:
+def test_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None:
     learner = build.first_learner(table(), LearnerSettings(model="clpl"))
     assert learner.version_published is None
     frame = small_frame()
@@ -310,7 +310,7 @@ def test_ambiguous_rows_that_are_not_held_out_are_asked() -> None:
     assert learner.pool.n_to_ask == int((several & ~learner.test_rows).sum()) > 0
 
 
-def test_a_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(home: Home) -> None:
+def test_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(home: Home) -> None:
     first = build.first_learner(table(), BUILD_SETTINGS)
     table_hash = home.store_table(table())
     assert build.kept_graph(home, table_hash, BUILD_SETTINGS) is None
@@ -326,19 +326,19 @@ def test_a_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(h
         shutil.rmtree(home.settings.home / "graphs", ignore_errors=True)
 
 
-def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+def test_neighbours_of_another_table_are_found_again(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     table_hash = home.store_table(table())
     other = build.first_learner(LabelTable.from_frame(small_frame(30), ROLES), BUILD_SETTINGS)
     build.CACHE(home, table_hash, other)
     learner = build.build_learner(home, table_hash, BUILD_SETTINGS)
-    assert "do not fit it; they are found anew" in caplog.text
+    assert "do not fit it; they are found again" in caplog.text
     assert learner.next_question("1") == build.first_learner(table(), BUILD_SETTINGS).next_question("1")
     caplog.clear()
     build.build_learner(home, table_hash, BUILD_SETTINGS)
     assert caplog.text == "", "and kept"
 
 
-def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
+def test_no_room_for_what_is_too_large_for_memory_is_reported(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table_hash = home.store_table(table())
@@ -356,7 +356,7 @@ def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
         build.first_learner(table(), BUILD_SETTINGS)
 
 
-def test_a_learner_of_rows_that_lie_in_files_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learner_of_rows_that_are_in_files_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = build.first_learner(table(), BUILD_SETTINGS)
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     mapped = build.first_learner(table(), BUILD_SETTINGS)
@@ -373,7 +373,7 @@ def test_a_learner_of_rows_that_lie_in_files_is_the_same(home: Home, monkeypatch
     np.testing.assert_array_equal(mapped.table.candidates, in_memory.table.candidates)
 
 
-# What a card says of rows with candidates, against the pool itself
+# Card texts of rows with candidates, against the pool itself
 
 
 def described(seat: Seat) -> tuple[dict, object]:
@@ -381,11 +381,11 @@ def described(seat: Seat) -> tuple[dict, object]:
         return asdict(describe(opened, kinds.stop_rules(opened.project))), opened.learner.pool
 
 
-def test_a_project_that_nobody_has_answered(home: Home, owner: int) -> None:
+def test_project_that_no_one_has_answered(home: Home, owner: int) -> None:
     found, pool = described(Seat(home, owner, small_project(home, owner)))
     mean = pool.original.sum(axis=1).mean()
     assert found["before"] == f"{mean:.2f} candidates a row on average"
-    assert found["after"] == f"{mean:.2f} on average, without rows set aside"
+    assert found["after"] == f"{mean:.2f} on average, without excluded rows"
     assert found["set_aside"] == found["blind_checks"] == 0
     assert found["test_rows"] == int(pool.test_rows.sum())
     assert found["model"] == "plknn"
@@ -407,7 +407,7 @@ def test_blind_checks_are_measured_by_agreement_too(home: Home, owner: int) -> N
     assert found["set_aside"] == 1
     assert found["blind_checks"] == int(pool.control_rows.sum()) > 0
     left = pool.sizes[~pool.bad]
-    assert found["after"] == f"{left.mean():.2f} on average, without rows set aside"
+    assert found["after"] == f"{left.mean():.2f} on average, without excluded rows"
     estimated, agreed, outside = found["measures"]
     assert outside["words"].startswith("Rows whose truth is none of their candidates")
     assert (outside["value"], outside["low"], outside["n"]) == (0.0, 0.0, agreed["n"])
@@ -433,7 +433,7 @@ def test_tables_of_candidates_fit() -> None:
     assert not settings.fits(LabelTable.from_cells(vector_frame(), VECTOR_ROLES))
 
 
-def test_the_first_settings_ever_stored_name_no_kind() -> None:
+def test_first_settings_ever_stored_name_no_kind() -> None:
     kind = KINDS["one_label"]
     assert is_stored(kind, {})
     assert is_stored(kind, LearnerSettings().to_json())
@@ -441,7 +441,7 @@ def test_the_first_settings_ever_stored_name_no_kind() -> None:
     assert not is_stored(kind, {"kind": "multilabel"})
 
 
-def test_blind_checks_where_no_truth_can_be_held_out() -> None:
+def test_blind_checks_if_no_truth_can_be_held_out() -> None:
     known = LabelTable.from_frame(small_frame(), ROLES)
     without = LabelTable.from_frame(
         small_frame(), Roles(candidates="candidates", id="id", numbers=("x", "y"))
@@ -451,7 +451,7 @@ def test_blind_checks_where_no_truth_can_be_held_out() -> None:
     assert found == [0.0, 0.08, 0.08]
 
 
-def test_a_third_of_the_known_labels_measures_and_the_others_leave_something_to_ask() -> None:
+def test_a_third_of_known_labels_measures_and_the_others_leave_something_to_ask() -> None:
     every, some = small_frame(), small_frame()
     some.loc[7, ["truth", "candidates"]] = "", "a|b|c"
     made = [settings.default_settings(LabelTable.from_frame(frame, ROLES), 0.08) for frame in (every, some)]
@@ -474,7 +474,7 @@ def test_truth_that_leaves_nothing_to_ask_is_doubted(
     assert all("truth_role=hidden" in one.fix for one in found)
 
 
-def test_where_no_row_has_a_choice_the_table_says_so_itself() -> None:
+def test_if_no_row_has_choice_table_says_so_itself() -> None:
     frame = small_frame()
     frame["candidates"] = frame["truth"]
     assert settings.doubts(LabelTable.from_frame(frame, ROLES), LearnerSettings(truth_role="given")) == []
@@ -501,9 +501,7 @@ def test_what_was_drawn_are_settings_there_are() -> None:
         (["ant", "bee", "cat"], 0, "automatic"),
     ],
 )
-def test_coverage_comes_first_where_the_table_tells_little(
-    candidates: list[str], known: int, proposed: str
-) -> None:
+def test_coverage_comes_first_if_table_tells_little(candidates: list[str], known: int, proposed: str) -> None:
     frame = small_frame()
     frame["candidates"] = [candidates[row % len(candidates)] for row in range(len(frame))]
     frame.loc[known:, "truth"] = ""
@@ -512,7 +510,7 @@ def test_coverage_comes_first_where_the_table_tells_little(
     assert settings.default_settings(table, 0.0).strategy == proposed
 
 
-def test_how_often_a_label_was_named_tells_something() -> None:
+def test_how_often_label_was_named_tells_something() -> None:
     frame = small_frame().drop(columns="truth")
     frame["candidates"] = "ant:0.8|bee:0.1|cat:0.1"
     roles = Roles(candidates="candidates", id="id", numbers=("x", "y"), form="weighted")

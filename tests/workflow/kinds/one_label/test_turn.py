@@ -34,7 +34,7 @@ from workflow.server.home import Home, open_home
 # named
 
 
-def test_a_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
+def test_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, control_share=0.4))
     with seat.turn() as turn:
         assert isinstance(turn, OneLabelTurn)
@@ -53,7 +53,7 @@ def test_a_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
     assert loop.ask_next(seat, control, drawn=True).view.row == control
 
 
-def test_a_token_is_of_the_classes_as_they_were(home: Home, owner: int, project: int) -> None:
+def test_token_is_of_classes_as_they_were(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     with seat.turn() as turn:
         before = turn.token(Place(3), 0)
@@ -66,7 +66,7 @@ def test_a_token_is_of_the_classes_as_they_were(home: Home, owner: int, project:
         assert turn.token(Place(3), 0) != before
 
 
-def test_a_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, project: int) -> None:
+def test_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = loop.next_question(seat)
     assert question is not None
@@ -83,7 +83,7 @@ def test_a_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, pr
         assert (out.after, writer.left) == ((), ())
 
 
-def test_a_row_stands_as_before_until_somebody_says_more(home: Home, owner: int, project: int) -> None:
+def test_row_stands_as_before_until_someone_says_more(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     saved = answer_next(home, owner, project)
 
@@ -106,9 +106,7 @@ def test_a_row_stands_as_before_until_somebody_says_more(home: Home, owner: int,
 # A question as a page shows it
 
 
-def test_candidates_come_with_their_shares_and_the_screen_has_a_name(
-    home: Home, owner: int, project: int
-) -> None:
+def test_candidates_come_with_their_shares_and_screen_has_name(home: Home, owner: int, project: int) -> None:
     shown = loop.next_question(Seat(home, owner, project))
     assert isinstance(shown, ShownQuestion)
     assert shown.shown == stamp(shown.choices)
@@ -138,7 +136,7 @@ def test_columns_that_tell_the_two_likeliest_apart(home: Home, owner: int, proje
     assert len(found) > 1
 
 
-def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None:
+def test_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner, control_share=0.5, strategy="random"))
     strategies, whys = set(), set()
     for _ in range(12):
@@ -152,7 +150,7 @@ def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> No
     assert not np.isnan(shown.score)
 
 
-def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int) -> None:
+def test_what_file_says_for_label_is_next_to_it(home: Home, owner: int) -> None:
     frame = small_frame()
     frame["candidates"] = [
         "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|")))
@@ -168,14 +166,12 @@ def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int)
     }
 
 
-def test_where_all_labels_count_alike_nothing_stands_beside_them(
-    home: Home, owner: int, project: int
-) -> None:
+def test_if_all_labels_count_alike_nothing_is_next_to_them(home: Home, owner: int, project: int) -> None:
     shown = loop.next_question(Seat(home, owner, project))
     assert {one.weight for one in shown.candidates} == {""}
 
 
-def test_while_rows_are_covered_the_card_says_so_of_every_question(home: Home, owner: int) -> None:
+def test_while_rows_are_covered_card_says_so_of_every_question(home: Home, owner: int) -> None:
     """Three classes: six rows; then what suits PL-KNN. Blind checks say the same as the others."""
     seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
     said = []
@@ -200,7 +196,7 @@ def test_every_strategy_has_its_words() -> None:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str) -> None:
+def test_first_of_queue_is_asked_next(home: Home, owner: int, name: str) -> None:
     project = small_project(home, owner, strategy=name)
     for _ in range(6):
         view = queue.list_queue(Seat(home, owner, project))
@@ -213,7 +209,7 @@ def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str)
         answer_next(home, owner, project)
 
 
-def test_the_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
+def test_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
     everything = queue.list_queue(Seat(home, owner, project))
     assert everything.matching == everything.open == standing.standing(Seat(home, owner, project)).left
     found = queue.list_queue(Seat(home, owner, project), "ANT bee")
@@ -233,7 +229,7 @@ def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int
     assert view.open == view.listed + blind == standing.standing(Seat(home, owner, project)).left
 
 
-def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
+def test_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
     view = queue.list_queue(Seat(home, owner, project))
     assert [line["row_id"] for line in lines] == [one.row_id for one in view.rows]
@@ -254,7 +250,7 @@ def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: 
         managing.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
 
 
-def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
+def test_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
     final = standing.standing(Seat(home, owner, project))
@@ -262,7 +258,7 @@ def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> Non
     assert queue.list_queue(Seat(home, owner, project)).rows == ()
 
 
-def test_the_queue_offers_what_suits_the_model(home: Home, owner: int, project: int) -> None:
+def test_queue_offers_what_suits_model(home: Home, owner: int, project: int) -> None:
     offered = queue.list_queue(Seat(home, owner, project)).strategies
     assert offered["automatic"] == f"Automatic ({settings.NAMES['apl']})"
     assert "moves" not in offered
@@ -277,7 +273,7 @@ def test_the_queue_offers_what_suits_the_model(home: Home, owner: int, project: 
     assert view.rows[0].reason.startswith("Of all rows this one could change")
 
 
-def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, project: int) -> None:
+def test_change_of_strategy_reaches_every_process(home: Home, owner: int, project: int) -> None:
     other = open_home(home.settings)
     try:
         assert queue.list_queue(Seat(other, owner, project)).strategy == "automatic"
@@ -292,7 +288,7 @@ def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, proj
         other.close()
 
 
-def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int) -> None:
+def test_log_says_why_as_screen_did(home: Home, owner: int, project: int) -> None:
     """The same question, shown again after the strategy was changed, is logged with the new one."""
     first = loop.next_question(Seat(home, owner, project))
     managing.change_strategy(Seat(home, owner, project), "mw")
@@ -306,7 +302,7 @@ def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int
     assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)
 
 
-# Which rows may be shown beside a question: decided ones, no blind check among them
+# Which rows may be shown next to a question: decided ones, no blind check among them
 
 
 def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:
@@ -329,7 +325,7 @@ def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_ENTRIES)
-def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
+def test_reason_says_what_answer_could_do(strategy: str) -> None:
     entry = STRATEGY_ENTRIES[strategy]
     first = "" if entry.counts_say_why else f"{entry.why}. "
     assert (
@@ -345,7 +341,7 @@ def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
     assert "9" not in uncounted
 
 
-def test_models_that_weigh_candidates_go_by_their_short_names() -> None:
+def test_models_that_weigh_candidates_use_their_short_names() -> None:
     assert settings.WEIGHING == ("LM-PLANE", "Kernel ridge", "Forest")
 
 

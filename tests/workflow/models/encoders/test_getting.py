@@ -106,7 +106,7 @@ def test_busy_hub_names_when_to_come_back(home: Home, hub: FakeHub) -> None:
     assert len(hub.asked) == 1, "who is asked to wait is not asked again at once"
 
 
-def test_hub_with_an_error_is_named(home: Home, hub: FakeHub) -> None:
+def test_hub_with_error_is_named(home: Home, hub: FakeHub) -> None:
     hub.status = 500
     assert f"{hub.address.removeprefix('http://')} answered with an error (500)" in refused(home)
 
@@ -127,7 +127,7 @@ def test_no_route_names_proxy_mirror_and_files(
     home: Home, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens here
+        closed.bind(("127.0.0.1", 0))  # no one listens here
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{closed.getsockname()[1]}")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         words = refused(home)
@@ -142,13 +142,13 @@ def test_offline_setting_is_respected(home: Home, hub: FakeHub, monkeypatch: pyt
     assert hub.asked == []
 
 
-def test_what_is_no_hub_is_named(home: Home, hub: FakeHub) -> None:
+def test_non_hub_is_named(home: Home, hub: FakeHub) -> None:
     """Such as a captive portal, which answers everything with a page of its own."""
     hub.status = 204
     assert "does not answer as a hub does" in refused(home)
 
 
-def test_slow_download_is_told_and_can_be_cancelled(home: Home, hub: FakeHub, known: Known) -> None:
+def test_slow_download_is_reported_and_can_be_cancelled(home: Home, hub: FakeHub, known: Known) -> None:
     half = 10 * (1 << 16)
     hub.files[PATH] = bytes(2 * half)
     known(words=words_entry(files=[file_of("onnx/model.onnx", bytes(2 * half))]))
@@ -178,7 +178,7 @@ def test_package_that_is_missing_is_named(
     assert "Fix: pip install 'plcore[onnx]'" in refused(home)
 
 
-def test_too_little_room_is_said_with_the_figures(
+def test_too_little_room_is_reported_with_figures(
     home: Home, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, known: Known
 ) -> None:
     class Usage(NamedTuple):
@@ -210,7 +210,7 @@ def test_encoder_that_is_not_verified_is_not_fetched(home: Home, hub: FakeHub, k
     assert hub.asked == []
 
 
-def test_only_a_key_of_the_catalogue_is_fetched(home: Home, hub: FakeHub) -> None:
+def test_only_key_of_catalogue_is_fetched(home: Home, hub: FakeHub) -> None:
     for key in ("other", "..", "../words", ""):
         assert f"No encoder is called {key!r}. Fix: name one of 'words'." in refused(home, key)
     assert hub.asked == []
@@ -234,8 +234,6 @@ def test_encoder_that_is_there_is_not_fetched_again(home: Home, hub: FakeHub) ->
         ("https://mirror.example:port", "an address that cannot be read (HF_ENDPOINT)"),
     ],
 )
-def test_the_host_is_named_without_a_password(
-    monkeypatch: pytest.MonkeyPatch, endpoint: str, shown: str
-) -> None:
+def test_host_is_named_without_password(monkeypatch: pytest.MonkeyPatch, endpoint: str, shown: str) -> None:
     monkeypatch.setenv("HF_ENDPOINT", endpoint)
     assert fetching.host() == shown

@@ -77,7 +77,7 @@ def test_other_files_are_refused(home: Home, tmp_path: Path) -> None:
     assert "cannot be read (FileNotFoundError" in refused(home, tmp_path / "gone.zip")
 
 
-def test_part_of_the_files_is_refused_with_what_is_missing(home: Home, tmp_path: Path, known: Known) -> None:
+def test_part_of_files_is_refused_with_what_is_missing(home: Home, tmp_path: Path, known: Known) -> None:
     files = [file_of("onnx/model.onnx", WORDS), file_of("tokenizer.json", b"{}", "tokenizer")]
     known(words=words_entry(files=files))
     assert "lacks 'tokenizer.json' of Words" in refused(home, given(tmp_path, "zip"))
@@ -124,7 +124,7 @@ def test_members_with_other_content_take_room_one_at_a_time(
     assert kept == [1, *[2] * 10]
 
 
-def test_size_that_a_zip_lies_about_is_found(home: Home, tmp_path: Path) -> None:
+def test_size_that_zip_lies_about_is_found(home: Home, tmp_path: Path) -> None:
     """The directory says the size that is wanted, and there is more behind it."""
     data = zipped(tmp_path / "z.zip", weights=WORDS + bytes(100_000)).read_bytes()
     real, said = (len(WORDS) + 100_000).to_bytes(4, "little"), len(WORDS).to_bytes(4, "little")
@@ -139,7 +139,7 @@ def test_licence_has_to_be_accepted_for_files_too(home: Home, tmp_path: Path, kn
     assert installed.add(home, tmp_path / "words.zip", non_commercial=True) == ("words",)
 
 
-# Those in the data folder
+# Files in the data folder
 
 
 def test_list_says_what_can_be_had_and_how(home: Home, tmp_path: Path, known: Known) -> None:
@@ -160,7 +160,7 @@ def test_list_says_what_can_be_had_and_how(home: Home, tmp_path: Path, known: Kn
     assert found["words"] == "installed"
 
 
-def test_check_finds_what_has_changed(home: Home, tmp_path: Path) -> None:
+def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
     installed.add(home, given(tmp_path, "zip"))
     assert installed.check(home, "words").startswith("words: OK.")
     path = encoding.folder_of(home, "words") / "encoder.json"
@@ -210,7 +210,7 @@ def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> No
     assert not (home.encoders_dir / "words").exists()
 
 
-def test_what_a_killed_process_left_is_no_encoder_and_is_removed_after_a_day(home: Home) -> None:
+def test_leftovers_of_killed_process_is_not_encoder_and_is_removed_after_a_day(home: Home) -> None:
     half = home.encoders_dir / f"{stored.NEW}abcdefgh"
     (half / "made").mkdir(parents=True)
     assert encoding.names(home) == ()

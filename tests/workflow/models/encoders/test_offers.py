@@ -40,9 +40,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
-def test_offers_are_for_the_columns_of_the_project_those_first_that_can_be_had(
-    seat: Seat, known: Known
-) -> None:
+def test_offers_are_for_columns_of_project_those_first_that_can_be_had(seat: Seat, known: Known) -> None:
     bare = words_entry(files=[{"name": "m", "what": "model"}])
     known(
         bare=bare,
@@ -75,7 +73,7 @@ def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
     assert offers.offers(seat)[0].state == "installed"
 
 
-def test_download_shows_how_far_it_is_and_a_cancel_leaves_nothing(
+def test_download_shows_how_far_it_is_and_cancel_leaves_no_trace(
     seat: Seat, hub: FakeHub, known: Known
 ) -> None:
     half = 10 * (1 << 16)
@@ -101,7 +99,7 @@ def test_download_shows_how_far_it_is_and_a_cancel_leaves_nothing(
     assert stored(seat) == []
 
 
-def test_failed_download_is_told_in_words(seat: Seat, hub: FakeHub) -> None:
+def test_failed_download_is_reported_in_words(seat: Seat, hub: FakeHub) -> None:
     hub.files = {name: data[:-1] + b"!" for name, data in hub.files.items()}
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
@@ -131,7 +129,7 @@ def test_what_may_not_be_had_is_not_asked_for(seat: Seat, known: Known) -> None:
     assert latest(seat).encoder == "limited"
 
 
-def test_offers_are_the_owners_and_can_be_switched_off(seat: Seat, known: Known) -> None:
+def test_offers_are_owners_and_can_be_switched_off(seat: Seat, known: Known) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     for act in (lambda: offers.offers(ada), lambda: offers.ask(ada, "words")):
         with pytest.raises(NotAllowed, match="Only the owner"):
@@ -146,7 +144,7 @@ def test_offers_are_the_owners_and_can_be_switched_off(seat: Seat, known: Known)
 # Asked for with the import, and in which language the texts are
 
 
-def test_request_is_stored_with_the_project_and_worker_encodes(home: Home, owner: int, hub: FakeHub) -> None:
+def test_request_is_stored_with_project_and_worker_encodes(home: Home, owner: int, hub: FakeHub) -> None:
     seat, table = Seat(home, owner), text_table()
     (one,) = offers.offers_for(seat, table)
     assert (one.entry.key, one.state, one.rows) == ("words", "download", 60)
@@ -157,14 +155,14 @@ def test_request_is_stored_with_the_project_and_worker_encodes(home: Home, owner
     assert hub.asked
 
 
-def test_what_is_refused_leaves_no_project(home: Home, owner: int, known: Known) -> None:
+def test_refused_input_leaves_no_project(home: Home, owner: int, known: Known) -> None:
     known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     with pytest.raises(EncoderError, match="may not be used commercially"):
         importing.create(Seat(home, owner), "texts", text_table(), also=offers.request(home, "limited"))
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_consent_is_noted_once_with_the_licence(home: Home, owner: int, known: Known) -> None:
+def test_consent_is_noted_once_with_licence(home: Home, owner: int, known: Known) -> None:
     known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
     seat = Seat(home, owner, text_project(home, owner))
     for _ in range(2):

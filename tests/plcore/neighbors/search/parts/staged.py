@@ -40,7 +40,7 @@ def together(folder: Path, names: Sequence[str]) -> np.ndarray:
 
 
 def by_row(folder: Path, names: Sequence[str]) -> np.ndarray:
-    """What was found, in the order of the rows."""
+    """Findings, in the order of the rows."""
     found = together(folder, names)
     return found[np.argsort(found["row"])]
 

@@ -34,7 +34,7 @@ from tests.plcore.tables.media.sound.recordings import (
 
 
 def refusal(source: io.BytesIO, start: float | None = None, end: float | None = None) -> str:
-    """What is said of a file or a segment that cannot be read."""
+    """The message about a file or a segment that cannot be read."""
     with pytest.raises(SoundError) as caught:
         read_segment(source, start, end)
     message, fix = caught.value.args
@@ -67,14 +67,14 @@ def test_segments_are_pieces_of_the_whole(container: str, subtype: str, rate: in
 
 
 @pytest.mark.parametrize(("container", "subtype", "rate"), FORMATS)
-def test_facts_are_those_of_the_file(container: str, subtype: str, rate: int) -> None:
+def test_facts_match_file(container: str, subtype: str, rate: int) -> None:
     facts = sound_facts(written(noise(2, rate), rate, container, subtype))
     assert (facts.rate, facts.channels, facts.subtype) == (rate, 1, subtype)
     assert facts.format.upper() == container.removesuffix("EX")
     assert facts.seconds == pytest.approx(2, abs=0.15)
 
 
-def test_a_path_and_its_bytes_are_one_source(tmp_path: Path) -> None:
+def test_path_and_its_bytes_are_one_source(tmp_path: Path) -> None:
     file = written(noise(1))
     path = tmp_path / "Größe – 鳥.wav"
     path.write_bytes(file.getvalue())
@@ -87,7 +87,7 @@ def test_a_path_and_its_bytes_are_one_source(tmp_path: Path) -> None:
         sound_facts(tmp_path / "none.wav")
 
 
-def test_an_open_recording_stays_open_and_another_is_closed() -> None:
+def test_open_recording_stays_open_and_another_is_closed() -> None:
     file = written(noise(1))
     with Sound(file) as sound:
         with opened(sound) as same:
@@ -106,7 +106,7 @@ def test_channels_are_averaged(channels: int) -> None:
     np.testing.assert_allclose(samples, wide.mean(axis=1), atol=1e-6)
 
 
-def test_pieces_are_short_and_make_up_the_segment() -> None:
+def test_pieces_are_short_and_make_up_segment() -> None:
     wide = np.random.default_rng(0).uniform(-0.5, 0.5, (200_000, 2))
     with Sound(written(wide, 8000, "WAV", "FLOAT")) as sound:
         pieces = list(sound.pieces(1000, 190_000))
@@ -123,7 +123,7 @@ def test_two_readers_of_one_recording_do_not_disturb_each_other() -> None:
         np.testing.assert_allclose(np.concatenate([two for _, two in pairs]), samples[40_000:], atol=1e-6)
 
 
-def test_a_segment_may_run_on_after_the_end() -> None:
+def test_segment_may_run_on_after_end() -> None:
     file = written(noise(2.5))
     assert len(read_segment(file, 0, 3)[0]) == len(read_segment(file, None, None)[0]) == 20_000
     assert len(read_segment(file, 2, 1e300)[0]) == 4000
@@ -145,13 +145,11 @@ def test_a_segment_may_run_on_after_the_end() -> None:
         (None, 0, "from its own to 0 seconds is none"),
     ],
 )
-def test_a_segment_that_is_none_is_refused_in_words(
-    start: float | None, end: float | None, said: str
-) -> None:
+def test_segment_that_is_none_is_refused_in_words(start: float | None, end: float | None, said: str) -> None:
     assert said in refusal(written(noise(2.5)), start, end)
 
 
-def test_what_cannot_be_decoded_is_said() -> None:
+def test_input_that_cannot_be_decoded_is_reported() -> None:
     m4a = io.BytesIO(struct.pack(">I", 24) + b"ftypM4A " + bytes(100))
     assert refusal(m4a) == "M4A is played, but neither drawn nor learnt from."
     assert "no bytes" in refusal(io.BytesIO())
@@ -173,7 +171,7 @@ def test_mislabelled_files_are_what_their_bytes_say(tmp_path: Path) -> None:
     assert sound_facts(path).format == "FLAC"
 
 
-def test_heads_out_of_bounds_are_said() -> None:
+def test_heads_out_of_bounds_are_reported() -> None:
     assert "40 points of sound a second" in refusal(raw_wav(rate=40))
     assert "2,000,000 points of sound a second" in refusal(raw_wav(rate=2_000_000))
     assert refusal(raw_wav(rate=0))
@@ -184,7 +182,7 @@ def test_heads_out_of_bounds_are_said() -> None:
     assert "no sound is in the file" in refusal(raw_wav(declared=0))
 
 
-def test_a_wav_has_the_length_of_its_bytes_whatever_its_head_says() -> None:
+def test_wav_has_length_of_its_bytes_whatever_its_head_says() -> None:
     for declared in (2**32 - 1, 2**31, 1000):
         assert sound_facts(raw_wav(declared=declared)).frames == 100
 
@@ -199,7 +197,7 @@ def test_hostile_chunks_cost_nothing(name: bytes) -> None:
             continue
 
 
-def test_samples_that_are_no_numbers_are_silence_and_none_is_too_loud() -> None:
+def test_samples_that_are_not_numbers_are_silence_and_none_is_too_loud() -> None:
     odd = np.array([0.5, np.nan, np.inf, -np.inf, 1e30, -1e300, -0.5])
     samples, _ = read_segment(written(odd, 8000, "WAV", "DOUBLE"))
     np.testing.assert_array_equal(samples, np.float32([0.5, 0, 0, 0, 1e6, 0, -0.5]))
@@ -219,7 +217,7 @@ def test_flac_that_lies_about_its_length() -> None:
             sound.read()
 
 
-def test_one_broken_place_does_not_spoil_the_rest() -> None:
+def test_one_broken_place_does_not_spoil_rest() -> None:
     data = written(noise(20), 8000, "FLAC", "PCM_16").getvalue()
     whole = read_segment(io.BytesIO(data))[0]
     with Sound(io.BytesIO(data[: len(data) // 2])) as sound:
@@ -233,7 +231,7 @@ def test_one_broken_place_does_not_spoil_the_rest() -> None:
 @pytest.mark.parametrize(
     ("container", "subtype"), [("OGG", "VORBIS"), ("MP3", "MPEG_LAYER_III"), ("WAV", "PCM_16")]
 )
-def test_a_file_that_is_cut_off_is_read_as_far_as_it_goes(container: str, subtype: str, share: float) -> None:
+def test_file_that_is_cut_off_is_read_as_far_as_it_goes(container: str, subtype: str, share: float) -> None:
     data = written(calls(10, 16_000), 16_000, container, subtype).getvalue()
     whole = read_segment(io.BytesIO(data))[0]
     part = read_segment(io.BytesIO(data[: int(len(data) * share)]), 0, 1)[0]
@@ -245,7 +243,7 @@ def test_a_file_that_is_cut_off_is_read_as_far_as_it_goes(container: str, subtyp
     ("container", "subtype", "rate"),
     [("FLAC", "PCM_16", 8000), ("OGG", "VORBIS", 8000), ("MP3", "MPEG_LAYER_III", 8000)],
 )
-def test_a_bomb_costs_the_segment_that_is_asked_for(
+def test_bomb_costs_segment_that_is_asked_for(
     container: str, subtype: str, rate: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded = []
@@ -264,7 +262,7 @@ def test_a_bomb_costs_the_segment_that_is_asked_for(
         assert len(read_segment(hours, 40_000, 40_010)[0]) == 2000
 
 
-def test_a_segment_longer_than_can_be_held_is_refused() -> None:
+def test_segment_longer_than_can_be_held_is_refused() -> None:
     silent = written(np.zeros(8000), 8000, "FLAC", "PCM_16")
     long = flac_saying(silent, frames=MAX_FRAMES + 1)
     assert f"{MAX_FRAMES + 1:,} points of sound; at most {MAX_FRAMES:,}" in refusal(long)

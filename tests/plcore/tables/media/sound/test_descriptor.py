@@ -1,4 +1,4 @@
-"""What a segment sounds like: known answers, the noise floor, and words told apart where MFCCs are not enough."""
+"""Sound features of a segment: known answers, the noise floor, and words told apart where MFCCs are not enough."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def call(
     return samples
 
 
-def test_every_number_has_a_name() -> None:
+def test_every_number_has_name() -> None:
     assert len(NAMES) == len(set(NAMES)) == 128
     assert {name.split()[0] for name in NAMES} == {"level", "spread", "change", "course"}
     middles = [float(name.split()[1]) for name in NAMES[:32]]
@@ -48,13 +48,13 @@ def test_every_number_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("hertz", [300, 1000, 2500, 6000, 12_000])
-def test_a_call_is_in_the_band_of_its_pitch(hertz: float) -> None:
+def test_call_is_in_band_of_its_pitch(hertz: float) -> None:
     found = described(call(hertz, 0.7))
     assert found[0].argmax() == band_of(hertz)
     assert found[0, band_of(hertz)] > 3 * np.median(found[0])
 
 
-def test_where_in_the_segment_a_call_is_does_not_matter() -> None:
+def test_if_in_segment_call_is_does_not_matter() -> None:
     np.testing.assert_allclose(described(call(2000, 0.3)), described(call(2000, 1.5)), atol=0.01)
 
 
@@ -64,7 +64,7 @@ def test_loudness_does_not_matter() -> None:
     np.testing.assert_allclose(described(samples * 100), described(samples), atol=1e-4)
 
 
-def test_what_is_always_there_is_the_floor() -> None:
+def test_what_is_always_there_is_floor() -> None:
     hum = tone(400, 2, RATE, 0.3)
     with_hum = described(call(3000, 0.7) + hum)
     assert with_hum[0, band_of(400)] < 0.1 * with_hum[0, band_of(3000)]
@@ -80,14 +80,14 @@ def test_course_says_which_pitch_comes_first() -> None:
     assert falling[band_of(4000)] < 0 < falling[band_of(1000)]
 
 
-def test_change_says_how_quickly_a_call_is_repeated() -> None:
+def test_change_says_how_quickly_call_is_repeated() -> None:
     t = np.arange(2 * RATE) / RATE
     trill = tone(3000, 2, RATE) * (np.sin(2 * np.pi * 12 * t) > 0.5) + call(1000, 0.5)
     found = described(trill)
     assert found[2, band_of(3000)] > 3 * found[2, band_of(1000)]
 
 
-def test_it_is_the_arithmetic_of_its_description() -> None:
+def test_it_is_arithmetic_of_its_description() -> None:
     """Written down once more, plainly: each moment by itself."""
     samples = calls(2, RATE) + noise(2, RATE, 0.03)
     length, hop = 800, 320
@@ -129,7 +129,7 @@ def test_the_same_sound_in_any_format_is_near_itself(container: str, subtype: st
     assert np.sqrt(3 / 4) - 1e-6 <= np.linalg.norm(found) <= 1
 
 
-def test_a_segment_is_described_as_if_it_were_a_recording() -> None:
+def test_segment_is_described_as_if_it_were_recording() -> None:
     samples = calls(9, RATE)
     by_segment = describe_sound(written(samples, RATE, "WAV", "DOUBLE"), 3, 5.5)
     np.testing.assert_array_equal(by_segment, described(samples[3 * RATE : 11 * RATE // 2]).ravel())
@@ -147,7 +147,7 @@ def test_the_same_segment_has_the_same_numbers_however_it_is_read() -> None:
                 np.testing.assert_array_equal(describe_sound(sound, *span), numbers)
 
 
-def test_silence_and_steady_tones_have_nothing_above_the_floor() -> None:
+def test_silence_and_steady_tones_have_nothing_above_floor() -> None:
     assert not described(np.zeros(RATE)).any()
     assert not describe_sound(written(np.array([0.5]))).any()
 
@@ -170,13 +170,13 @@ def test_the_same_call_at_two_rates_is_near_itself() -> None:
     assert np.linalg.norm(at_44 - at_16) < 0.25
 
 
-def test_of_a_long_segment_the_first_minutes_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_long_segment_first_minutes_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descriptor, "LONGEST", 2.0)
     samples = calls(9, RATE)
     np.testing.assert_array_equal(described(samples), described(samples[: 2 * RATE]))
 
 
-def test_what_cannot_be_decoded_is_refused() -> None:
+def test_input_that_cannot_be_decoded_is_refused() -> None:
     with pytest.raises(SoundError):
         describe_sound(io.BytesIO(b"RIFF"))
     with Sound(written(noise(1))) as sound, pytest.raises(SoundError, match="ends at 1 s"):

@@ -71,7 +71,7 @@ def test_suggestions_weigh_their_scores() -> None:
     assert sources(reading)[3] == {"sport": [ANN, "a model"]}
 
 
-def test_the_question_with_labels_is_read() -> None:
+def test_question_with_labels_is_read() -> None:
     spans = [{"start": 0, "end": 3, "label": "x"}]
     reading = read(*(
         record(n, ("ab"[n % 2], ANN, "submitted"), **{"why.responses": [f"because {n}"], "spans.suggestion": spans})
@@ -118,7 +118,7 @@ def test_wrong_records_are_refused(change: dict[str, Any], words: str | None) ->
             ARGILLA.read(records)
 
 
-def test_what_has_no_labels_is_refused() -> None:
+def test_input_without_labels_is_refused() -> None:
     with pytest.raises(TableError, match=r"None of the questions 'spans' is answered with labels"):
         ARGILLA.read([{"spans.suggestion": [{"label": "x"}]}])
     with pytest.raises(TableError, match=r"No field ends in \.responses or \.suggestion"):

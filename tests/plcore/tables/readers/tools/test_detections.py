@@ -61,7 +61,7 @@ def heard(
     return Detection(row, file, start, start + 3.0, name, latin, score, {"Label": name})
 
 
-def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_what_is_left() -> None:
+def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> None:
     reading = detections_reading(
         [heard(0, "wren", 0.75), heard(1, "robin", 0.25), heard(2, "wren", 0.5, start=3.0)], "test"
     )
@@ -76,7 +76,7 @@ def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_what_is_left(
     assert opens(reading).ids.tolist() == ["a.wav 0-3 s", "a.wav 3-6 s"]
 
 
-def test_nothing_is_always_a_candidate_and_of_some_weight() -> None:
+def test_nothing_is_always_candidate_and_of_some_weight() -> None:
     sure, scaled = (
         detections_reading([heard(0, "wren", score), heard(1, "robin", 0.5, 9.0)], "t")
         for score in (1.0, 80.0)
@@ -95,21 +95,21 @@ def test_what_detectors_call_nothing_is_that_class(word: str) -> None:
     assert candidates(reading)[0] == {NOTHING: 1}
 
 
-def test_overlapping_stretches_stay_apart_and_are_told() -> None:
+def test_overlapping_stretches_stay_apart_and_are_reported() -> None:
     rows = [heard(place, "wren", 0.5, start) for place, start in enumerate([0.0, 1.5, 3.0, 10.0])]
     reading = detections_reading([*rows, heard(4, "wren", 0.5, 1.0, "b.wav")], "t")
     assert len(reading.cells) == 5
     assert noted(reading, "2 stretches overlap one before")
 
 
-def test_of_one_species_twice_the_highest_score_counts() -> None:
+def test_of_one_species_twice_highest_score_counts() -> None:
     reading = detections_reading([heard(0, "wren", 0.25), heard(1, "wren", 0.75), heard(2, "wren", 0.5)], "t")
     assert candidates(reading) == [{"wren": 0.75, NOTHING: 0.25}]
     assert noted(reading, "2 times more", "highest")
     assert [kept["row"] for kept in originals(reading)[0]] == [1, 2, 3]
 
 
-def test_species_of_one_common_name_are_told_apart() -> None:
+def test_species_of_one_common_name_are_distinguished() -> None:
     reading = detections_reading(
         [
             heard(0, "tit", latin="Parus major"),
@@ -133,7 +133,7 @@ def test_recordings_of_one_base_name_have_items_of_their_own() -> None:
     assert reading.suggest_roles().categories == ("recording",)
 
 
-def test_a_genus_of_two_species_is_a_group() -> None:
+def test_genus_of_two_species_is_group() -> None:
     known = {
         "Great tit": "Parus major",
         "Japanese tit": "Parus minor",
@@ -144,7 +144,7 @@ def test_a_genus_of_two_species_is_a_group() -> None:
     assert genera({"Parus": "Parus minor", "b": "Parus major"}) == {}
 
 
-def test_alone_it_is_a_table_and_says_what_is_missing() -> None:
+def test_alone_it_is_table_and_says_what_is_missing() -> None:
     reading = read_detections(BIRDNET)
     assert is_detections(reading.cells)
     assert noted(reading, "No recordings came with the table")
@@ -169,7 +169,7 @@ def test_with_recordings_they_are_played_by_their_base_names() -> None:
     assert table.cells["recording"][0] == "C:\\rec\\Wald, früh.wav", "a cell keeps its text"
 
 
-def test_without_a_zip_nothing_is_added() -> None:
+def test_without_zip_nothing_is_added() -> None:
     reading = detections_reading([heard(0, "wren")], "t")
     assert with_recordings(reading) is reading
     assert not is_detections(reading.cells.drop(columns="item"))
@@ -204,13 +204,13 @@ def test_no_row_is_lost_and_none_is_merged_over_stretches(rows: list[tuple[str, 
 
 
 @given(st.floats(0, 1e6))
-def test_seconds_are_short_and_as_exact_as_a_microsecond(seconds: float) -> None:
+def test_seconds_are_short_and_as_exact_as_microsecond(seconds: float) -> None:
     assert abs(float(seconds_text(seconds)) - seconds) < 1e-6
     assert seconds_text(3.0) == "3"
     assert original_row(0, ["a"], "", {})["row"] == 1
 
 
-def test_items_are_called_as_in_the_table_that_has_them_and_other_tables_stay_as_they_are() -> None:
+def test_items_are_called_as_in_table_that_has_them_and_other_tables_stay_as_they_are() -> None:
     two, one = (
         read_detections(BIRDNET).cells,
         read_detections(BIRDNET.replace(b"C:\\rec\\b.wav", b"D:\\b.wav")).cells,
@@ -262,7 +262,7 @@ def test_birdnet() -> None:
     }
 
 
-def test_raven_counts_from_the_begin_of_each_file() -> None:
+def test_raven_counts_from_begin_of_each_file() -> None:
     """A table of several files has a clock that runs on; the offset does not."""
     reading = read_detections(RAVEN, "birds.txt")
     assert items(reading) == [("/a/b.wav", "0", "3"), ("/a/c.wav", "0", "3")]
@@ -283,7 +283,7 @@ def test_kaleidoscope_names_files_by_their_parts() -> None:
     assert list(candidates(read_detections(newer))[0]) == ["Great Tit", NOTHING]
 
 
-def test_the_form_of_r_packages() -> None:
+def test_form_of_r_packages() -> None:
     reading = read_detections(R_FORM)
     assert items(reading) == [("C:/a/x.wav", "0", "3")]
     assert "verify" in originals(reading)[0][0]["cells"]
@@ -297,7 +297,7 @@ def test_names_in_one_cell_are_two() -> None:
         assert candidates(reading) == [["Great tit" if latin else label, NOTHING]]
 
 
-def test_a_common_name_is_one_whatever_stands_in_it() -> None:
+def test_common_name_is_one_whatever_is_in_it() -> None:
     header = "Selection\tBegin Time (s)\tEnd Time (s)\tCommon Name\tBegin File\n"
     for label in ("Great tit, Kohlmeise (Parus major)", "Parus major_Great tit"):
         reading = read_detections(f"{header}1\t0\t3\t{label}\ta.wav\n".encode())
@@ -329,12 +329,12 @@ def test_odd_cells_are_refused_with_row_line_and_fix(old: bytes, new: bytes, sai
     assert all(problem.fix for problem in caught.value.problems)
 
 
-def test_a_table_without_a_recording_or_a_name_is_refused_with_the_column_to_add() -> None:
+def test_table_without_recording_or_name_is_refused_with_column_to_add() -> None:
     with pytest.raises(TableError, match="Begin Path"):
         read_detections(b"Begin Time (s),End Time (s),Species\n0,3,wren\n", "")
 
 
-def test_a_table_that_a_spreadsheet_wrote_with_decimal_commas_is_the_same_table() -> None:
+def test_table_that_spreadsheet_wrote_with_decimal_commas_is_the_same_table() -> None:
     lines = BIRDNET.replace(", früh".encode(), b"").decode().replace(",", ";").replace(".", ",")
     plain = read_detections(BIRDNET.replace(", früh".encode(), b""))
     found = read_detections(lines.replace("b,wav", "b.wav").replace("Wald,wav", "Wald.wav").encode())
@@ -343,7 +343,7 @@ def test_a_table_that_a_spreadsheet_wrote_with_decimal_commas_is_the_same_table(
     assert originals(found)[0][0]["cells"]["Confidence"] == "0,8125", "given back as it came"
 
 
-def test_a_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> None:
+def test_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> None:
     with pytest.raises(TableError) as caught:
         read_detections(
             b"Start (s),End (s),Scientific name,Common name,Confidence,File\nx,3,P m,Tit,1,a.wav\n"
@@ -378,20 +378,20 @@ def test_any_labels_and_paths_that_csv_can_hold(rows: list[tuple[str, str, float
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-def test_any_cells_are_a_reading_or_a_refusal_in_words(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_reading_or_refusal_in_words(rows: list[tuple[str, ...]]) -> None:
     names = ("IN FILE", "OFFSET", "DURATION", "common_name")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
     layout = next(layout for layout in DETECTION_TABLES if layout.fits(cells))
     read_or_refuse(layout.read, cells)
 
 
-def test_label_tracks_have_a_layout_of_their_own() -> None:
+def test_label_tracks_have_layout_of_their_own() -> None:
     reading = read_detections(AUDACITY, "x.txt")
     assert items(reading) == [("x", "0", "3"), ("x", "3", "6")]
     assert candidates(reading) == [{"Great Tit": 0.5, NOTHING: 0.5}, {NOTHING: 1}]
 
 
-def test_a_track_is_told_from_tables() -> None:
+def test_track_is_reported_from_tables() -> None:
     assert looks_like_labels(AUDACITY)
     assert looks_like_labels(b"0,5\t3,25\twren\r\n")
     assert looks_like_labels(b"0.5\t3.25\twren\n\\\t100.0\t2000.0\n")
@@ -407,7 +407,7 @@ def test_a_track_is_told_from_tables() -> None:
         assert not looks_like_labels(other)
 
 
-def test_the_cells_of_a_track() -> None:
+def test_cells_of_track() -> None:
     reading = read_labels(
         b"0,5\t3.25\twren\n\n\\\t100.0\t2000.0\n4\t5\ta b\t0.5\n", "songs/a.BirdNET.results.txt"
     )
@@ -434,20 +434,20 @@ def test_odd_lines_are_refused_with_their_line() -> None:
         ("Z\u00fcrich.labels.txt", "Zu\u0308rich.mp3"),
     ],
 )
-def test_the_recording_is_called_as_the_track_is(track: str, recording: str) -> None:
+def test_recording_is_called_as_track_is(track: str, recording: str) -> None:
     files = {"rec/A.wav": WAV, "b.flac": b"fLaC", "Zu\u0308rich.mp3": b"ID3", track: AUDACITY}
     reading = read_detections(make_zip(files), "a.zip")
     assert {one[0] for one in items(reading)} == {recording.replace("u\u0308", "\u00fc")}
 
 
-def test_or_it_is_the_only_one() -> None:
+def test_or_it_is_only_one() -> None:
     reading = read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.png": b""}), "a.zip")
     assert {one[0] for one in items(reading)} == {"a.wav"}
     assert reading.suggest_roles().audio == "recording"
 
 
-def test_otherwise_nobody_can_tell() -> None:
-    with pytest.raises(TableError, match="Nobody can tell"):
+def test_otherwise_no_one_can_tell() -> None:
+    with pytest.raises(TableError, match="No one can tell"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
     with pytest.raises(TableError, match="no recording"):
         about_recording(read_labels(AUDACITY, "a.txt"), ["a.png"])

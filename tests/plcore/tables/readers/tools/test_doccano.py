@@ -17,7 +17,7 @@ LINES = (
 )
 
 
-def test_csv_labels_joined_by_a_sign_are_candidates() -> None:
+def test_csv_labels_joined_by_sign_are_candidates() -> None:
     reading = shaped(read_table(LINES.encode(), "all.csv"))
     assert reading.format == "doccano CSV"
     assert weights(reading) == [
@@ -52,7 +52,7 @@ def csv_with_labels(lines: str, *names: str) -> bytes:
     return make_zip({"all.csv": lines.encode(), "label_config.json": json.dumps(labels).encode()})
 
 
-def test_list_of_labels_beside_a_csv_names_all_classes() -> None:
+def test_list_of_labels_next_to_csv_names_all_classes() -> None:
     reading = read_table(csv_with_labels(LINES, "delay", "urgent", "thanks"))
     assert reading.format == "zip of two tables (doccano CSV with the names of its labels)"
     every = {"delay": None, "thanks": None, "urgent": None}
@@ -61,7 +61,7 @@ def test_list_of_labels_beside_a_csv_names_all_classes() -> None:
     assert reading.asks == ()
 
 
-def test_list_of_labels_beside_a_csv_tells_signs_in_names_from_those_between() -> None:
+def test_list_of_labels_next_to_csv_tells_signs_in_names_from_those_between() -> None:
     lines = "id,text,label\n1,some words,C#\n2,more words,C##Java\n3,other words,C#C#\n4,last words,C\n"
     reading = read_table(csv_with_labels(lines, "C#", "C", "Java", "F#"))
     assert weights(reading) == [
@@ -98,7 +98,7 @@ def packed(lines: object, config: object = CONFIG) -> bytes:
     )
 
 
-def test_list_of_labels_names_the_numbers_of_old_lines() -> None:
+def test_list_of_labels_names_numbers_of_old_lines() -> None:
     reading = read_table(packed(OLD))
     assert reading.format == "zip of 2 files (doccano JSONL with the names of its labels)"
     assert weights(reading) == [{"pos": 1, "neg": 1}]

@@ -97,7 +97,7 @@ def test_people_are_known_by_their_addresses_too() -> None:
     assert sources(read(one)) == [{"a": ["ann@example.org"]}]
 
 
-def test_skipped_annotations_and_the_ground_truth() -> None:
+def test_skipped_annotations_and_ground_truth() -> None:
     one, two, three = (
         task(1, result("a"), result("b")),
         task(2, result("a")),
@@ -113,7 +113,7 @@ def test_skipped_annotations_and_the_ground_truth() -> None:
     assert noted(reading, "In 1 task the ground truth names several labels")
 
 
-def test_a_taxonomy_gives_groups() -> None:
+def test_taxonomy_gives_groups() -> None:
     def place(*paths: list[str]) -> dict[str, Any]:
         return result(*paths, kind="taxonomy", name="species")
 
@@ -127,13 +127,13 @@ def test_a_taxonomy_gives_groups() -> None:
     assert noted(reading, "all its classes are candidates and share")
 
 
-def test_nested_choices_are_places_in_a_tree_too() -> None:
+def test_nested_choices_are_places_in_tree_too() -> None:
     reading = read(task(1, result(["Dog", "Poodle"], ["Cat"])))
     assert candidates(reading) == [{"Poodle": 1, "Cat": 1}]
     assert reading.groups == {"Dog": ("Poodle",)}
 
 
-def test_the_question_answered_most_is_read() -> None:
+def test_question_answered_most_is_read() -> None:
     both = [result("a"), result("good", name="quality")]
     reading = read(
         task(1, both), task(2, [result("b")]), task(3, [result("b"), result("bad", "dark", name="quality")])
@@ -143,7 +143,7 @@ def test_the_question_answered_most_is_read() -> None:
     assert noted(reading, "'sentiment'", "'quality'", "kept as columns")
 
 
-def test_boxes_and_choices_about_a_part_are_not_read() -> None:
+def test_boxes_and_choices_about_part_are_not_read() -> None:
     box = {
         "id": "x",
         "from_name": "tag",
@@ -173,7 +173,7 @@ def test_addresses_are_text_and_nothing_is_fetched() -> None:
     assert reading.cells["task_id"].tolist() == ["own 0", "own 1"], "what the project said itself stays"
 
 
-def test_a_column_that_tells_the_label_is_no_feature() -> None:
+def test_column_that_tells_label_is_not_feature() -> None:
     reading = read(
         *(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6))
     )
@@ -217,7 +217,7 @@ def test_several_wrong_tasks_are_refused_together() -> None:
     assert "expected a label as text" in str(error.value)
 
 
-def test_wrong_voters_of_the_first_task_are_refused_with_their_row() -> None:
+def test_wrong_voters_of_first_task_are_refused_with_their_row() -> None:
     one = task(1, result("a"), result("b"))
     with pytest.raises(TableError, match=r"^Row 1, column 'meta\.winnow_voters': expected an object"):
         read({**one, "meta": {"winnow_voters": "x"}})
@@ -278,7 +278,7 @@ def test_json_min_with_words_written_by_hand() -> None:
     assert json.loads(reading.cells["comment"][3]) == ["comment number 3"]
 
 
-def test_json_min_without_an_answer_is_refused() -> None:
+def test_json_min_without_answer_is_refused() -> None:
     with pytest.raises(TableError, match="Export the project as JSON, not as JSON-MIN"):
         LABEL_STUDIO_MIN.read([flat(1, None)])
 
@@ -301,13 +301,13 @@ def test_classes_are_leaves_by_their_last_part() -> None:
     assert tree.groups == {"Corvus": ("corax", "corone"), "Pica": ("pica",)}
 
 
-def test_parts_that_come_twice_are_told_apart_by_the_whole_path() -> None:
+def test_parts_that_come_twice_are_distinguished_by_the_whole_path() -> None:
     tree = taxonomy_of([("Online", "Free"), ("Offline", "Free"), ("Offline", "Paid")])
     assert tree.meaning[("Online", "Free")] == ("Online / Free",)
     assert tree.groups == {"Online": ("Online / Free",), "Offline": ("Offline / Free", "Paid")}
 
 
-def test_labels_without_a_tree_are_classes() -> None:
+def test_labels_without_tree_are_classes() -> None:
     tree = taxonomy_of([("a",), ("b",), ("a",)])
     assert tree.meaning == {("a",): ("a",), ("b",): ("b",)}
     assert tree.groups == {}
@@ -338,7 +338,7 @@ def test_groups_are_unions_of_leaves(paths: list[tuple[str, ...]]) -> None:
             assert len(tree.meaning[path]) > 1, "a place above classes is never certain"
 
 
-def test_taxonomy_place_with_one_known_class_is_a_class_itself() -> None:
+def test_taxonomy_place_with_one_known_class_is_class_itself() -> None:
     tree = taxonomy_of([("Turdus",), ("Turdus", "merula"), ("Parus", "major"), ("Parus", "ater"), ("Parus",)])
     assert tree.meaning[("Turdus",)] == ("Turdus", "merula")
     assert tree.meaning[("Parus",)] == ("major", "ater")
@@ -346,6 +346,6 @@ def test_taxonomy_place_with_one_known_class_is_a_class_itself() -> None:
 
 
 @given(HOSTILE)
-def test_any_value_is_a_path_or_refused(value: object) -> None:
+def test_any_value_is_path_or_refused(value: object) -> None:
     path = read_or_refuse(a_path, value, 3, "value.taxonomy")
     assert path is None or all(isinstance(part, str) and part for part in path)

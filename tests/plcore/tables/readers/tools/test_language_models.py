@@ -51,13 +51,13 @@ def test_labels_with_probabilities() -> None:
     assert reading.roles.text == "text"
 
 
-def test_labels_without_probabilities_are_a_list() -> None:
+def test_labels_without_probabilities_are_list() -> None:
     reading = read(line(1, ("wren", None), ("robin", None), model=None), line(2, ("robin", None), model=None))
     assert candidates(reading) == [["wren", "robin"], ["robin"]]
     assert "sources" not in reading.cells
 
 
-def test_other_names_of_the_weight() -> None:
+def test_other_names_of_weight() -> None:
     records = [
         {"id": 1, "candidates": [{"label": "a", name: 0.5}]}
         for name in ("score", "probability", "confidence")
@@ -73,7 +73,7 @@ def test_several_models_about_one_row() -> None:
     assert len(read(line(None, ("a", 1)), line(None, ("a", 1))).cells) == 2
 
 
-def test_columns_of_a_line_that_is_not_ours_stay() -> None:
+def test_columns_of_line_that_is_not_ours_stay() -> None:
     reading = read(
         line(1, ("a", 1), label="x", source="y"), line(2, ("b", 1), label="z", source="y", data={"id": 3})
     )
@@ -121,7 +121,7 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 @given(disambiguated())
 @settings(max_examples=20)
-def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
+def test_lines_hold_what_has_become_of_row(table: Disambiguated) -> None:
     label = np.array([np.flatnonzero(row)[0] for row in table.candidates_after])
     probability = np.linspace(0, 1, len(label))
     probability[0] = np.nan

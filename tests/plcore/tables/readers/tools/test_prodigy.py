@@ -79,7 +79,7 @@ def test_answers_of_several_people_about_one_input_are_one_row() -> None:
     assert sources(reading)[0] == {"APPLE": ["db-ann", "db-bob"], "PEAR": ["db-cid"]}
 
 
-def test_a_rejected_label_is_ruled_out() -> None:
+def test_rejected_label_is_ruled_out() -> None:
     reading = read(
         binary("one", "SPORT", "reject"),
         binary("two", "SPORT", "accept"),
@@ -114,7 +114,7 @@ def test_meta_is_columns_and_ids_are_taken_from_there() -> None:
     assert reading.cells["page"].tolist() == ["[1]", "[2]"]
 
 
-def test_a_row_that_was_set_aside_has_no_options_and_hides_none_of_the_others() -> None:
+def test_row_that_was_excluded_has_no_options_and_hides_none_of_the_others() -> None:
     table = small_table()
     none_left = table.candidates_after.copy()
     none_left[1] = False
@@ -149,13 +149,13 @@ def test_wrong_records_are_refused_with_their_rows() -> None:
         "Row 1, column 'accept': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
         "Fix: Add it to the options, or remove it.",
         "Row 2, column 'answer': expected one of accept, reject, ignore, got 'maybe'. "
-        "Fix: Correct it, or leave the field out where nobody has answered.",
+        "Fix: Correct it, or leave the field out where no one has answered.",
         "Row 3, column 'label': expected a label as text, got None. Fix: Write a name that is not empty.",
     ]
 
 
 @pytest.mark.parametrize("name", ["winnow_voters", "winnow_vector"])
-def test_wrong_fields_in_meta_are_refused_with_the_row_of_their_record(name: str) -> None:
+def test_wrong_fields_in_meta_are_refused_with_row_of_their_record(name: str) -> None:
     records = [task("a", "PEAR"), task("a", "PEAR"), task("b", "PEAR", meta={name: "x"})]
     with pytest.raises(TableError, match=rf"^Row 3, column 'meta\.{name}'"):
         PRODIGY.read(records)
@@ -195,7 +195,7 @@ def test_columns_that_mean_something_to_prodigy_go_into_meta(table: Disambiguate
 
 @given(disambiguated())
 @settings(max_examples=20)
-def test_a_column_id_that_names_no_rows_stays_beside_their_ids(table: Disambiguated) -> None:
+def test_column_id_that_names_no_rows_stays_next_to_their_ids(table: Disambiguated) -> None:
     cells = table.cells.assign(id="the recording ")
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
     assert reading.cells["id"].tolist() == table.ids.tolist()
@@ -212,14 +212,14 @@ def test_ids_are_written_letter_for_letter(table: Disambiguated) -> None:
 
 @given(disambiguated())
 @settings(max_examples=20)
-def test_tasks_of_a_table_without_a_column_that_prodigy_shows_are_read_again(table: Disambiguated) -> None:
+def test_tasks_of_table_without_column_that_prodigy_shows_are_read_again(table: Disambiguated) -> None:
     cells = table.cells.rename(columns={"text": "length"})
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
     assert reading.cells["length"].tolist() == cells["length"].tolist()
     assert reading.cells["id"].tolist() == table.ids.tolist()
 
 
-def test_a_label_on_which_people_differ_stays_open_and_is_counted() -> None:
+def test_label_on_which_people_differ_stays_open_and_is_counted() -> None:
     def line(accepted: str) -> bytes:
         task = {
             "text": "a song",

@@ -53,7 +53,7 @@ FIELDS = [
 FILE = json.dumps({"predictions": RECORDS}).encode()
 
 
-def test_a_picture_has_its_classes_as_candidates() -> None:
+def test_picture_has_its_classes_as_candidates() -> None:
     assert SPECIESNET.fits([{"predictions": RECORDS}])
     reading = read_table(FILE, "predictions.json")
     assert reading.format == "SpeciesNet predictions"
@@ -69,7 +69,7 @@ def test_a_picture_has_its_classes_as_candidates() -> None:
     assert opens(reading).ids.tolist() == [one["filepath"] for one in RECORDS]
 
 
-def test_a_rank_is_the_group_of_the_species_below_it() -> None:
+def test_rank_is_group_of_species_below_it() -> None:
     """Ranks of the same classes are one group, called by the most exact."""
     reading = read_table(FILE)
     assert reading.groups == {
@@ -78,8 +78,8 @@ def test_a_rank_is_the_group_of_the_species_below_it() -> None:
     }
 
 
-def test_the_prediction_animal_stands_for_every_animal_but_people() -> None:
-    """The detector was surer than the classifier: whoever finds one of its animals finds it right."""
+def test_prediction_animal_represents_every_animal_but_people() -> None:
+    """The detector was surer than the classifier: no matter who finds one of its animals finds it right."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
     found = said(
         "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9
@@ -89,7 +89,7 @@ def test_the_prediction_animal_stands_for_every_animal_but_people() -> None:
     assert originals(reading)[0][0]["labels"] == ["grey wolf", "domestic cat"]
 
 
-def test_a_prediction_of_a_rank_stands_for_the_species_below_it() -> None:
+def test_prediction_of_rank_represents_species_below_it() -> None:
     kept = originals(read_table(FILE))
     assert sorted(kept[0][0]["labels"]) == ["coyote", "grey wolf"]
     assert kept[1][0]["labels"] == ["domestic cat"]
@@ -99,13 +99,13 @@ def test_a_prediction_of_a_rank_stands_for_the_species_below_it() -> None:
     assert [cell[0]["row"] for cell in kept] == [1, 2, 3, 4]
 
 
-def test_a_prediction_that_no_class_is_below_is_a_class() -> None:
+def test_prediction_that_no_class_is_below_is_class() -> None:
     reading = SPECIESNET.read([said("a", {CAT: 0.5}, prediction=DOGS, prediction_score=0.25)])
     assert candidates(reading) == [{"domestic cat": 0.5, "canis species": 0.25, BLANK: 0.5}]
     assert set(reading.groups["carnivora"]) == {"domestic cat", "canis species"}
 
 
-def test_nothing_known_is_no_class() -> None:
+def test_nothing_known_is_not_class() -> None:
     reading = SPECIESNET.read([said("a", {CAT: 0.5}, prediction=UNKNOWN, prediction_score=0.5), RECORDS[1]])
     assert candidates(reading)[0] == {"domestic cat": 0.5, BLANK: 0.5}
     assert originals(reading)[0][0]["labels"] == []
@@ -119,7 +119,7 @@ def test_one_common_name_of_two_species_is_two_classes() -> None:
     assert Taxon(("", "", "", ""), "", "blank").scientific == ""
 
 
-def test_pictures_in_the_zip_are_found_though_their_base_names_are_the_same() -> None:
+def test_pictures_in_zip_are_found_though_their_base_names_are_the_same() -> None:
     pictures = {
         "site1/img 1.jpg": picture(1, "JPEG"),
         "site2/IMG 1.JPG": picture(2, "JPEG"),
@@ -146,19 +146,19 @@ LISTED = (
 
 
 @pytest.mark.parametrize("text", [NAMED, LISTED])
-def test_flat_table_has_the_classes_of_the_json(text: str) -> None:
+def test_flat_table_has_classes_of_json(text: str) -> None:
     reading = shaped(read_table(text.encode(), "a.csv"))
     assert reading.format == "SpeciesNet table"
     assert candidates(reading) == [{"fox": 0.9, "hare": 0.05, "blank": pytest.approx(0.1)}, {"blank": 0.8}]
 
 
-def test_flat_table_reads_the_taxonomy() -> None:
+def test_flat_table_reads_taxonomy() -> None:
     reading = shaped(read_table(CASES / "speciesnet_table.csv"))
     assert candidates(reading)[0] == {"red fox": 0.9, "european badger": 0.05, "blank": 0.01}
     assert reading.groups == {"carnivora": ("european badger", "red fox")}
 
 
-def test_table_of_another_classifier_is_no_speciesnet_table() -> None:
+def test_table_of_another_classifier_is_not_speciesnet_table() -> None:
     reading = shaped(read_table(NAMED.replace("filepath", "image").encode(), "a.csv"))
     assert reading.format == "CSV"
     assert reading.suggest_roles().choices == ("prediction", "top2")

@@ -57,7 +57,7 @@ def test_votes_are_counted_by_task() -> None:
         "item,rater,vote",
     ],
 )
-def test_names_of_the_tools(header: str) -> None:
+def test_names_of_tools(header: str) -> None:
     cells = read_cells(CROWD_KIT.replace(b"task,worker,label", header.encode()))
     assert LONG_VOTES.fits(cells)
     assert candidates(LONG_VOTES.read(cells)) == [{"cat": 2, "dog": 1}, {"dog": 2}]
@@ -125,7 +125,7 @@ def test_appen() -> None:
     assert list(reading.cells.columns) == ["_unit_id", "text", "candidates", "sources", "truth"]
 
 
-def test_a_repeated_vote_counts_once_the_latest_by_time() -> None:
+def test_repeated_vote_counts_once_latest_by_time() -> None:
     cells = frame(
         {"task": "a", "worker": "w", "label": "new", "timestamp": "2024-01-02T00:00:00Z"},
         {"task": "a", "worker": "w", "label": "old", "timestamp": "2024-01-01"},
@@ -138,7 +138,7 @@ def test_a_repeated_vote_counts_once_the_latest_by_time() -> None:
 
 
 @pytest.mark.parametrize("times", [None, ["yesterday", "1"], ["", ""], ["nan", "5"]])
-def test_without_times_the_last_vote_counts(times: list[str] | None) -> None:
+def test_without_times_last_vote_counts(times: list[str] | None) -> None:
     cells = frame({"task": "a", "worker": "w", "label": "x"}, {"task": "a", "worker": "w", "label": "y"})
     if times is not None:
         cells["time"] = pd.Series(times, dtype="str")
@@ -154,14 +154,14 @@ def test_several_labels_at_one_time_are_one_answer() -> None:
     assert not noted(reading, "more than once")
 
 
-def test_workers_without_a_name_are_different_people() -> None:
+def test_workers_without_name_are_different_people() -> None:
     vote = {"task": "a", "worker": "", "label": "x"}
     reading = LONG_VOTES.read(frame(vote, vote, {**vote, "label": "y"}))
     assert candidates(reading) == [{"x": 2, "y": 1}]
     assert "sources" not in reading.cells
 
 
-def test_weights_gold_and_the_columns_of_tasks() -> None:
+def test_weights_gold_and_columns_of_tasks() -> None:
     data = (
         b"task,worker,label,weight,gold,text,took\n"
         b"1,a,x,0.5,x,one,3\n1,b,y,,x,one,4\n2,a,y,2,z,two,5\n3,a,,1,,three,6\n"
@@ -169,7 +169,7 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
     reading = LONG_VOTES.read(read_cells(data))
     assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2, "z": 0.01}, ["x", "y", "z"]]
     assert reading.cells["truth"].tolist() == ["x", "z", ""]
-    assert noted(reading, "Tasks whose right label nobody voted for: 1.")
+    assert noted(reading, "Tasks whose right label no one voted for: 1.")
     assert noted(reading, "Votes left out, as they name no label: 1.")
     assert noted(reading, "1 row has no label named", "row 3")
     assert noted(reading, "'took'", "differ between votes")
@@ -225,7 +225,7 @@ def test_tables_that_do_not_belong_together_are_refused() -> None:
         join_votes(toloka, TASKS)
 
 
-def test_columns_of_the_votes_that_belong_to_tasks_stay_beside_those_of_the_tasks() -> None:
+def test_columns_of_votes_that_belong_to_tasks_stay_next_to_those_of_tasks() -> None:
     votes = frame(
         {"task": "t1", "worker": "w", "label": "a", "place": "sea"},
         {"task": "t2", "worker": "w", "label": "b", "place": "land"},
@@ -279,11 +279,11 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
     assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
     reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [{"x": 1}]
-    assert noted(reading, "Votes left out, as they say what a row is not, or that somebody cannot tell: 2.")
+    assert noted(reading, "Votes left out, as they say what a row is not, or that someone cannot tell: 2.")
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
-def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> None:
     names = ("task", "worker", "label", "weight", "timestamp")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
     assert vote_columns(cells) is not None
@@ -293,7 +293,7 @@ def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -
         assert all(len(found) > 0 for found in candidates(reading))
 
 
-def test_votes_for_nothing_are_no_class() -> None:
+def test_votes_for_nothing_are_not_class() -> None:
     votes = frame(
         {"task": "t1", "worker": "ann", "label": "wren"},
         {"task": "t1", "worker": "bob", "label": "nan"},
@@ -309,7 +309,7 @@ def test_votes_for_nothing_are_no_class() -> None:
     assert noted(reading, "1 row has no label named")
 
 
-def test_an_answer_of_a_known_kind_may_name_a_class_called_none() -> None:
+def test_answer_of_known_kind_may_name_class_called_none() -> None:
     votes = frame(
         {"task": "t1", "worker": "ann", "label": "None", "kind": "is"},
         {"task": "t1", "worker": "bob", "label": "wren", "kind": "is"},
@@ -317,7 +317,7 @@ def test_an_answer_of_a_known_kind_may_name_a_class_called_none() -> None:
     assert candidates(LONG_VOTES.read(votes)) == [{"None": 1, "wren": 1}]
 
 
-def test_a_column_kind_of_another_tool_takes_no_vote_away() -> None:
+def test_column_kind_of_another_tool_takes_no_vote_away() -> None:
     cells = read_cells(b"task,worker,label,kind\nt1,a,cat,photo\nt1,b,dog,photo\nt2,a,dog,drawing\n")
     columns = vote_columns(cells)
     assert columns is not None
@@ -343,7 +343,7 @@ def test_kinds_of_answers_are_known_by_their_words() -> None:
         (("2024-02-01T10:00:00", ""), {"dog": 1}, "in 'timestamp' are numbers or such as"),
     ],
 )
-def test_which_of_two_votes_of_a_worker_counts_is_said_as_it_is(
+def test_which_of_two_votes_of_worker_counts_is_said_as_it_is(
     times: tuple[str, str], expected: dict[str, int], said: str
 ) -> None:
     text = f"task,worker,label,timestamp\nt1,a,cat,{times[0]}\nt1,a,dog,{times[1]}\nt2,a,cat,\n"

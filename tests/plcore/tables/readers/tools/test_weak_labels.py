@@ -26,7 +26,7 @@ L = np.array([[1, -1, 1, 0], [-1, -1, -1, -1], [0, 0, -1, -1], [2, 1, 0, -1]])
 NAMES = ("ham", "spam", "eggs")
 
 
-def test_a_label_matrix_of_snorkel() -> None:
+def test_label_matrix_of_snorkel() -> None:
     reading = label_matrix(
         L, classes=NAMES, functions=("a", "b", "c", "d"), columns={"text": ["one two three", "x", "y", "z"]}
     )
@@ -42,14 +42,14 @@ def test_a_label_matrix_of_snorkel() -> None:
     assert not noted(reading, "Snorkel")
 
 
-def test_names_are_numbers_where_none_are_given() -> None:
+def test_names_are_numbers_if_none_are_given() -> None:
     reading = label_matrix(L)
     assert candidates(reading)[0] == {"1": 2, "0": 1}
     assert sources(reading)[0] == {"1": ["0", "2"], "0": ["3"]}
     assert noted(reading, "numbers are used")
 
 
-def test_the_true_labels() -> None:
+def test_true_labels() -> None:
     reading = label_matrix(L, classes=NAMES, truth=np.array([1, -1, 2, 0]))
     assert reading.cells["truth"].tolist() == ["spam", "", "eggs", "ham"]
 
@@ -128,7 +128,7 @@ ANY = st.one_of(
 
 
 @given(ANY, ANY)
-def test_any_arrays_are_a_reading_or_a_table_error(votes: Any, more: Any) -> None:
+def test_any_arrays_are_reading_or_table_error(votes: Any, more: Any) -> None:
     read_or_refuse(label_matrix, votes)
     read_or_refuse(lambda: label_matrix(votes, truth=more))
     read_or_refuse(annotator_matrix, votes, more)
@@ -139,7 +139,7 @@ GIVEN = np.array([[0, np.nan, 1], [np.nan, 2, 2], [0, 0, np.nan]])
 PROBS = np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0], [1 / 3, 1 / 3, 1 / 3]])
 
 
-def test_the_matrices_of_cleanlab() -> None:
+def test_matrices_of_cleanlab() -> None:
     reading = annotator_matrix(GIVEN, PROBS, classes=NAMES, annotators=("ann", "bob", "cid"))
     assert candidates(reading) == [{"ham": 1, "spam": 1}, {"eggs": 2}, {"ham": 2}]
     assert sources(reading)[1] == {"eggs": ["bob", "cid"]}
@@ -226,7 +226,7 @@ FILE: dict[str, Any] = {
 }
 
 
-def test_a_file_of_wrench() -> None:
+def test_file_of_wrench() -> None:
     assert WRENCH.fits([FILE])
     reading = read_wrench([FILE], "WRENCH JSON", classes=["ham", "spam"])
     assert candidates(reading) == [{"spam": 2}, ["ham", "spam"], {"spam": 1, "ham": 1}]
@@ -237,7 +237,7 @@ def test_a_file_of_wrench() -> None:
     assert noted(WRENCH.read([FILE]), "no names in it")
 
 
-def test_records_and_rows_of_the_hub() -> None:
+def test_records_and_rows_of_hub() -> None:
     records = list(FILE.values())
     flat = [
         {"text": one["data"]["text"], "label": one["label"], "weak_labels": one["weak_labels"]}
@@ -291,7 +291,7 @@ def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) 
 TABLE = b"text,lf_link,LF_short,lf-x,note\nsubscribe to me,1,-1,1,a\nfine,-1,-1,-1,b\nno,0,1,-1,c\n"
 
 
-def test_a_table_with_a_column_for_each_function() -> None:
+def test_table_with_column_for_each_function() -> None:
     cells = read_cells(TABLE)
     assert LABEL_MATRIX.fits(cells)
     reading = LABEL_MATRIX.read(cells)
@@ -369,7 +369,7 @@ def test_label_vectors_of_several_annotators_keep_what_all_say() -> None:
     assert noted(ensemble, "numbers are used")
 
 
-def test_label_vectors_of_one_annotator_are_no_votes_of_several() -> None:
+def test_label_vectors_of_one_annotator_are_not_votes_of_several() -> None:
     one = np.array([[1, 0, 1], [0, 1, NOT_ASKED], [0, 0, 1]])
     assert vectors_of(annotator_matrix(one[:, None], BY_LABEL)) == ["101", "01?", "001"]
     with pytest.raises(TableError, match=r"give labels_multiannotator as \(rows, annotators, labels\)"):

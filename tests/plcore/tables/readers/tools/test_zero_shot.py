@@ -36,7 +36,7 @@ PIPELINE = [
 ]
 
 
-def test_records_of_the_pipeline() -> None:
+def test_records_of_pipeline() -> None:
     assert ZERO_SHOT.fits(PIPELINE)
     reading = ZERO_SHOT.read(PIPELINE)
     assert candidates(reading) == [
@@ -141,13 +141,13 @@ def double(rows: list[dict[str, Any]]) -> Any:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> None:
     read_or_refuse(
         LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
     )
 
 
-def test_a_score_of_nothing_is_refused() -> None:
+def test_score_of_nothing_is_refused() -> None:
     rows = [{"id": "a", "label": "wren", "score": 0.6}, {"id": "a", "label": "nan", "score": 0.4}]
     with pytest.raises(TableError, match="'nan' is no label"):
         LONG_SCORES.read(frame(*rows))
