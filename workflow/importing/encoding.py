@@ -88,7 +88,7 @@ def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
 
 
 def vectors_dir(home: Home) -> Path:
-    """Where vectors that were made are stored, and how long they took."""
+    """Return the folder of vectors that were made, and of how long they took."""
     return home.cache_dir / "vectors"
 
 

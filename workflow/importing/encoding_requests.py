@@ -1,5 +1,4 @@
-"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is asked for in
-`offers`."""
+"""The encoding of a project's rows, for pages and the API: watched, cancelled, resumed. `offers` asks for it."""
 
 from __future__ import annotations
 

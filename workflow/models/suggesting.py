@@ -136,7 +136,7 @@ def _plain(name: str) -> str:
 def _by_names(
     seat: Seat, folder: Path, table: LabelTable, classes: Sequence[str], on_step: StepProgress | None
 ) -> Scores:
-    """How like the name of each class the texts are."""
+    """Compare the texts with the name of each class."""
     model = Encoder(folder)
     memory = KeptVectors(encoding.vectors_dir(seat.home), model.sha256)
     found = model.encode(table, encoding.unopened, on_step, memory=memory)

@@ -207,7 +207,7 @@ class Encoder:
 
 
 def windows_at_most(key: Key, about: Description) -> int:
-    """How many windows of a recording a key has; of a segment whose seconds are not known, as many as are heard."""
+    """Count the windows of a key; of a segment of unknown length, return the most that are heard."""
     if isinstance(key, str):
         return 1
     _, start, end = key

@@ -69,7 +69,7 @@ class EncoderOffer:
 
     @property
     def knows_language(self) -> bool:
-        """Whether it is not known that the texts are in a language that it does not know."""
+        """Whether it may know the language of the texts: it does, or the language is not known."""
         return self.language in (None, ENGLISH) or self.entry.languages != ("en",)
 
     @property
