@@ -228,7 +228,7 @@ over the folds.""",
 
 
 TEMPERATURES: dict[str, float | str] = {"0.05": 0.05, "0.15": 0.15, "auto": "auto"}
-TEMPERATURE_FOLDS = sized({"msrcv2": 10, "lost": 10, "birdsong": 4}, tiny={"lost": 2})
+TEMPERATURE_FOLDS = sized({"msrcv2": 5, "lost": 5, "birdsong": 3}, tiny={"lost": 2})
 MADE = sized(MADE_SETS, tiny=("ecoli",))
 
 
