@@ -527,7 +527,8 @@ def test_load_pages_loads_what_a_first_page_is_drawn_with() -> None:
     """The first page of a server took 0.8 s of processor time, 0.3 s after this."""
     told = (
         "import inspect, sys; from web import lifespan; before = set(sys.modules); lifespan.load_pages(); "
-        "print(*(one for one in ('plotly', 'pages.parts.one_label.progress', 'pages.parts.label_vectors.progress') "
+        "parts = [f'pages.parts.{one}' for one in ('charts', 'one_label.progress', 'label_vectors.progress')]; "
+        "print(*(one for one in parts "
         "if one in before or one not in sys.modules), len(inspect.modulesbyfile) > 100)"
     )
     done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)

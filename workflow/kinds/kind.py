@@ -462,8 +462,8 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The turn of the person who has opened the project: it writes answers and corrections."""
 
     # reviewing.py
-    def find_answers(self, doors: DoorsT_contra, search: Search, page: int) -> ReviewList:
-        """A page, from 0, of the answers that fit the search, the newest first."""
+    def find_answers(self, doors: DoorsT_contra, search: Search, page: int, size: int) -> ReviewList:
+        """A page, from 0, of `size` of the answers that fit the search, the newest first."""
 
     def open_row(self, opened: OpenedT_contra, row: int) -> object:
         """The row as the Review page shows it, with its history. Raises NotFound."""
