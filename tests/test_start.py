@@ -149,6 +149,15 @@ def test_disk_that_cannot_be_written_is_reported_in_one_line(
         assert {one.name for one in home.iterdir()} <= {"tables", "in-use"}
 
 
+@pytest.mark.parametrize("command", ["server", pytest.param("serve", marks=pytest.mark.proof)])
+def test_start_that_cannot_note_itself_says_so_and_ends_with_two(tmp_path: Path, command: str) -> None:
+    """After a crash the database opens on a full disk; what is written next is the note of the server."""
+    lay_database(tmp_path)
+    (tmp_path / "servers").touch()  # no folder can be made there, by root neither
+    line = refused(tmp_path, *COMMANDS[command])
+    assert line.startswith("Winnow cannot start. A file could not be written (File exists). Fix: make room")
+
+
 def test_start_next_to_one_that_puts_backup_back_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):

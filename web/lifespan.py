@@ -9,8 +9,8 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
 from workflow.models import map_worker, neighbors
 from workflow.people import team
-from workflow.saving import FaultLog
+from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
 from workflow.server.home import Home, close_home, home
 from workflow.server.running import noted, terminal
 
@@ -134,15 +134,16 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
     try:
-        from workflow.demos.digits import ensure_demo  # loads the scientific packages
-        from workflow.server.warming import warm_up
+        with saying_why_not(here):
+            from workflow.demos.digits import ensure_demo  # loads the scientific packages
+            from workflow.server.warming import warm_up
 
-        warm_up(terminal.say)
-        team.ensure_owner(here)
-        ensure_demo(here)
-        address = here.settings.public_url or base_url()
-        notes.enter_context(noted(here.servers_dir, address))
-        terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+            warm_up(terminal.say)
+            team.ensure_owner(here)
+            ensure_demo(here)
+            address = here.settings.public_url or base_url()
+            notes.enter_context(noted(here.servers_dir, address))
+            terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
         load_pages()
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
         # looked at, which makes a key press several times faster.
@@ -166,6 +167,23 @@ def load_pages() -> None:
 
     charts.share_curve(np.arange(2), np.zeros(2))
     inspect.stack()
+
+
+@contextmanager
+def saying_why_not(here: Home) -> Iterator[None]:
+    """Of a start that the disk or the database ends: say it in words, and have uvicorn say no more."""
+    try:
+        yield
+    except (OSError, NotSaved, *STORE_FAULTS) as error:
+        why = why_it_failed(error) if isinstance(error, STORE_FAULTS) else None
+        if isinstance(error, OSError):
+            why = (
+                f"A file could not be written ({error.strerror or error}). Fix: make room on the disk of "
+                f"{here.settings.home} and of temporary files, and let this user write both."
+            )
+        terminal.cannot_start(why or str(error))
+        logging.getLogger("uvicorn.error").disabled = True  # it would print the traceback
+        raise
 
 
 async def _sweep(here: Home) -> None:

@@ -18,7 +18,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from streamlit import config
+from streamlit import App, config
 
 from web import bearer, document, packed, presses
 from web.api.made import make_api
@@ -38,7 +38,7 @@ from workflow.files import media
 from workflow.importing import arrivals
 from workflow.saving import STORE_FAULTS, why_nothing_is_saved
 from workflow.server.home import Home, home
-from workflow.server.running import raise_most_files
+from workflow.server.running import raise_most_files, terminal
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 
 # Replies are sent at once, in any number of pieces.
@@ -137,7 +137,7 @@ def settings_or_exit() -> Settings:
         settings = staging.settings_at_start()
         home()
     except SettingsError as error:
-        print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal
+        terminal.cannot_start(str(error))
         sys.exit(CANNOT_START)
     see_to_home()
     return settings
@@ -177,6 +177,14 @@ def run_options(settings: Settings) -> dict[str, str | int]:
     if settings.port != DEFAULT_PORT:
         options["server.port"] = settings.port
     return options
+
+
+def run(app: App, settings: Settings) -> None:
+    """Serve until stopped. Ends with CANNOT_START where it was said why it does not start (`web.lifespan`)."""
+    try:
+        app.run(config=run_options(settings))
+    except SystemExit as ended:
+        sys.exit(CANNOT_START if terminal.failed else ended.code)
 
 
 def follow(settings: Settings) -> None:

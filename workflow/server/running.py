@@ -140,10 +140,12 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
 
 
 class Terminal:
-    """as_json : whether standard output has a document, and words go to standard error"""
+    """as_json : whether standard output has a document, and words go to standard error
+    failed : whether it was said that the server cannot start"""
 
     def __init__(self) -> None:
         self.as_json = False
+        self.failed = False
 
     def say(self, text: str) -> None:
         """A line for anyone who waits."""
@@ -156,6 +158,11 @@ class Terminal:
         else:  # a secret is in one place: what is said next to the document is often kept
             self._words("\n  Winnow is ready.\n")
             print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
+
+    def cannot_start(self, why: str) -> None:
+        """Say on standard error why the server does not start."""
+        self.failed = True
+        print(f"Winnow cannot start. {why}", file=sys.stderr, flush=True)  # noqa: T201 - for the person at the terminal
 
     def _words(self, text: str) -> None:
         print(text, file=sys.stderr if self.as_json else sys.stdout, flush=True)
