@@ -113,7 +113,7 @@ def accuracy_curve(
             error_y=_error_bar(curve, known),
             name=curve.name,
             customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}}% (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
     if mark_versions:
@@ -188,7 +188,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             name=curve.name,
             legendgroup=curve.name,
             customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}}% (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))

@@ -309,7 +309,7 @@ def random_order(
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
         customdata=np.column_stack([low, high]),
-        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
+        hovertemplate="random order: %{y:.1f}% (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
     return figure
