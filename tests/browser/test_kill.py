@@ -141,7 +141,7 @@ def test_card_that_was_open_answers_again_after_restart(annotating: tuple[Server
 
 
 @pytest.mark.proof
-def test_press_while_server_is_gone_is_stored_once_it_is_back_with_its_note(
+def test_answer_while_server_is_down_is_stored_once_later(
     annotating: tuple[Server, Page],
 ) -> None:
     server, page = annotating

@@ -108,7 +108,7 @@ def test_versions_follow_answers(page: Page, server: Server, project: int) -> No
 @pytest.mark.browser
 @pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
-def test_killed_worker_is_replaced_and_none_outlives_server(page: Page, server: Server, project: int) -> None:
+def test_killed_worker_is_replaced_and_ends_with_server(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)

@@ -176,7 +176,7 @@ def test_click_seeks_and_arrows_step(hearing: Page) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 2.5}")
 
 
-def test_loop_half_speed_and_scale_are_kept_by_browser(hearing: Page) -> None:
+def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     shown = room.token(page)
     page.keyboard.press("l")

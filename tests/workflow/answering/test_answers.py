@@ -104,7 +104,7 @@ def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
 
 
 @given(JSON)
-def test_nothing_that_comes_does_anything_but_be_read_or_refused(said: object) -> None:
+def test_input_is_only_read_or_refused(said: object) -> None:
     try:
         assert isinstance(Press.read(said), Press)
     except AnswerError as refusal:

@@ -439,7 +439,7 @@ def again(made: Generated, name: str) -> Facts:
 @pytest.mark.parametrize(("kind", "name"), [one for one in FORMATS if one not in ONE_WAY])
 @settings(max_examples=settings().max_examples // 2)
 @given(st.data())
-def test_format_brings_back_what_it_does_not_declare(kind: str, name: str, data: st.DataObject) -> None:
+def test_format_preserves_undeclared_columns(kind: str, name: str, data: st.DataObject) -> None:
     made = data.draw(generated(kind))
     # Numbers of a few rows may be in any column of the table that the votes are joined to.
     assume(name != "votes" or made.table.roles.id is not None)

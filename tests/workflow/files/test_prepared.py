@@ -220,7 +220,7 @@ def test_what_writer_refuses_is_reported(
     assert "An export failed" in caplog.text
 
 
-def test_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
+def test_file_expires_after_a_day_or_an_hour_after_download(
     files: PreparedFiles, clock: Clock, tmp_path: Path
 ) -> None:
     kept, fetched = (files.begin(tmp_path, OWNER, name, rows(b"x")) for name in ("kept.csv", "fetched.csv"))
@@ -258,7 +258,7 @@ def test_end_of_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
     files.close()
 
 
-def test_leftovers_of_killed_server_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
+def test_leftovers_of_killed_server_are_removed_but_not_of_running_ones(tmp_path: Path) -> None:
     clear(tmp_path / "none")
     for name in ("old", ".half.part", "new", ".begun.part"):
         (tmp_path / name).write_bytes(b"x")

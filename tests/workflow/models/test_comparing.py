@@ -84,7 +84,7 @@ counts = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda two: Cou
 
 
 @given(counts, st.integers(0, 500), st.integers(0, 500))
-def test_it_is_due_again_when_answers_or_checks_have_grown_by_half(
+def test_comparison_is_due_when_answers_or_checks_have_grown_by_half(
     last: Counts, more: int, checks: int
 ) -> None:
     now = Counts(99, last.answers + more, last.checks + checks)
@@ -356,7 +356,7 @@ def test_cancelled_work_ends_between_fits_and_is_not_due_again(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_inside_fit_it_can_be_cancelled_and_nothing_else_is_trained(
+def test_fit_can_be_cancelled_and_blocks_other_training(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warnings and memory of a training are not those of the model that is compared."""
@@ -399,7 +399,7 @@ def test_database_that_is_away_fails_no_comparison(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
+def test_progress_is_reported_and_training_continues(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)

@@ -337,7 +337,7 @@ def test_who_has_answered_row_corrects_their_answer(chief: Seat) -> None:
     assert disputes.count_open(seat) == 0
 
 
-def test_export_says_what_everyone_said_and_who_settled_it(
+def test_export_lists_answers_and_verdicts(
     dispute: tuple[Seat, Seat, Seat, int],
 ) -> None:
     seat, _, _, row = dispute

@@ -182,7 +182,7 @@ def test_those_unused_longest_are_unloaded_until_there_is_room(monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_no_one_is_unloaded_under_someone_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_in_use_is_not_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     slot.past.learner = Learner()  # type: ignore[assignment]

@@ -91,7 +91,7 @@ def test_answer_changes_shares_before_next_version(
     assert (question.strategy, question.model_version) == ("moves", 0)
 
 
-def test_export_has_what_first_update_made_of_answers(
+def test_export_includes_first_update_after_answers(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares(home, owner, first_updates_project)

@@ -198,7 +198,7 @@ def test_rows_held_out_take_no_entries() -> None:
 # How rows with candidates are on the map
 
 
-def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, project: int) -> None:
+def test_open_and_answered_rows_list_their_labels(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
     question = loop.next_question(seat)
