@@ -447,10 +447,10 @@ def test_someone_elses_answer_is_overruled_by_annotator_but_withdrawn_by_owner_a
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "yes")
     ask(home, bob, one, row, labels[1], "yes")
-    with pytest.raises(AnswerError, match="the owner alone"):
+    with pytest.raises(AnswerError, match="only reviewers and the owner"):
         correct(home, ada, one, row, {labels[1]: -1})
     correct(home, ada, one, row, {labels[1]: 0})
-    with pytest.raises(AnswerError, match="the owner alone"):
+    with pytest.raises(AnswerError, match="only reviewers and the owner"):
         correct(home, ada, one, row, {labels[1]: -1})
     correct(home, ada, one, row, {labels[0]: -1})
     correct(home, owner, one, row, {labels[1]: -1})
