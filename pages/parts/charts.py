@@ -1,4 +1,4 @@
-"""Charts: arrays in, a plotly figure out, shown with its picture and its data to take away.
+"""Charts: arrays in, a plotly figure out, shown with its picture and its data to remove.
 
 Colours of text and grid come from Streamlit's theme, light or dark; those of the marks read on both.
 """
@@ -90,7 +90,7 @@ def to_csv(data: Mapping[str, object]) -> bytes:
 def accuracy_curve(
     answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy against answers, each curve with its band; model versions marked and named if they are asked for."""
+    """Accuracy against answers, each curve with its band; model versions marked and named if they are requested."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
     for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):

@@ -254,7 +254,7 @@ def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
 
 
 def number_advice(text: str, comma: bool) -> tuple[str, str]:
-    """The message about text that is no number, in a column with or without decimal commas: message and fix."""
+    """The message about text that is not a number, in a column with or without decimal commas: message and fix."""
     message = f"expected a number, got {quoted(text)}."
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."

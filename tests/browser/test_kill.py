@@ -53,7 +53,7 @@ class Homes:
 
 
 def again(server: Server) -> Server:
-    """Another one in the place of one that was killed."""
+    """Another one instead of one that was killed."""
     url = server.environment["WINNOW_DATABASE_URL"]
     return Server(server.home, server.port, more={"WINNOW_DATABASE_URL": url}).start()
 

@@ -289,7 +289,7 @@ def test_page_asks_if_click_brought_nothing(
     assert sent[-1]["token"] == loop.next_question(Seat(home, owner, project)).token != question.token
 
 
-# Presses that no page of ours sends: each is refused in words, nothing is stored, and the card stands as
+# Presses that no page of ours sends: each is refused with a message, nothing is stored, and the card stands as
 # before
 
 

@@ -1,4 +1,4 @@
-"""The Export page: which file, which rows, how far it is, and the link it ends in."""
+"""The Export page: which file, which rows, the progress, and the link it ends in."""
 
 from __future__ import annotations
 

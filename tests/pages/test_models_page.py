@@ -512,7 +512,7 @@ def test_encoder_of_server_is_removed_by_press(seat: Seat, show: Open) -> None:
 
 
 def note_running(seat: Seat, done: int, total: int) -> None:
-    """Let a worker be so far with the encoding that was asked for."""
+    """Let a worker be so far with the encoding that was requested."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
         one = trained.latest_encoding(session, seat.project_id or 0)

@@ -404,7 +404,7 @@ FORM = b"application/x-www-form-urlencoded"
 
 
 def read(*chunks: bytes, kind: bytes = FORM) -> tuple[dict[str, str], int]:
-    """The form in these chunks, and how many of them were asked for."""
+    """The form in these chunks, and how many of them were requested."""
     left: Iterator[bytes] = iter(chunks)
     asked = 0
 

@@ -52,7 +52,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 async def send(
     secret: str | None, parts: AsyncIterator[bytes], length: int | None = None
 ) -> tuple[int, str, int]:
-    """One request as a server hands it on: status, words, and how often its body was asked for."""
+    """One request as a server hands it on: status, words, and how often its body was requested."""
     headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", TYPE.encode())]
     if secret is not None:
         headers.append((b"cookie", f"{COOKIE}={secret}".encode()))

@@ -235,7 +235,7 @@ def test_there_is_one_such_refusal() -> None:
 
 @on_sqlite
 def test_what_was_learned_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
-    """A copy that went on elsewhere is put in the place of the database: its answers are what there is."""
+    """A copy that went on elsewhere is put instead of the database: its answers are what there is."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
     home.database.copy_to(copy)

@@ -32,7 +32,7 @@ ABOVE = 0.9
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
+    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner continues.
 
     answered : bool (n,), a person decided
     certainty : finds (n,) how sure the label is: 1 if the file, a person or a proof gives it, else the model's

@@ -1,4 +1,4 @@
-"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is asked for in
+"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is requested in
 `offers`."""
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def cancel(seat: Seat) -> None:
 
 
 def resume(seat: Seat) -> None:
-    """Have a worker go on with the encoding that was cancelled last; its batches that were made are not made again.
+    """Have a worker continue with the encoding that was cancelled last; its batches that were made are not made again.
     Harmless if none was cancelled since. What it consented to holds.
 
     Raises NotAllowed, NotSaved, NotFound.

@@ -1,7 +1,7 @@
 """Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
 
 An expected database that is missing, empty, damaged, foreign or older is never restarted or gone on with in silence:
-that takes a word of anyone who runs Winnow, the command `winnow accept-store`.
+that takes a word of the operator, the command `winnow accept-store`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def note_of(settings: Settings) -> Note:
 def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
     """The database, with its tables up to date.
 
-    accept : whatever is there is taken; if there is none, a new one is begun
+    accept : whatever is there is taken; if there is none, a new one starts
 
     Raises BrokenHomeError.
     """

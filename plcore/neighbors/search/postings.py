@@ -27,7 +27,7 @@ AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
 FEWEST_POSTINGS, MOST_POSTINGS = 2**13, 2**18  # read for a query, whatever the recall
 PROPOSED = 64  # rows that are measured for a query,
-PER_NEIGHBOR = 4  # or so many for each neighbour that is wanted
+PER_NEIGHBOR = 4  # or this many for each neighbour that is wanted
 SPARE = 7  # rows measured in addition to the neighbours, in the exact search
 BATCH = 8192  # queries treated at once
 

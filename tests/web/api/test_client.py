@@ -275,7 +275,7 @@ def test_example_of_page_labels_twenty_rows(
     assert (tmp_path / "labels.csv").exists()
 
 
-# How the client makes its calls: what it takes for an address and a token, and how long it goes on
+# How the client makes its calls: what it takes for an address and a token, and how long it continues
 
 
 LIST = httpx2.Response(200, json={"projects": []})

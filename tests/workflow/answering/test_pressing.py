@@ -55,7 +55,7 @@ def test_click_returns_same_as_single_use_cases(world: KindWorld, seat: Seat, ad
     kinds = (
         *world.ANSWERS,
         *(one for one in world.ANSWERS if one != "none"),
-    )  # it needs a class that is no candidate
+    )  # it needs a class that is not a candidate
     for number, kind in enumerate(kinds):
         question = check(seat, press(world, seat, question, kind)).question
         if number % 3 == 0:

@@ -374,7 +374,7 @@ def killed(*_: object) -> None:
 
 
 def there_is_no_time(*_: object, **__: object) -> None:
-    """To remove what was begun."""
+    """To remove what starts."""
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])

@@ -67,7 +67,7 @@ def rows(content: bytes, count: int = 3) -> Taken:
 
 
 class Held:
-    """A file of three rows, of which one is written; the others when it is let go on."""
+    """A file of three rows, of which one is written; the others when it is let continue."""
 
     def __init__(self) -> None:
         self.begun, self.go_on, self.stopped = threading.Event(), threading.Event(), False
@@ -108,7 +108,7 @@ def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> No
 
 
 def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFiles, tmp_path: Path) -> None:
-    """The entry that is the latest in it, where more have come since it was asked for."""
+    """The entry that is the latest in it, where more have come since it was requested."""
     key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
     files.wait(key)
     (one,) = files.of(OWNER)

@@ -66,7 +66,7 @@ def worker(home: Home) -> EncodingWorker:
 
 @pytest.fixture(autouse=True)
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast an encoding is, it says at each step how far it is, and asks whether it was cancelled."""
+    """However fast an encoding is, it says at each step the progress, and asks whether it was cancelled."""
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 

@@ -43,7 +43,7 @@ from workflow.server.home import Home
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:
-    """Rows of the small world that come later: its ids go on."""
+    """Rows of the small world that come later: its ids continue."""
     frame = small_frame(n, seed=8)
     frame["id"] = [f"r{start + place}" for place in range(n)]
     return frame

@@ -192,7 +192,7 @@ def test_files_of_folder_stay_if_they_are(tmp_path: Path) -> None:
     assert list(table.media.files.paths.values()) == [tmp_path / "x.png"]
 
 
-# The first question of a table that is no project yet
+# The first question of a table that is not a project yet
 
 
 def table_of(data: bytes) -> LabelTable:

@@ -242,7 +242,7 @@ def reading(file: Arrived) -> Callable[[jobs.Job[Upload]], Upload]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that a process was asked for."""
+    """The jobs that a process was requested."""
     names: list[str] = []
     ask = asking.ask
 

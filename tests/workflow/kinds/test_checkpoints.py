@@ -1,4 +1,4 @@
-"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is passed over."""
+"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is skipped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Ho
 
 @contextmanager
 def taken_in() -> Iterator[list[int]]:
-    """Notes the seq of every entry that a learner takes in meanwhile."""
+    """Notes the seq of every entry that a learner applies meanwhile."""
     seen: list[int] = []
 
     def noting(apply: Callable[[Any, Entry], None]) -> Callable[[Any, Entry], None]:

@@ -52,7 +52,7 @@ def worker(home: Home) -> ComparingWorker:
 
 @pytest.fixture
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast a comparison is, it says at each step how far it is, and asks whether it was cancelled."""
+    """However fast a comparison is, it says at each step the progress, and asks whether it was cancelled."""
     monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
 
 
@@ -96,7 +96,7 @@ def test_comparison_is_due_when_answers_or_checks_have_grown_by_half(
 
 @given(st.integers(1, 20_000))
 def test_comparisons_become_rare(answers: int) -> None:
-    """As many as the logarithm of the answers: however long a project goes on, it is not compared for ever."""
+    """As many as the logarithm of the answers: however long a project continues, it is not compared for ever."""
     made, last = 0, None
     for seen in range(answers + 1):
         if is_due(last, Counts(seen, seen, 0)):
@@ -492,7 +492,7 @@ def test_killed_worker_frees_its_comparison_and_two_let_it_rest(
     assert not running.begun
     assert (running.fault or "").startswith("The comparison was ended from outside twice")
     choosing.cancel(Seat(home, owner, project))
-    choosing.compare_now(Seat(home, owner, project))  # anyone who asks again means it
+    choosing.compare_now(Seat(home, owner, project))  # the caller again means it
     ComparingWorker(home, "two").look()
     assert latest(home, project).state == trained.DONE
     assert leases.MOST_DEATHS == 2

@@ -350,7 +350,7 @@ def test_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: p
     assert limited == ["for good"]
 
 
-# Work at projects: what is due is asked for once, what waits is found, and a project that takes none is
+# Work at projects: what is due is requested once, what waits is found, and a project that takes none is
 # left alone
 
 

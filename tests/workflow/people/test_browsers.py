@@ -150,7 +150,7 @@ def known_browsers_elsewhere(home: Home) -> Iterator[Home]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The secrets that the database was asked for."""
+    """The secrets that the database was requested."""
     found: list[str] = []
     plain = sign_ins.find_sign_in
 

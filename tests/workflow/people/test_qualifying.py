@@ -258,7 +258,7 @@ def test_each_has_their_own_attempts(qualifying_seat: Seat, qualifying_ada: Seat
         loop.next_question(bob)
 
 
-# The owner's side of qualification: what is asked for, who has passed, who is let in
+# The owner's side of qualification: what is requested, who has passed, who is let in
 
 
 @pytest.fixture

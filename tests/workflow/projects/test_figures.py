@@ -108,7 +108,7 @@ def test_one_rule_that_is_reached_is_enough() -> None:
 
 
 class Seconds:
-    """Replacement for `time` in the clock of turns; it goes on by the second that it is reported."""
+    """Replacement for `time` in the clock of turns; it continues by the second that it is reported."""
 
     passed = 0.0
 

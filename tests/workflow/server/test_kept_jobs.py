@@ -27,7 +27,7 @@ class Clock:
 
 
 class Work:
-    """Steps of a job: it looks whether it shall go on at every word, until it is told to be done or to fail."""
+    """Steps of a job: it looks whether it shall continue at every word, until it is told to be done or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()

@@ -145,7 +145,7 @@ def test_waiting_faults_and_end_are_of_one_projects_training() -> None:
 
 
 def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, each: int = 10) -> None:
-    """The process takes so many bytes, and for each learner so many more."""
+    """The process takes this many bytes, and for each learner this many more."""
 
     def held() -> int:
         slots = list(shelf._slots.values())

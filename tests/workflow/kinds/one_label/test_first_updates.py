@@ -19,7 +19,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.jobs import FairLock
 
-# Answers that a kernel ridge takes in before the worker's next version, in a thread of the server
+# Answers that a kernel ridge applies before the worker's next version, in a thread of the server
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_new_classes_begin_with_new_version(home: Home, owner: int, first_update
 def test_no_press_waits_for_it(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one is under way questions are shown and answered; those answers are taken in after it."""
+    """While one is under way questions are shown and answered; those answers are applied after it."""
     begun, go_on = threading.Event(), threading.Event()
     real = FirstUpdates._update
 

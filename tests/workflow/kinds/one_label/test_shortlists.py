@@ -51,7 +51,7 @@ def shortlisted(seat: Seat) -> ShownQuestion:
 def with_checks(
     home: Home, owner: int, promise: float | None = 0.9, number: int = 30
 ) -> tuple[Seat, list[str]]:
-    """The owner's seat at a project with so many answered checks, and the truth of each row."""
+    """The owner's seat at a project with this many answered checks, and the truth of each row."""
     project, truth = shortlist_project(home, owner, promise)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:number], truth)
@@ -178,7 +178,7 @@ def test_threshold_is_rebuilt_with_every_version(home: Home, owner: int) -> None
     left = checks_left(home, owner, seat.project_id)
     answer_rows(seat, left[:20], truth, none=left[:8])
     with opened(home, owner, seat.project_id) as learner:
-        assert np.isinf(threshold_of(learner, 0.9))  # the truth is no candidate of 8 in 40
+        assert np.isinf(threshold_of(learner, 0.9))  # the truth is not a candidate of 8 in 40
     view = room.shortlists_of(seat)
     assert (view.in_force, view.outside[:2]) == (False, (8, 40))
 

@@ -50,7 +50,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, NoRoomError
 from workflow.server.jobs import FairLock
 
-# Models that a worker trains: under what name versions are kept, and which of them a learner takes in
+# Models that a worker trains: under what name versions are kept, and which of them a learner applies
 
 
 CLPL = LearnerSettings(model="clpl")
