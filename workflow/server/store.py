@@ -91,7 +91,7 @@ def _remove(*paths: Path) -> bool:
 
 # A copy of the database before its tables are changed: a migration without one does not run.
 #
-# Tables and files are not in it, for a migration does not touch them: the copy is put back if they are.
+# Tables and files are not in it, for a migration does not touch them: the copy is put back next to them.
 
 
 def copy_before(database: Database, folder: Path) -> Path | None:

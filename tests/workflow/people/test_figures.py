@@ -298,7 +298,7 @@ def test_figures_do_not_depend_on_order_of_others_answers(order: list[int], seed
     assert figures_of(said([*own, *others]), ADA) == figures_of(said(votes), ADA)
 
 
-# A person's day: counted from the log by the clock if they are, reached once, and when a break is
+# A person's day: counted from the log by their local clock, reached once, and when a break is
 # offered
 
 
