@@ -187,8 +187,7 @@ def _goal_form(page: ProjectPage, view: Seen) -> None:
         say_refusal()
         with st.form(f"{at}-form", border=False):
             now = USUAL_GOAL if goal is None else goal * 100
-            help_text = "Winnow estimates the answers left and tells you when the goal is reached. You "
-            "can always continue."
+            help_text = "Winnow estimates the answers left and says when the goal is reached. You can always continue."
             st.number_input(
                 "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
             )

@@ -80,7 +80,7 @@ class FactoredSmoother:
     ) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
-        # What rounding of the sum may take from the least eigenvalues is returned.
+        # What rounding of the sum may take from the least eigenvalues is added again.
         rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding

@@ -209,8 +209,8 @@ def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray
 
 
 def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
-    """The numbers of columns in which every cell is one as programs write it, or empty; NaN where it is empty. None if a
-    cell has to be looked at: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
+    """The numbers of columns whose cells are all numbers as programs write them, or empty (NaN). None if a cell has
+    to be checked: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
     if has_empty(text):
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     try:
