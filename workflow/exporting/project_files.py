@@ -198,7 +198,7 @@ _DATA_SET = FileFormat(
 
 @dataclass(frozen=True)
 class Log:
-    """The input that the writers of a log takes.
+    """The input that the writers of a log take.
 
     header : what sealed lines say first      names : {person: name}      ids : of the table's rows
     """

@@ -64,7 +64,7 @@ class Snapshot:
         return {choice: len(self.rows(choice, above)) for choice in CHOICES}
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
-        """The input that the writers of formats takes, all rows of it. log : up to `seq`      names : {person: name}"""
+        """The input that the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
 
 
