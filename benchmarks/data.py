@@ -73,7 +73,7 @@ class Split(NamedTuple):
 def label_vectors(name: str, n_test: int | None = None, n_train: int | None = None) -> Split:
     """Return a multi-label set: rows of length 1, dense ones z-scored before; CAL500's test rows are a seeded fifth.
 
-    n_test : at most so many test rows, a seeded sample      n_train : at most so many training rows, the first
+    n_test : at most this many test rows, a seeded sample      n_train : at most this many training rows, the first
     """
     stored = np.load(data_folder() / f"{name}.npz")
     Y = stored["Y"].astype(np.int8)

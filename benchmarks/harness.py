@@ -102,7 +102,7 @@ def folder(*, large: bool = False) -> Iterator[Path]:
 def kept(benchmark: str, part: str, measure: Callable[[], Any], place: Path | None = None) -> Any:
     """Return what `measure` gave for this part, now or in an earlier run: plain JSON values.
 
-    A long benchmark that was stopped goes on like this. Remove `.cache/benchmarks/NAME`, or the folder `place`, to
+    A long benchmark that was stopped continues like this. Remove `.cache/benchmarks/NAME`, or the folder `place`, to
     measure again.
     """
     if mode() == "try":

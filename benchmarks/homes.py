@@ -212,7 +212,7 @@ def draw_neighbors() -> None:
 
 
 def sign_ins(seat: Seat, number: int, projects: Sequence[int]) -> list[str]:
-    """Return the cookies' secrets of so many people who may answer in these projects."""
+    """Return the cookies' secrets of this many people who may answer in these projects."""
     made = []
     for name in (f"Person {k}" for k in range(number)):
         made.append(team.redeem_link(seat.home, team.make_link(seat, name)))

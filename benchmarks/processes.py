@@ -59,7 +59,7 @@ def family(root: int) -> list[int]:
 
 @dataclass
 class Watch:
-    """CPU and memory of a process and all below it, looked at every so many seconds; looking itself is not counted.
+    """CPU and memory of a process and all below it, looked at every this many seconds; looking itself is not counted.
 
     cpu, wall : seconds      own : most MB that no file holds, of all at once, what they share counted once; by stage
     mapped : the same with pages of mapped files, which the system withdraws at will

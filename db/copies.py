@@ -51,7 +51,7 @@ class CopyFacts:
 
 def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
     """Check all of the copy: its bytes by SQLite's own means, and that its tables and triggers are Winnow's, where its
-    revision is one that is known here. Tables of others, and indices that are not unique, are passed over.
+    revision is one that is known here. Tables of others, and indices that are not unique, are skipped.
 
     rows_kind : of entries that name the project's table
     live : it is no copy, but a database that others may be writing to
@@ -152,7 +152,7 @@ def look_at(session: Session, rows_kind: str) -> CopyFacts:
     )
 
 
-# A copy of the database that is about to be put in the place of another: no one gets in by what has ended since.
+# A copy of the database that is about to be put instead of another: no one gets in by what has ended since.
 #
 # A backup knows sign-ins and tokens that were ended after it was made, and links that were used: with it they would
 # be good again. Its tables may be of any earlier version.

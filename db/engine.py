@@ -1,7 +1,7 @@
 """The database: one way in for writes, one for reads, and the migrations.
 
 SQLite is opened in WAL mode with synchronous=FULL: an answer that was acknowledged survives a power cut. Nothing is
-committed to a file that is not at its path any more (`db.opened_file`). Reading goes on: what was stored before is in
+committed to a file that is not at its path any more (`db.opened_file`). Reading continues: what was stored before is in
 that file alone, and can still be looked at and exported; `Database.check` raises an error that says what has happened.
 `sqlalchemy.orm.Session` used as a context manager is the unit of work; nothing wraps it again.
 """
@@ -139,7 +139,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
 
 
 def read_sqlite(path: Path, target: Connection) -> None:
-    """Put what is in an SQLite file in the place of all that is Winnow's in PostgreSQL; the caller commits.
+    """Put what is in an SQLite file instead of all that is Winnow's in PostgreSQL; the caller commits.
 
     target : in a transaction; at its end everything is there at once
     Raises DatabaseBusyError where others are connected to the database, RuntimeError and SQLAlchemyError.
@@ -464,7 +464,7 @@ class Database:
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """No connection is taken away from the block."""
+        """No connection is removed from the block."""
         with self._using:
             self._users += 1
         try:
@@ -539,7 +539,7 @@ class Database:
             self._note.try_to_write(Identity(self._id, height))
 
     def copy_to(self, path: Path) -> None:
-        """Write a consistent copy to a new file, always of SQLite, while others go on writing."""
+        """Write a consistent copy to a new file, always of SQLite, while others continue writing."""
         if not self.is_sqlite:
             with self.read() as session:
                 write_sqlite(session.connection(), path)
@@ -549,7 +549,7 @@ class Database:
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
 
     def fill_from(self, path: Path) -> None:
-        """Put what `copy_to` has written in the place of all that is Winnow's in PostgreSQL, at once or not at all.
+        """Put what `copy_to` has written instead of all that is Winnow's in PostgreSQL, at once or not at all.
 
         Raises CommitUnknownError, and as `db.engine.read_sqlite`.
         """

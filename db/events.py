@@ -35,7 +35,7 @@ class Event:
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events are asked for; None asks for all. person_id : who did it, or whom it was done to
+    """Which events are requested; None asks for all. person_id : who did it, or whom it was done to
     since, until : times, the second excluded"""
 
     person_id: int | None = None

@@ -216,7 +216,7 @@ def count_commit(connection: Connection) -> Commit | None:
         return Commit(height)
     driver_of_postgres = connection.connection.driver_connection
     if driver_of_postgres is not None and driver_of_postgres.info.transaction_status.name == "INERROR":
-        return None  # an error of it was passed over: PostgreSQL will roll it back
+        return None  # an error of it was skipped: PostgreSQL will roll it back
     height, number, since = connection.exec_driver_sql(f"{_COUNT}; {words_of(connection)}").one()
     return None if number is None else Commit(None if height is None else int(height), number, since)
 

@@ -61,7 +61,7 @@ def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[P
     """People who can be seen in a project: its members, the owners of this Winnow, and anyone who has ever made an
     entry of
     one of
-    these kinds in it; in the order in which they came."""
+    these kinds in it; in order of arrival."""
     member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
     entry = exists().where(
         EntryRow.project_id == project_id, EntryRow.person_id == PersonRow.id, EntryRow.kind.in_(kinds)

@@ -108,7 +108,7 @@ class QuestionRow(Base):
 
 
 class BatchRow(Base):
-    """Rows that are before a person together, or were last: one press confirms them all."""
+    """Rows that are on the screen of a person together, or were last: one press confirms them all."""
 
     __tablename__ = "batches"
 
@@ -152,7 +152,7 @@ class TrainingRow(Base):
     lease_until: Mapped[datetime]
     fault: Mapped[str | None]  # why the last training failed, in words
     key: Mapped[str] = mapped_column(server_default="")  # of the settings it trains with
-    ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was given back
+    ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was returned
     deaths: Mapped[int] = mapped_column(
         server_default="0"
     )  # workers that died in a row with the lease of this key
@@ -167,7 +167,7 @@ class ComparisonRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # NULL: it was due
     asked_at: Mapped[datetime]
-    # what the log held when it began; before that, when it was asked for
+    # what the log held when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
     checks: Mapped[int]
@@ -190,7 +190,7 @@ class RandomOrderRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), index=True)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # NULL: it was due
     asked_at: Mapped[datetime]
-    # what the log held when it began; before that, when it was asked for
+    # what the log held when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
     state: Mapped[str]
@@ -385,7 +385,7 @@ class GoalRow(Base):
     minutes: Mapped[int | None]
     break_after: Mapped[int | None]  # minutes; NULL: breaks are not offered
     rested_at: Mapped[datetime | None]  # when they came back from their latest pause
-    reached_on: Mapped[str | None]  # the day, if they are, on which they were told that it is reached
+    reached_on: Mapped[str | None]  # their local day on which they were told that it is reached
 
 
 class ExampleRow(Base):

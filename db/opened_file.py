@@ -1,6 +1,7 @@
 """The file of an SQLite database while it is open: the same one, whole, at its path, with its log next to it.
 
-A process goes on reading and writing the files it opened, whatever has become of their names. Was the database, or its
+A process continues reading and writing the files it opened, whatever has become of their names. Was the database, or
+its
 log (`-wal`), deleted, or another one put in its place, then what the process writes is in no file that anyone will
 open again; was it overwritten in place, what it reads is of two databases.
 """
@@ -41,7 +42,7 @@ class FileHeader:
 
 
 def read_header(descriptor: int) -> FileHeader | None:
-    """The header of this open file; None if it is no file of SQLite. Takes microseconds."""
+    """The header of this open file; None if it is not a file of SQLite. Takes microseconds."""
     found = os.pread(descriptor, 100, 0)
     if len(found) < _FIELDS.size or not found.startswith(MAGIC):
         return None
@@ -124,7 +125,7 @@ class OpenedFile:
         self.mark = 0
         """For the database, as `FileHeader` has it; 0 if no one has said it."""
         self.times = 0
-        """How often another file was taken in the place of the one before."""
+        """How often another file was taken instead of the one before."""
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
         self._rescued: Path | None = None
@@ -140,7 +141,7 @@ class OpenedFile:
         self.check()
 
     def _hold(self) -> _Opened:
-        # The descriptor stays open as long as any connection: closing it would give back the locks of all of them.
+        # The descriptor stays open as long as any connection: closing it would return the locks of all of them.
         descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         anchor = sqlite3.connect(self.path, check_same_thread=False)
         try:

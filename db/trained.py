@@ -168,7 +168,7 @@ def _held(project_id: int, worker: str, task: str) -> Update:
     return update(TrainingRow).where(*_of(project_id, task), TrainingRow.worker == worker, ~TrainingRow.ended)
 
 
-# Work that is asked for and that a worker does: how it is found and how its state changes, whatever the work is.
+# Work that is requested and that a worker does: how it is found and how its state changes, whatever the work is.
 
 WAITING, RUNNING = "waiting", "running"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
@@ -244,7 +244,7 @@ class Requests(Generic[RequestT]):
         return next(iter(self._all(session, self._columns.where(self._table.c.id == request_id))), None)
 
     def unfinished(self, session: Session) -> list[RequestT]:
-        """The ones of all projects that wait or run, in the order they were asked for."""
+        """The ones of all projects that wait or run, in the order they were requested."""
         waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
         return self._all(session, waiting.order_by(self._table.c.id))
 
@@ -253,7 +253,7 @@ class Requests(Generic[RequestT]):
         return self.change(session, request_id, {"state": RUNNING, "done": 0, "total": 0} | more)
 
     def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
-        """Say how far it is. False if it is over: someone has cancelled it, or another worker has ended it."""
+        """Say the progress. False if it is over: someone has cancelled it, or another worker has ended it."""
         return self.change(session, request_id, {"done": done, "total": total} | more)
 
     def end(
@@ -341,7 +341,7 @@ def note(session: Session, comparison_id: int, done: int, total: int, fitting: s
 # Estimates of what random order would have reached: due by themselves or asked for by a person, made by a worker.
 
 TASK = "random order"
-"""The task of the leases of estimates (`db.trained`): trainings go on meanwhile."""
+"""The task of the leases of estimates (`db.trained`): trainings continue meanwhile."""
 
 
 @dataclass(frozen=True)

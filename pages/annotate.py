@@ -127,7 +127,7 @@ def _after_press() -> pressing.Next | None:
 
 
 def _known_row() -> qualification.Qualifying | qualification.Judged | None:
-    """The result of an answer to a known row, until the person goes on; else if they stand who may not start yet."""
+    """The result of an answer to a known row, until the person continues; else if they stand who may not start yet."""
     project, judged = st.session_state.get(state.JUDGED) or (None, None)
     return judged if project == page.project.id else qualification.now(page.seat)
 

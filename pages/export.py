@@ -175,7 +175,7 @@ KNOWN = {
     "annotators": ("Who the annotators are", "expert-generated, crowdsourced ..."),
     "demographics": ("About the annotators", "Two ornithologists"),
 }
-"""Fields of `CardDetails` that are text: how they are asked for, and an example."""
+"""Fields of `CardDetails` that are text: how they are requested, and an example."""
 
 SPREADSHEET = ("csv", "xlsx")
 PYTHON = ("parquet", "jsonl", DATA_SET)

@@ -52,7 +52,7 @@ def about_part() -> None:
 def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
     """Draw these settings and a button that saves them; all settings as they are now."""
     now = managing.learner_settings(page.seat)
-    # For content drawn alone: a comparison that adopts another model meanwhile must not take away what was typed.
+    # For content drawn alone: a comparison that adopts another model meanwhile must not remove what was typed.
     drawn = {one.name: str(now[one.name]) for one in settings if one.name in now}
     key = f"{KEY}-{name}-{hash(tuple(drawn.items()))}"
     chosen = learner_form(now, key, settings)

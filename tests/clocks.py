@@ -1,4 +1,4 @@
-"""Wall clocks that a test has set: to put in the place of `datetime` in the module that reads the time."""
+"""Wall clocks that a test has set: to put instead of `datetime` in the module that reads the time."""
 
 from __future__ import annotations
 

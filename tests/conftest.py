@@ -92,7 +92,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
-    """A page that was drawn in a test has put itself in the place of the program: processes that start later would run
+    """A page that was drawn in a test has put itself instead of the program: processes that start later would run
     it first."""
     sys.modules["__main__"] = MAIN
 

@@ -22,7 +22,7 @@ class Proxy:
     """url : leads through it
 
     cuts : "before" the server hears of the next commit that writes and lasts, "after" it has answered, or never (None);
-        then all goes on
+        then all continues
     closed : takes no new connections once it has cut
     """
 

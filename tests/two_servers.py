@@ -35,7 +35,8 @@ class AnyServer(Protocol):
 
 @dataclass
 class Team:
-    """Everyone answers as often as they are to. Anyone who loses their server goes on at the other with their sign-in.
+    """Everyone answers as often as they are to. Anyone who loses their server continues at the other with their
+    sign-in.
 
     acknowledged : label by token, as the screen said that it was saved      cut : presses that a kill answered
     moved : people who lost their server      behind : next questions that did not know of an answer that was
@@ -155,7 +156,7 @@ def stored(home: Home, team: Team) -> Stored:
 
 
 def make_team(environment: Mapping[str, str], people: int, answers: int) -> Team:
-    """A project of its own that has enough rows, and so many people who may answer in it."""
+    """A project of its own that has enough rows, and this many people who may answer in it."""
     home = open_home(Settings.from_environment(environment))
     try:
         owner = Seat(home, team.ensure_owner(home).id)

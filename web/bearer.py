@@ -1,4 +1,4 @@
-"""Which requests are of programs, and the bearer token that these send in the place of a cookie (RFC 6750)."""
+"""Which requests are of programs, and the bearer token that these send instead of a cookie (RFC 6750)."""
 
 from __future__ import annotations
 

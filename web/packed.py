@@ -101,7 +101,7 @@ def _own_packed() -> bytes:
 # Websocket messages of pages, read before Streamlit reads them.
 #
 # Streamlit takes what a component has sent for JSON that can be read. A number of 5,000 digits, or lists a thousand
-# deep, end its script with a traceback instead; here they become a press that is none, which is refused in words
+# deep, end its script with a traceback instead; here they become a press that is none, which is refused with a message
 # where every press is read (`workflow.answering.press`).
 
 NO_PRESS = json.dumps([{"event": "press", "value": "unreadable"}])
@@ -116,7 +116,7 @@ _TOO_BIG = 1009  # RFC 6455, section 7.4.1
 
 
 class Readable:
-    """ASGI middleware: of a websocket's messages, puts NO_PRESS in the place of what cannot be read."""
+    """ASGI middleware: of a websocket's messages, puts NO_PRESS instead of what cannot be read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

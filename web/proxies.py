@@ -16,7 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from workflow.server.settings import Settings, SignInSettings
 
 UVICORNS = "FORWARDED_ALLOW_IPS"
-"""Variable by which uvicorn believes proxies by itself: the address it puts in the place of the proxy's hides from
+"""Variable by which uvicorn believes proxies by itself: the address it puts instead of the proxy's hides from
 where a request really comes, so that it is told to believe none where Winnow asks.
 """
 
@@ -79,7 +79,7 @@ def keep_uvicorn_out(settings: SignInSettings) -> dict[str, str]:
 
 # Winnow where people reach it: at a host of its own, or below a path such as `/winnow` that others stand alongside.
 #
-# All behind this knows no such path: it is taken away from what comes, and put before where answers send a browser
+# All behind this knows no such path: it is removed from what comes, and put before where answers send a browser
 # and before the paths of cookies. Pages have the addresses of files and scripts relative to their own.
 
 _TLS = {"http": "https", "ws": "wss"}

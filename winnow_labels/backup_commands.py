@@ -57,7 +57,7 @@ def backup(file: Path | None, project_id: int | None) -> object:
 )
 @json_option
 def restore(file: Path, folder: Path | None, replace: bool) -> object:
-    """Put the backup FILE in the place of the data folder. No Winnow may be running on it.
+    """Put the backup FILE instead of the data folder. No Winnow may be running on it.
 
     All of FILE is checked before anything is touched.
     """
@@ -157,7 +157,7 @@ def _document(manifest: Manifest) -> dict[str, object]:
 
 
 def _teller() -> Callable[[int, int], None] | None:
-    """Tells a terminal how far it is, and no one else."""
+    """Tells a terminal the progress, and no one else."""
     if not sys.stderr.isatty():
         return None
 

@@ -116,7 +116,7 @@ class WinnowWeighed:
     """The outcome of another model's scores. seq : the latest entry that has them      rows : how many were sent
 
     weighed : rows whose candidates weigh by them now      silent : rows of whose candidates they say nothing
-    outside : rows whose highest score is of a class that is no candidate
+    outside : rows whose highest score is of a class that is not a candidate
     """
 
     seq: int
@@ -127,11 +127,11 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """The reply, as this class; what a later server says in addition to is passed over."""
+    """The reply, as this class; what a later server says in addition to is skipped."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
-# How the client of a server makes its calls: where to, as whom, and how long it goes on.
+# How the client of a server makes its calls: where to, as whom, and how long it continues.
 
 Made = TypeVar("Made")
 
@@ -199,7 +199,7 @@ def refusal_of(reply: httpx2.Response) -> WinnowError:
 
 
 _AT_ONCE = 1_000
-"""Rows, or entries, that are asked for at a time."""
+"""Rows, or entries, that are requested at a time."""
 _MOST_ROWS, _MOST_BYTES = 10_000, 7_000_000
 """Rows that are sent at a time, and bytes of them: somewhat less than a body may have."""
 
@@ -335,7 +335,7 @@ class WinnowProject:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """How good and how far it is: the measure with its 95% interval, and the curve of it."""
+        """How good and the progress: the measure with its 95% interval, and the curve of it."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
         return found
 
@@ -395,7 +395,7 @@ class WinnowProject:
     def append(
         self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = (), *, dry_run: bool = False
     ) -> WinnowAdded:
-        """Add rows, each {column: cell}, all that are new or none; what was passed over is reported. It is sent once.
+        """Add rows, each {column: cell}, all that are new or none; what was skipped is reported. It is sent once.
 
         accept : names of doubts that stop the import otherwise
         dry_run : store nothing, and tell what would become of the rows
@@ -409,11 +409,11 @@ class WinnowProject:
 
     def predict(self, scores: Mapping[int | str, Mapping[str, float]], model: str) -> WinnowWeighed:
         """Let the candidates of these rows weigh what a model says of them, exactly once, however often it has to be
-        sent; so many rows at a time as the server takes.
+        sent; this many rows at a time as the server takes.
 
         scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
         model : what people call it
-        Raises ValueError if there are none, or one is no number, of whatever row: nothing is sent then.
+        Raises ValueError if there are none, or one is not a number, of whatever row: nothing is sent then.
         """
         rows = [
             {
@@ -455,7 +455,7 @@ class WinnowProject:
 
 
 def _parts(rows: Sequence[Mapping[str, object]]) -> Iterator[list[Mapping[str, object]]]:
-    """These rows, so many at a time as a body may have, by number and by size."""
+    """These rows, this many at a time as a body may have, by number and by size."""
     part: list[Mapping[str, object]] = []
     size = 0
     for row in rows:

@@ -65,7 +65,7 @@ def rank(
 
     Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
     a column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with
-    X.npy and S.npy. What is found is in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    X.npy and S.npy. What is found is in WINNOW_HOME/blocks: the same command continues where another was interrupted.
     """
     told = {
         "candidates": candidates,
@@ -160,7 +160,7 @@ def simulate(
 
     Of a FILE with true labels nothing is stored: labelling runs are replayed, each with other rows held out, and the
     mean error of each strategy on these is written as CSV. One run is one block of work, for --cluster. The runs that
-    are done are in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    are done are in WINNOW_HOME/blocks: the same command continues where another was interrupted.
     """
     told = {"runs": runs, "learner": learner, "seed": seed}
     options = {name: value for name, value in told.items() if value is not None}

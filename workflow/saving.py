@@ -105,7 +105,7 @@ def words_for_fault(error: BaseException) -> str:
 
 
 def note_fault(error: BaseException, why: str) -> None:
-    """Log it with all that is known, but only once where the same goes on."""
+    """Log it with all that is known, but only once where the same continues."""
     if _noted == [why]:
         logger.error("Again: %s", why)
         return

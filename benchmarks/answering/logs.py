@@ -153,7 +153,7 @@ STATES = "no checkpoint", "with a checkpoint of its last entry"
 
 
 def make_long(place: str, rows: int) -> None:
-    """In a process that ends with it: a project of so many rows and an empty log."""
+    """In a process that ends with it: a project of this many rows and an empty log."""
     homes.draw_neighbors()
     with homes.owner_of(place) as seat:
         project = managing.create_project(seat, "long", *homes.long_table(rows))

@@ -106,7 +106,7 @@ def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
 def ranked(
     table: Path, where: Path, runner_name: str
 ) -> tuple[Watch, dict[str, float], Any, dict[str, bytes], int]:
-    """Rank a table by the runner that is named: its cost, when each kind of block was begun, the ranking, its parts."""
+    """Rank a table by the runner that is named: its cost, when each kind of block starts, the ranking, its parts."""
     where.mkdir()
     begun: dict[str, float] = {}
 

@@ -1,7 +1,7 @@
 """A project of many rows, from Parquet parts to labels in a file: what every step costs, and what the opened one holds.
 
 `--full` takes one, three and ten million rows, their neighbours searched: an hour of a core and 25 GB of disk.
-`--folder PLACE` keeps what is measured there: the same command goes on where another was stopped.
+`--folder PLACE` keeps what is measured there: the same command continues where another was stopped.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def visit() -> None:
 
 
 def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
-    """Return CPU seconds and MB of all steps at so many rows."""
+    """Return CPU seconds and MB of all steps at this many rows."""
     called = f"{n_rows}{'-drawn' * drawn}"
     home = place / f"home-{called}"
     shutil.rmtree(home, ignore_errors=True)  # of one that was stopped

@@ -344,7 +344,7 @@ def microseconds(call: Callable, rows: list) -> str:
 
 
 def generated(rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Chunks of Gaussian classes, made when they are asked for."""
+    """Chunks of Gaussian classes, made when they are requested."""
     for seed in range(rows // CHUNK):
         X, y = gaussian_classes(CHUNK, seed)
         yield X, contaminate(y, "size", r=3, random_state=seed)

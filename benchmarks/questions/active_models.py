@@ -49,7 +49,8 @@ WORDS = {
 
 
 def data(name: str, seed: int, rows: int = ROWS) -> tuple[np.ndarray, ...]:
-    """Features, candidates and true classes of at most so many rows that train, features and true classes of those held
+    """Features, candidates and true classes of at most this many rows that train, features and true classes of those
+    held
     out."""
     X, candidates, y = any_set(name, ("random", 0.9, 0.4), seed)
     order = np.random.default_rng(seed).permutation(len(y))

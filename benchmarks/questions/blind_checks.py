@@ -51,7 +51,7 @@ Cell = tuple[str, str, int, float]  # set, model, checks, miss
 
 def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """A new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check (n,)) of its
-    ambiguous rows, as questions show them. Lists cannot hold a truth that is no candidate: -1."""
+    ambiguous rows, as questions show them. Lists cannot hold a truth that is not a candidate: -1."""
     X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
     rows = np.random.default_rng([seed, len(y)]).permutation(len(y))[:N_PROJECT]
     X, y, sets = X[rows], y[rows], sets[rows]
@@ -148,7 +148,7 @@ RISKS, CHECK_SHARE = ("kernelridge", "plknn"), 0.3
 
 
 def taken_out(name: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, BoolArray]:
-    """Features, truth, and candidates of so many rows, of which a share lacks the truth."""
+    """Features, truth, and candidates of this many rows, of which a share lacks the truth."""
     random = np.random.default_rng([seed, 7])
     X, sets, y = any_set(name, CONTAMINATION, random)
     rows = random.permutation(len(y))[:ROWS]
@@ -223,7 +223,7 @@ SINGLE_CHECKS = 10
 def doubted(name: str, rate: float, how: str, seed: int) -> dict[str, list[float]]:
     """Kernel ridge on sets that lack the truth, without doubts, with `outside="auto"`, and with ten blind checks of
     single candidates: accuracy on new rows, on own rows inside their sets, among all classes; AUC, estimated and true
-    share outside. `swap` puts a false class in the place of the truth, so that sets keep their size."""
+    share outside. `swap` puts a false class instead of the truth, so that sets keep their size."""
     X, y, sets = taken_out(name, rate, seed)
     lacks = ~sets[np.arange(len(y)), y]
     if how == "swap":

@@ -5,7 +5,8 @@ every class a candidate of every row, so that nothing is known before the first 
 learners are the kernel ridge, with the settings it chooses before the first answer, and PL-KNN; they learn after every
 5 answers and are measured then. "cover" asks first about the rows that stand for most others (`MaxHerding` of
 `plcore.query`, on ten neighbours; its `lasts` says how long: up to twice as many answers as classes), weighted by how
-unsure the model is, or by the number of candidates alone; then it goes on as the model's own strategy does, margin for
+unsure the model is, or by the number of candidates alone; then it continues as the model's own strategy does, margin
+for
 the kernel ridge, APL for PL-KNN. In the tables: accuracy on the held-out rows, mean of the seeds; `mean` is that over
 the ten times it was measured, with 1.96 standard errors of the difference from the model's own strategy.
 """

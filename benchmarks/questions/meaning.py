@@ -260,7 +260,7 @@ def better_features(
 class Part(NamedTuple):
     """make : of a seed and the folder      encoders : compared, the first is the default
 
-    others : random classes of a row      weak, most : encoder that makes lists of so many classes
+    others : random classes of a row      weak, most : encoder that makes lists of this many classes
     others_lists : whether encoders are measured on the lists of others alone
     """
 
@@ -340,7 +340,7 @@ def table_of(found: Curves) -> Table:
 
 
 def targets(found: Curves) -> Table:
-    """Return what was asked for, next to what came out."""
+    """Return what was requested, next to what came out."""
     table = Table("target | lists | features | measured | ")
     mean = {which: runs.mean(axis=0) for which, runs in found.items()}
     for (kind, title), own in mean.items():

@@ -66,7 +66,7 @@ class Told(dict[str, str]):
 class Cuts:
     """How many cuts, and what was found after all of them together.
 
-    refused : starts before anything was acknowledged that were refused in words      wrong : what should not be
+    refused : starts before anything was acknowledged that were refused with a message      wrong : what should not be
     """
 
     cuts: int = 0

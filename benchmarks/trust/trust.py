@@ -45,7 +45,7 @@ LASTS = {
     True: 2,
 }  # kills that a project lasts for; one that has cost two workers is left alone by others
 LONGEST = 1.0  # seconds of load before a kill, at most
-OTHERS = 0.3  # seconds that others go on for after it, at most
+OTHERS = 0.3  # seconds that others continue for after it, at most
 GONE = (OSError, WebSocketException, HTTPException)
 COUNTED = ("kills", "presses", "cut", "lost", "other", "doubled", "at_work")
 
@@ -91,7 +91,7 @@ def pressing(port: int, cookie: str, project: int, told: Found, stop: threading.
 
 @contextmanager
 def load(servers: Sequence[Server], secrets: list[str], project: int, told: Found) -> Iterator[None]:
-    """People at every server answer meanwhile. Anyone who loses the server goes on when there is load again."""
+    """People at every server answer meanwhile. Anyone who loses the server continues when there is load again."""
     stop = threading.Event()
     places = [server.port for server in servers for _ in range(PEOPLE)]
     threads = [
@@ -130,7 +130,7 @@ def check(seat: Seat, told: Found) -> None:
 
 
 def was_training(home: Home, pid: int) -> bool:
-    """Return whether a worker with this process id still holds a project that it will never give back."""
+    """Return whether a worker with this process id still holds a project that it will never return."""
     with home.database.read() as session:
         held = select(TrainingRow.worker).where(~TrainingRow.ended, TrainingRow.worker.like(f"%-{pid}-%"))
         return bool(session.execute(held).all())
@@ -182,7 +182,7 @@ class World:
         self.worker: Forked | None = None
 
     def new_project(self, people: int = 0) -> None:
-        """people : so many are made for it; otherwise it is those there are"""
+        """people : this many are made for it; otherwise it is those there are"""
         of_model = {"model": "plsvc", "strategy": "margin", "train_every": 5} if self.workers else {}
         settings = LearnerSettings(n_neighbors=4, **of_model)
         self._count += 1

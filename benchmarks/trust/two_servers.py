@@ -1,5 +1,5 @@
 """Twenty people at two servers on one PostgreSQL, of which one is killed in the middle: is a row answered twice, is an
-answer lost, does everyone go on?"""
+answer lost, does everyone continue?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts: arrays in, a plotly figure out, shown with its picture and its data to take away.
+"""Charts: arrays in, a plotly figure out, shown with its picture and its data to remove.
 
 Colours of text and grid come from Streamlit's theme, light or dark; those of the marks read on both.
 """
@@ -90,7 +90,7 @@ def to_csv(data: Mapping[str, object]) -> bytes:
 def accuracy_curve(
     answers: np.ndarray, curves: Sequence[Honest], versions: np.ndarray, *, mark_versions: bool
 ) -> go.Figure:
-    """Accuracy against answers, each curve with its band; model versions marked and named if they are asked for."""
+    """Accuracy against answers, each curve with its band; model versions marked and named if they are requested."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
     for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
@@ -113,7 +113,7 @@ def accuracy_curve(
             error_y=_error_bar(curve, known),
             name=curve.name,
             customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}}% (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}}%)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
     if mark_versions:
@@ -188,7 +188,7 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             name=curve.name,
             legendgroup=curve.name,
             customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
-            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
+            hovertemplate=f"{curve.name}: %{{y:.1f}}% (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}}%)"
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))

@@ -111,6 +111,6 @@ LINE, HEADING, MOST_HEIGHT = 35, 38, 420
 
 
 def table_height(lines: int) -> int:
-    """Pixels of a table of so many lines: what is in its place until its script has come is as high, so that
+    """Pixels of a table of this many lines: what is in its place until its script has come is as high, so that
     nothing jumps."""
     return min(MOST_HEIGHT, HEADING + LINE * lines)

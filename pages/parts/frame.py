@@ -163,7 +163,7 @@ def project_title(title: str, page: ProjectPage) -> None:
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
         if others:
-            # A browser goes on sending the words a menu was drawn with: a new name is a new menu.
+            # A browser continues sending the words a menu was drawn with: a new name is a new menu.
             switch = f"{state.SWITCH}-{hash((page.project.id, *known.items()))}"
             st.menu_button(
                 escape(page.project.name),

@@ -74,7 +74,7 @@ def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting]) 
 
 def _box(one: Setting, choices: Mapping[str, str], value: Any, key: str) -> Any:
     if choices:
-        # "" for None, whose words Streamlit would take away once it has been chosen
+        # "" for None, whose words Streamlit would remove once it has been chosen
         options = list(dict.fromkeys([*([""] if one.unset else []), *choices, value or ""]))
         return (
             st.selectbox(
@@ -165,7 +165,7 @@ def say_running(running: Running) -> None:
 
 ALL = "all of them"
 NONE = 0.0
-"""Stands for no promise in the box: the words of None Streamlit would take away once it has been chosen."""
+"""Stands for no promise in the box: the words of None Streamlit would remove once it has been chosen."""
 
 
 def promise_box(view: ShortlistView, key: str) -> float | None:

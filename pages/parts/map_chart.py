@@ -173,7 +173,7 @@ _ABOUT = {
 
 @dataclass(frozen=True)
 class MapLook:
-    """How the map is drawn. told : of each row, on pointing      data : columns to take away
+    """How the map is drawn. told : of each row, on pointing      data : columns to remove
 
     alt, about : what it is coloured by, for who does not see it, and in words below
     """
@@ -230,7 +230,7 @@ def _in_colour(page: ProjectPage, about: str, names: Sequence[str], numbers: np.
     if len(frequent) <= MOST_IN_COLOUR:
         return sorted(frequent)
     listed = [names[one] for one in dict.fromkeys((*frequent, *range(len(names))))]
-    # A browser goes on sending names that a box was drawn with: with other names it is another box.
+    # A browser continues sending names that a box was drawn with: with other names it is another box.
     chosen = st.multiselect(
         "In colour",
         default=listed[:MOST_IN_COLOUR],

@@ -83,7 +83,7 @@ def _do(act: Callable[[], object], words: str) -> None:
 def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str) -> None:
     names = dict(others)
     with st.form(f"{key}-add", border=True):
-        # The options are part of the key: a browser goes on sending the words a box was drawn with.
+        # The options are part of the key: a browser continues sending the words a box was drawn with.
         box = f"{key}-people-{hash(others)}"
         left, right = st.columns(2)
         left.multiselect(

@@ -132,7 +132,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
 
 
-# The question card with a dispute: who said what, and the verdict in the place of an answer.
+# The question card with a dispute: who said what, and the verdict instead of an answer.
 
 NOT_SEVERAL = (
     "With one annotator per row there are no disputes. To collect several independent answers per row, "

@@ -243,7 +243,7 @@ def in_words(found: FormsNow) -> str:
     return f"{first}{': until then it asks “Which of these?” either way' if waits else ''}. {learnt}"
 
 
-# Encoders: a press has a worker give the rows vectors by one; how far that is, how it ended. Pretrained ones are
+# Encoders: a press has a worker give the rows vectors by one; the progress, how it ended. Pretrained ones are
 # downloaded first, if they are not there yet.
 
 ENCODER_KEY = f"{state.SETTINGS}-encoder"

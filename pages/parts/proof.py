@@ -187,8 +187,7 @@ def _goal_form(page: ProjectPage, view: Seen) -> None:
         say_refusal()
         with st.form(f"{at}-form", border=False):
             now = USUAL_GOAL if goal is None else goal * 100
-            help_text = "Winnow estimates the answers left and tells you when the goal is reached. You "
-            "can always continue."
+            help_text = "Winnow estimates the answers left and says when the goal is reached. You can always continue."
             st.number_input(
                 "Goal for the accuracy (%)", 1.0, 99.9, float(now), 1.0, "%g", key=at, help=help_text
             )
@@ -309,7 +308,7 @@ def random_order(
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
         customdata=np.column_stack([low, high]),
-        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
+        hovertemplate="random order: %{y:.1f}% (%{customdata[0]:.1f} to %{customdata[1]:.1f}%)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
     return figure

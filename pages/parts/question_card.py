@@ -95,7 +95,7 @@ class Heading:
     """Line above the question.
 
     share : how far the work is, in words      about : what that share means      of : what the bar counts
-    done : why asking may stop; None if it should go on
+    done : why asking may stop; None if it should continue
     """
 
     share: str

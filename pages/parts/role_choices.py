@@ -128,7 +128,7 @@ class Choices:
         )
 
     def kept(self, name: str, value: object) -> dict[str, Any]:
-        """Arguments of a widget for a choice that is no column. value : at first"""
+        """Arguments of a widget for a choice that is not a column. value : at first"""
         key = self._shown(name, self.held.setdefault(name, value))
         return {"key": key, "on_change": self._keep, "args": (name,)}
 

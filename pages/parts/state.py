@@ -56,7 +56,7 @@ GOAL = "winnow_goal"
 """Beginning of the widget keys of goal and breaks, with the project behind it."""
 
 JUDGED = "winnow_judged"
-"""Project and what came of the latest answer to a known row, until the person goes on."""
+"""Project and what came of the latest answer to a known row, until the person continues."""
 
 LEAVE = "winnow_leave"
 """The page to go to once the press is dealt with."""

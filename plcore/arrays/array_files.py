@@ -162,7 +162,7 @@ def _folder() -> str:
 
 
 def _make_room(file: BinaryIO, size: int) -> None:
-    """Have so many bytes of zeros in a file: a map with holes ends the process that writes there on a full disk."""
+    """Have this many bytes of zeros in a file: a map with holes ends the process that writes there on a full disk."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
         return

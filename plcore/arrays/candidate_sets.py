@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plcore.arrays.types import AnyArray, BoolArray, IntArray
 
 FEW_CLASSES = 64
-"""Up to so many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
+"""Up to this many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
 FEW_CELLS = 2**24  # rows times classes up to which candidates of more classes are a bool matrix too: 16 MB
 FEW_PAIRS = 2**16  # candidates that are looked at at a time: a megabyte or two
 MOST_CELLS = 10**8  # rows times classes above which nothing dense is made
@@ -169,7 +169,7 @@ class CandidateSets:
             self.words, self._shared = self.words[: self._used].copy(), False
 
     def _room(self, length: int) -> int:
-        """Where so many more words can lie; sets that have moved or become shorter are closed up first."""
+        """Where this many more words can lie; sets that have moved or become shorter are closed up first."""
         if self._used + length > len(self.words):
             kept = np.minimum(self.sizes, self.n_words)
             if self._used > SPARE * int(kept.sum()) + len(self):
@@ -234,7 +234,7 @@ def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyAr
 
 
 def is_wide(n: int, m: int) -> bool:
-    """Whether candidates of so many rows and classes are kept as `CandidateSets`."""
+    """Whether candidates of this many rows and classes are kept as `CandidateSets`."""
     return m > FEW_CLASSES and n * m > FEW_CELLS
 
 

@@ -40,7 +40,7 @@ class RegressionClassifier(SoftLabelClassifier):
     alpha : ridge, in units in which the kernel of a row with itself is 1.
     kernel : "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), or "linear" x.x' / s^2.
     width : s, in mean distances of two training rows.
-    n_components : above 5,000 rows the kernel goes through so many points, drawn rows or centres of k-means, so that
+    n_components : above 5,000 rows the kernel goes through this many points, drawn rows or centres of k-means, so that
         memory is n * n_components; up to there it is exact.
     scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
         them as they are.
@@ -199,7 +199,7 @@ def eigenvalue_bound(matrix: FeatureMatrix) -> float:
 # Rows as means of their neighbours: who they are, the weights that come nearest to a row, labels that follow them.
 
 NEIGHBORHOODS_BLOCK = 1024  # rows whose differences to their neighbours are held at a time
-STEPS = 150  # most gradient steps at a time, and the move of a row at which they end: the rounds of a learner go on
+STEPS = 150  # most gradient steps at a time, and the move of a row at which they end: the rounds of a learner continue
 TOLERANCE = 1e-4  # from there, so that weights and labels become as exact as the rounds do
 
 

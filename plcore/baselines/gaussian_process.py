@@ -56,7 +56,7 @@ class PLGPClassifier(LogScoreClassifier):
     ----------
     length_scale : width of the kernel, in units of the mean distance of two training rows; "auto" is 1, 0.5 or 2.
     variance : of the latent functions; "auto" is 10 or 100.
-    n_components : above 5,000 rows the kernel goes through so many drawn rows; up to there it is exact.
+    n_components : above 5,000 rows the kernel goes through this many drawn rows; up to there it is exact.
     max_iter : most steps of L-BFGS.
     tol : it ends at a step that lowers the function by less than this share.
     scaling : "standard" z-scores the features (sparse ones are not shifted); None takes them as they are; "auto" is

@@ -25,7 +25,7 @@ from plcore.labels.weights import prior_labels
 #
 # phi_k(x) = sigma(u_k) prod_{l<k} (1 - sigma(u_l)), u = x W, the last component takes the rest
 
-NEWTON_FEATURES = 200  # up to so many a Newton step, whose Gram matrix costs n d^2, is quicker than L-BFGS
+NEWTON_FEATURES = 200  # up to this many a Newton step, whose Gram matrix costs n d^2, is quicker than L-BFGS
 LBFGS_STEPS = 10
 DAMPING = 1e-8  # keeps the Newton matrix regular where a gate has nothing to take
 DECREASE, SHORTEST = 1e-4, 1e-8  # of a Newton step
@@ -103,7 +103,7 @@ class _Gate:
 
 
 def _newton_step(gate: _Gate, weights: FloatArray) -> FloatArray:
-    """One step, halved until it leads down; the next round of the mixture goes on from there."""
+    """One step, halved until it leads down; the next round of the mixture continues from there."""
     values = gate.X @ weights
     gradient = gate.gradient(values, weights)
     step = -linalg.solve(gate.curvature(values), gradient, assume_a="pos", check_finite=False)

@@ -45,7 +45,7 @@ def code_here() -> str:
 
 
 def check_code(code: str) -> None:
-    """Raises RuntimeError in a process that computes with something else than anyone who asked: a worker that came when
+    """Raises RuntimeError in a process that computes with something else than the caller: a worker that came when
     the others had been looked at, whose results would be under a name that is not theirs."""
     here = code_here()
     if here != code:
@@ -78,7 +78,7 @@ ABANDONED = 3600.0
 
 
 class WrittenPart(NamedTuple):
-    """The value that a job gives back: its part, and how many rows are in it."""
+    """The value that a job returns: its part, and how many rows are in it."""
 
     path: str
     rows: int
@@ -124,7 +124,7 @@ class BlockJob:
             yield self.read(name.decode())
 
     def write(self, array: AnyArray) -> WrittenPart:
-        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than anyone who asked."""
+        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than the caller."""
         if self.code:
             check_code(self.code)
         with whole_part(self.path) as file:

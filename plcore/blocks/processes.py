@@ -131,7 +131,7 @@ class ProcessPool:
         self._drop()
 
 
-# Work done if it was asked for: the default, and what the others are measured against.
+# Work done if it was requested: the default, and what the others are measured against.
 
 
 class Inline:

@@ -31,10 +31,10 @@ from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.votes import CrowdVotes, VotesLike, read_votes
 
 TOLD_AT = 200.0
-"""How many times likelier of a guess: at most one honest person in so many is ever told of by it."""
+"""How many times likelier of a guess: at most one honest person in this many is ever told of by it."""
 
 LOOK_AT, TOLD_THEN = 30, 3.0
-"""At this answer so many times likelier is enough."""
+"""At this answer this many times likelier is enough."""
 
 SKILL = 0.6
 """For the way from chance to always right that the worst honest person goes; with few choices more, for there a
@@ -42,7 +42,7 @@ guess is
 right so often that thirty answers tell no less from it: `least_honest`."""
 
 FAST_SHARE, FASTEST, FEWEST, FEWEST_OTHERS = 1 / 3, 0.05, 10, 30
-"""Too fast: a median under this share of the others' and under this quantile of theirs, on so many answers each."""
+"""Too fast: a median under this share of the others' and under this quantile of theirs, on this many answers each."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
     right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 if the truth is known
     chance : (k,) how probable it was right if it was a guess: one over the number of choices, or the share of the class
         that was answered among them; answers where that is 0 or 0.6 and more tell nothing and are left out
-    Raises ValueError where they are no numbers in [0, 1], or not as many.
+    Raises ValueError where they are not numbers in [0, 1], or not as many.
     """
     p, c = np.asarray(right, dtype=np.float64), np.asarray(chance, dtype=np.float64)
     if p.ndim != 1 or p.shape != c.shape:
@@ -136,7 +136,7 @@ def who_is_guessing(
 
     votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown
     known : None, or (n, m) distributions from elsewhere, as the truth (1 for one class) or a model's; a row of zeros
-        if nothing is known. Where given they take the place of the others
+        if nothing is known. Where given they replace the others
     Someone who always takes the same class is right as often as that class is: chance is its share among the
     candidates, by the shares of classes in what is known. Rows on which no one else has said anything tell nothing.
     """

@@ -248,7 +248,7 @@ def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable,
     """{label: votes} from what people said of single labels, labels in the order they first come.
 
     cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
-        yes, 0 or False for no, -1, None or NaN if it was not asked, which is no vote
+        yes, 0 or False for no, -1, None or NaN if it was not asked, which is not a vote
     The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and the others.
     Raises ValueError naming the first cell that is none of these, counted from 0.
     """

@@ -188,9 +188,9 @@ def progressive_validation(
     X (n, d), dense or CSR      y : candidate matrix (n, m), sets of class names or label vector (n,), as the
         estimator takes it
     truth : (n,) true labels, members of the classes; any other is an error
-    classes : (m,) names of the classes; None: those of an estimator that goes on, else the columns of a matrix, or
+    classes : (m,) names of the classes; None: those of an estimator that continues, else the columns of a matrix, or
         the sorted labels of sets or of a label vector
-    copy : a fresh clone learns; False: the estimator itself goes on from where it is
+    copy : a fresh clone learns; False: the estimator itself continues from where it is
     Where nothing was learnt yet the first class counts as predicted. Raises ValueError for lengths that differ,
     CandidateError for candidates that break the convention, and what the estimator raises.
     """

@@ -81,13 +81,13 @@ class LearningCurve:
     power: FloatArray
 
     def draws(self, answers: ArrayLike) -> FloatArray:
-        """(d, p) accuracy after so many answers (p,), by each draw; in [0, 1]."""
+        """(d, p) accuracy after this many answers (p,), by each draw; in [0, 1]."""
         t = np.asarray(answers, dtype=np.float64)[None]
         shape = _shape(t, self.speed[:, None], self.power[:, None])
         return np.clip(self.top[:, None] - self.rise[:, None] * shape, 0.0, 1.0)
 
     def at(self, answers: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(p,) each: median, and the ends of the interval, of the accuracy after so many answers."""
+        """(p,) each: median, and the ends of the interval, of the accuracy after this many answers."""
         low, value, high = np.quantile(self.draws(answers), [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
         return value, low, high
 

@@ -101,7 +101,7 @@ def replay(
         predict; None: PLKNeighborsClassifier(). One with `update(rows, candidates)` is updated, others are fitted
         again
     budget : answers, as an int or as a share in [0, 1] of the training rows (rounded)
-    every : measure after every so many answers too; always at the start and at the end
+    every : measure after every this many answers too; always at the start and at the end
     learn_every : answers after which the learner learns where the strategy uses it (has `learner_changed`); others
         ask the same however often it learns, and it learns when it is measured
     ties : "error" | "uniform", as `error_rate`      random_state : seed of the strategy made from a name
@@ -196,7 +196,7 @@ def _winners(model: BaseEstimator, X: Matrix) -> BoolArray:
 
 
 def _columns(y: LabelsLike, classes: AnyArray, n: int) -> IntArray:
-    """The column of each true label; CandidateError for a label that is no class."""
+    """The column of each true label; CandidateError for a label that is not a class."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must be {n} labels, one for each row. Got shape {labels.shape}.")
@@ -229,7 +229,7 @@ POINTS = 10
 
 @dataclass(frozen=True)
 class ReplayedRuns:
-    """The runs by one strategy. answers : (p,) ascending      errors : (runs, p) of each run after so many answers"""
+    """The runs by one strategy. answers : (p,) ascending      errors : (runs, p) of each run after this many answers"""
 
     strategy: str
     answers: IntArray

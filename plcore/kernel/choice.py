@@ -52,7 +52,7 @@ NOT_LEFT_OUT, NOTHING = -1, -2  # number of no fold, and of the fit that leaves 
 MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
-# Of more rows so many are drawn for it, with so many points and rounds: 0.3 s instead of 3. In five draws what is
+# Of more rows this many are drawn for it, with this many points and rounds: 0.3 s instead of 3. In five draws what is
 # chosen
 # so ended as accurate as what 5,000 rows choose on Gaussian classes (0.948); on satimage with three false labels in
 # every row it was 0.878 where all rows choose 0.884, and 3,000 drawn rows did no better (0.870).
@@ -135,7 +135,7 @@ class Rows:
         )
 
     def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-        """So many of these rows, ascending; about so many if there are sources, which are drawn whole."""
+        """So many of these rows, ascending; about this many if there are sources, which are drawn whole."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
         return take_whole(self.sources, rows, count, random)

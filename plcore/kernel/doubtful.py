@@ -71,7 +71,7 @@ class Sets:
 
     @property
     def open(self) -> BoolArray:
-        """(n,) rows whose truth may be outside: not answered, and some class is no candidate."""
+        """(n,) rows whose truth may be outside: not answered, and some class is not a candidate."""
         return ~self.answered & ~self.candidates[:, self.possible].all(axis=1)
 
 
@@ -148,7 +148,7 @@ def _doubting(rounds: Rounds, sets: Sets, doubts: Doubts, shares: FloatArray) ->
     told, weights = (1.0 - part) * sets.imported + part * shares, rounds.ridge.weights
     sources = None
     if rounds.sources is not None and sets.sources is not None:
-        sure = sets.candidates | (part > 0)  # a doubted single candidate is no answer
+        sure = sets.candidates | (part > 0)  # a doubted single candidate is not an answer
         sources = SetMasses.among(sets.sources, told, sure, as_rows(weights))
     return replace(
         rounds,

@@ -32,7 +32,7 @@ TEMPERATURES = np.geomspace(0.6, 12.0, 14)
 """For the rounds' own logarithms: T from 0.03 to 0.6, where that of the rounds is 0.05."""
 POWERS = np.linspace(0.0, 4.0, 17)
 MOST_ROWS = 2000
-"""About so many ambiguous rows, evenly spaced, that a pool is fitted to."""
+"""About this many ambiguous rows, evenly spaced, that a pool is fitted to."""
 GOOD = 0.98
 """Scores that are right this often must win."""
 REJECTED = chi2.ppf(0.95, 1) / 2

@@ -154,7 +154,7 @@ class PLKernelRidge(SoftLabelClassifier):
         few sets that false candidates are not spread evenly over the classes, and labels stay as near to held-out
         predictions (`plcore.kernel.choice`).
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
-        through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
+        through this many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
         Beyond 5,000 rows through 0.7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn
         rows.
         More than 200,000 rows are not all kept in memory: the regression learns from 50,000 drawn ones, and the soft
@@ -180,7 +180,7 @@ class PLKernelRidge(SoftLabelClassifier):
     outside_start_ : how far single candidates were doubted at the start; None if no set is doubted.
     objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
         minimise. n_iter_; converged_ : whether the last change is below 0.01. Where many sets are ambiguous a few rows
-        often go on moving after 25 rounds.
+        often continue moving after 25 rounds.
     rounds_ : all that the rounds use in addition to the candidates (`plcore.kernel.rounds.Rounds`).
     """
 
@@ -454,7 +454,8 @@ class PLKernelRidge(SoftLabelClassifier):
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
-        the answers, and these rows are no longer doubted. The rounds go on from the last soft labels, where a fresh fit
+        the answers, and these rows are no longer doubted. The rounds continue from the last soft labels, where a
+        fresh fit
         begins again: nearly all predictions are the same. Costs some milliseconds a thousand rows.
         `candidate_accuracy_` and `probability_temperature_` stay, too.
         Returns the rows, ascending, whose soft labels changed by 0.01 or more. Nothing changes when an error is raised:

@@ -22,7 +22,7 @@ from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, Matrix, is_
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
-# OpenBLAS takes products of so many multiplications as they come, without packing: 0.6 of the time with few classes.
+# OpenBLAS takes products of this many multiplications as they come, without packing: 0.6 of the time with few classes.
 SMALL, FEWEST = 500_000, 16  # and rows from which that pays
 FACTOR_BLOCK = 1024  # the same for `FactoredSmoother`: 8 MB of 1,000 features stay in the third-level cache
 SINGLE_ERROR = 1e-5  # of a row of U by rounding, up to which it is computed in float32, if it is kept so
@@ -80,7 +80,7 @@ class FactoredSmoother:
     ) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
-        # What rounding of the sum may take from the least eigenvalues is given back.
+        # What rounding of the sum may take from the least eigenvalues is added again.
         rounding = 10.0 * len(gram) * float(np.finfo(float).eps) * float(gram.diagonal().max(initial=0.0))
         gram += alpha * (np.eye(len(gram)) if penalty is None else penalty)
         gram.flat[:: len(gram) + 1] += rounding

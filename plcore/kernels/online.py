@@ -42,7 +42,7 @@ def settle(
 
     Fills moved (m + 1,): the classes to raise by 1 / raised each, then the one to lower by 1.
     Returns the loss (0 if every class is a candidate), raised, and whether the class with the highest score of
-    all, the first on ties, is no candidate.
+    all, the first on ties, is not a candidate.
     """
     best, rival, raised, total = 0, -1, 0, 0.0
     inside, outside = -np.inf, -np.inf

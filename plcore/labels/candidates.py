@@ -133,7 +133,7 @@ def kept_candidates(y: LabelsLike | CandidateSets, *, copied: bool = True) -> Bo
 def column_names(frame: pd.DataFrame) -> AnyArray:
     """(m,) the names of the columns: numbers as numbers, also where the index calls them objects.
 
-    Raises CandidateError for a name that is missing: NaN, which equals nothing, is no class.
+    Raises CandidateError for a name that is missing: NaN, which equals nothing, is not a class.
     """
     if isinstance(frame.columns, pd.MultiIndex):
         return np.asarray(frame.columns)

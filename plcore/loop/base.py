@@ -52,10 +52,10 @@ def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
 
 
 class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
-    """How every row of a table stands after the entries taken in so far. All of it follows from table, settings and
+    """How every row of a table stands after the entries applied so far. All of it follows from table, settings and
     log alone.
 
-    seq : number of the last entry taken in      answers : entries that are answers and were not withdrawn
+    seq : number of the last entry applied      answers : entries that are answers and were not withdrawn
     test_rows : bool (n,), rows held out to measure the model; no one is asked about them
     bad : bool (n,), rows that people marked as bad items
     batches : the rows of the import, and of each time that more came; each has draws of its own
@@ -63,7 +63,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
     """
 
     KINDS: tuple[str, ...]
-    """Kinds of entries about rows that such a pool takes in."""
+    """Kinds of entries about rows that such a pool applies."""
 
     table: TableT_co
     settings: SettingsT
@@ -91,14 +91,14 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
 
     def takes_change(self, seq: int) -> bool:
         """Whether the pool has classes and rows as the change written in entry `seq` leaves them; that entry then
-        counts as taken in."""
+        counts as applied."""
         if seq > self.changed_until:
             return False
         self.seq = seq
         return True
 
     def pass_over(self, seq: int) -> None:
-        """Count entry `seq` as taken in: it is of kind "model", and says nothing of rows or classes."""
+        """Count entry `seq` as applied: it is of kind "model", and says nothing of rows or classes."""
         self.seq = seq
 
     @abstractmethod
@@ -125,7 +125,7 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
     def control_is_due(self, ahead: int = 0) -> bool:
         """Whether the next question is a blind check: with probability `control_share`, redrawn for each entry.
 
-        ahead : the question after so many further entries is meant
+        ahead : the question after this many further entries is meant
         """
         share = self.settings.control_share
         return bool(
@@ -276,7 +276,7 @@ class Learner(Protocol):
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...
     def checkpoint(self) -> dict[str, AnyArray]:
-        """The state from which another learner of the same table, settings and changes goes on."""
+        """The state from which another learner of the same table, settings and changes continues."""
 
     @property
     def share_settled(self) -> float:

@@ -73,7 +73,7 @@ class ClassMap:
 
     Attributes
     ----------
-    classes : the effective names, in order: those of the import, merged ones in the place of the class they went
+    classes : the effective names, in order: those of the import, merged ones instead of the class they went
         into, added ones at the end.
     seq : of the latest change, 0 without any.
     latest : the change that can be withdrawn now, or None.

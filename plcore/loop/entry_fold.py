@@ -12,7 +12,7 @@ from plcore.arrays.types import AnyArray, IntArray
 from plcore.loop.entries import AnswerError, Entry, EntryKind
 from plcore.loop.packed import packed, unpacked
 
-# The entries that a fold has taken in, found by row and by seq.
+# The entries that a fold has applied, found by row and by seq.
 #
 # Those that came with a checkpoint stay in columns, and become entries where someone asks for their row: most of a
 # long log is never looked at again.
@@ -215,7 +215,7 @@ class EntryFold(ABC, Generic[FoldedT]):
             self._log.add(entry)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """All entries taken in, for a checkpoint."""
+        """All entries applied, for a checkpoint."""
         return self._log.to_arrays()
 
     def put_back(self, arrays: Mapping[str, AnyArray]) -> None:
@@ -223,7 +223,7 @@ class EntryFold(ABC, Generic[FoldedT]):
         self._log = EntryLog(arrays)
 
     def check(self, entry: Entry) -> None:
-        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
+        """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already applied;
         changes nothing."""
         where = f"Entry {entry.seq}"
         if not 0 <= entry.row < len(self.first):

@@ -44,7 +44,7 @@ class Standings:
         self._latest: dict[str, int] = {}  # annotator -> row
 
     def record(self, entry: Entry) -> None:
-        """Take note of an entry that the fold has already taken in."""
+        """Take note of an entry that the fold has already applied."""
         self._count[entry.annotator] = self._number[entry.seq] = self._count.get(entry.annotator, 0) + 1
         touched = entry if entry.target is None else self._fold.entry(entry.target)
         annotator, row = touched.annotator, touched.row

@@ -1,4 +1,4 @@
-"""When to stop asking: rules over the curve, joined by "or". They only say so; people decide whether to go on."""
+"""When to stop asking: rules over the curve, joined by "or". They only say so; people decide whether to continue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StopRules:
     settled : once this share in (0, 1] of the predictions can be changed by no further answer; 1 asks for the proof
     flat_within, flat_over : once accuracy has moved by no more than flat_within, in (0, 1], over the latest flat_over
         answers, at least 1
-    budget : after so many answers, at least 1
+    budget : after this many answers, at least 1
     goal : once accuracy is this share in (0, 1)
     """
 

@@ -36,7 +36,7 @@ from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, rid
 #
 # The rows that T is found on are a third that a learner fitted on the others has scored.
 
-HELD_OUT = 3  # one of so many rows
+HELD_OUT = 3  # one of this many rows
 
 
 def split_rows(weights: FloatArray) -> tuple[IntArray, IntArray]:
@@ -129,7 +129,7 @@ class MarginClassifier(ScoreClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = COMMON_CONSTRAINTS
-    _turns: ClassVar[bool] = True  # whether the solver makes so many steps that `principal_axes` pay
+    _turns: ClassVar[bool] = True  # whether the solver makes this many steps that `principal_axes` pay
 
     classes_: AnyArray
     transduction_: AnyArray
@@ -282,7 +282,8 @@ def balance(
     Soft labels are q_i exp(s_i) inside the sets, a margin of 1 being odds of e; q are the prior weights.
     scale : what the losses are multiplied with      power : of the pull (`ClassMasses.pull`), above 0
     tol : relative duality gap of each convex problem
-    `objective` goes on with F under the labels of each round: it may rise, for the labels are not those that lower it.
+    `objective` continues with F under the labels of each round: it may rise, for the labels are not those that lower
+    it.
     """
     problem = training.problem(scale, all_others=True)
     prior = prior_labels(training.candidates) if training.prior is None else training.prior

@@ -100,7 +100,7 @@ class M3PLClassifier(MarginClassifier):
     capacities cannot be met inside the candidates, as few rows as possible get another label.
 
     `sample_weight` multiplies the losses, in the SVMs and in the choice of the labels: 2 everywhere is C doubled. The
-    capacities go on counting rows, each once if its weight is above 0: in units of weight a row would have to be
+    capacities continue counting rows, each once if its weight is above 0: in units of weight a row would have to be
     split between labels. So a row of weight 2 is the row twice where its label is given (one candidate), and nearly so
     elsewhere, where two copies may differ in their labels.
 

@@ -22,10 +22,8 @@ from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, h
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
 # fills it, products took up to twice as long.
 BLOCK_BYTES = 1 << 19
-FEW = (
-    8  # one of so many entries of the losses' derivative: from there on a product with all of them costs more
-)
-# In PL-SVM and LM-PLANE the scores of so many classes are products in single precision, which take half of the time.
+FEW = 8  # one of this many entries of the losses' derivative: from there on a product with all of them costs more
+# In PL-SVM and LM-PLANE the scores of this many classes are products in single precision, which take half of the time.
 # They are rounded to 1e-6 of their size: far below tolerances and smoothings of at least these. Not in M3PL: rounding
 # moves its path through 29 stages, and F at its end, by a few parts in 10,000.
 SINGLE_CLASSES = 64
@@ -286,7 +284,8 @@ def ridge_start(
 
 def principal_axes(X: Matrix, gram: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
     """The gram matrix (d,) of the features X (n, d) in their principal axes, and these (d, d), one a column: there it
-    is diagonal, and the solvers go the same way. None for sparse features, and for so many rows that turning them costs
+    is diagonal, and the solvers go the same way. None for sparse features, and for this many rows that turning them
+    costs
     more than it saves."""
     if gram is None or is_sparse(X) or X.shape[0] > TURNED * X.shape[1]:
         return None

@@ -17,7 +17,7 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matri
 SURE = 0.9
 """The share from which on a row counts as sure while no one can tell how right the model is."""
 RIGHT = 0.95
-"""For the rows with a known label of which the model is sure, so many must be right."""
+"""For the rows with a known label of which the model is sure, this many must be right."""
 AT_LEAST, DOUBT = 0.9, 0.1
 """For all rows of which it is sure, the share that is right behind those, and how likely it may still be smaller."""
 KNOWN = 22
@@ -55,7 +55,7 @@ def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> I
     ties by place.
 
     shares : (r, m) label distributions      at_least : the least share of a row's best label, above 0.5
-    fewest : a label with fewer such rows is passed over
+    fewest : a label with fewer such rows is skipped
 
     The label is that of the surest row whose label has enough rows. Empty if no label has.
     Raises ValueError where at_least would let two labels of a row be sure.

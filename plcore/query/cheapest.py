@@ -89,7 +89,7 @@ def row_questions(
         but "flips" no other candidate gains more than the likeliest, so that 1 would do
     n_first : how many labels "which" shows, where the others are behind a key; None: all
     The order is "which", "is" by share, "group" as given. A row with one candidate has "which" alone, which gains
-    nothing. Raises ValueError for another criterion, no candidate, shares that are no numbers of at least 0, other
+    nothing. Raises ValueError for another criterion, no candidate, shares that are not numbers of at least 0, other
     shapes, or "flips" without `changed`.
     """
     check_choice("criterion", criterion, CRITERIA)

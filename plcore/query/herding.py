@@ -196,7 +196,7 @@ class MaxHerding(Baseline):
         return np.array(chosen, dtype=np.int64)
 
     def lasts(self, answered: int) -> bool:
-        """Whether coverage goes on: fewer rows are answered than twice the number of classes, and the largest gain is
+        """Whether coverage continues: fewer rows are answered than twice the number of classes, and the largest gain is
         at least 1% of the largest at `fit`, by even shares and as if no row were labelled."""
         self._check_fitted()
         if answered >= ANSWERS_PER_CLASS * self.candidates_.shape[1]:

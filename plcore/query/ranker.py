@@ -273,7 +273,7 @@ class EffectRanker:
             self.max_nodes, lanes_for(votes.weights),
         )  # fmt: skip
         self._counted = large_array(votes.neighbors.shape, bool)
-        # "mw" has no use for what is settled: found when it is asked for.
+        # "mw" has no use for what is settled: found when it is requested.
         settled = None if self.rule == "mw" else np.zeros(len(neighbors), dtype=bool)
         self._targets.settled = settled
         self._scores, undecided = add_all_scores(

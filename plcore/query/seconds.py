@@ -47,7 +47,7 @@ class SecondsPrior:
     noise : of one answer around its mean, 0.6: two in three within a factor of 1.8      person : of people around the
         project, 0.5      project, form, change : of the mean, of a form's effect and of the slope around the above.
         All assumed; their ratios to the noise are the ridge's penalties
-    noise_answers : with so many answers the noise that was seen counts as much as the one assumed
+    noise_answers : with this many answers the noise that was seen counts as much as the one assumed
     """
 
     which: float = 4.0

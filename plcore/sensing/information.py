@@ -153,7 +153,9 @@ def _half_log(ratio: FloatArray, unknown: BoolArray) -> FloatArray:
 # Scores of the cells and rows of a table from the posterior of its labels, kept from one answer to the next.
 
 FEWEST_LABELS, MOST_CELLS = 16, 50_000  # labels of a row, and cells in all, that a joint batch chooses from
-EVEN_SHARES = 2  # a joint batch asks a label at most so many times as often as if all labels were asked alike
+EVEN_SHARES = (
+    2  # a joint batch asks a label at most this many times as often as if all labels were asked alike
+)
 DRIFT = 0.01  # a row's covariance is rebuilt where its noise has moved by more than this share
 
 
@@ -162,7 +164,7 @@ class CellPosteriors:
 
     They depend on the precisions, not on what is predicted: an answer makes those of its own row again, and the wide
     ones of rows whose noise has moved by more than 1%. Which those are is settled when the answer comes; they are
-    made when they are asked for, each row by itself, so that looking changes nothing, not even by rounding.
+    made when they are requested, each row by itself, so that looking changes nothing, not even by rounding.
 
     gamma (n, L) : 1 / E alpha, 0 if known; change it by `replace`      spread (n,) : x' S_W x
     """

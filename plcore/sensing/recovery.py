@@ -12,7 +12,7 @@ from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.rows import RowInference
 
-STEPS_PER_LABEL = 4  # the sequential recovery may cycle; it then ends after so many steps for each label
+STEPS_PER_LABEL = 4  # the sequential recovery may cycle; it then ends after this many steps for each label
 LEAST_GAIN = 1e-3  # nats
 BLOCK_CELLS = 1 << 21  # labels recovered at a time: 16 MB for each of a handful of matrices
 

@@ -103,7 +103,7 @@ NOT_ASKED = pa.array(
 
 
 class Candidates(NamedTuple):
-    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is no candidate; None if all candidates
+    """candidates (n, m) bool, classes (m,), and weights (n, m), 0 for what is not a candidate; None if all candidates
     of a row weigh the same in every row. votes : who named which, None if the cells do not say."""
 
     candidates: BoolArray
@@ -254,9 +254,9 @@ def _from_labels(
     n_rows: int, named: Named, roles: Roles
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
     """The pairs of row and label, and their weights, those of equal pairs added; None if no one weighs them; and
-    the annotators' votes. Empty labels are no labels."""
+    the annotators' votes. Empty labels are not labels."""
     names, places = as_names(named.labels)
-    quoted_names = roles.candidates is not None and roles.form == "json"  # 1.0 in quotes is no number
+    quoted_names = roles.candidates is not None and roles.form == "json"  # 1.0 in quotes is not a number
     spelling = {name: name for name in names if name} if quoted_names else one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
     if len(classes) > MAX_CLASSES:
@@ -338,7 +338,7 @@ def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) ->
 
 
 def class_numbers(text: pa.Array, classes: tuple[str, ...], ignored: tuple[str, ...] = ()) -> IntArray:
-    """(n,) the class of each label as it is in a cell, -1 for none and -2 for a label that is no class."""
+    """(n,) the class of each label as it is in a cell, -1 for none and -2 for a label that is not a class."""
     labels = as_labels(text, ignored)
     names, places = as_names(labels)
     spelling = spelt_as(classes, names)

@@ -209,8 +209,8 @@ def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray
 
 
 def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
-    """The numbers of columns in which every cell is one as programs write it, or empty; NaN if it is. None if a
-    cell has to be looked at: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
+    """The numbers of columns whose cells are all numbers as programs write them, or empty (NaN). None if a cell has
+    to be checked: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
     if has_empty(text):
         text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     try:
@@ -254,7 +254,7 @@ def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
 
 
 def number_advice(text: str, comma: bool) -> tuple[str, str]:
-    """The message about text that is no number, in a column with or without decimal commas: message and fix."""
+    """The message about text that is not a number, in a column with or without decimal commas: message and fix."""
     message = f"expected a number, got {quoted(text)}."
     if comma and re.fullmatch(_NUMBER, text):
         message = f"expected a number with a decimal comma, as most of this column have, got {quoted(text)}."

@@ -62,7 +62,7 @@ def with_rows(
     """The table with the rows of these cells (DataFrame of str, as from `read_cells`) that it does not have yet.
 
     files : those that came with the cells
-    classes : other names of classes of the table -> what the table calls them; a value that is no class of the table
+    classes : other names of classes of the table -> what the table calls them; a value that is not a class of the table
         yet becomes one, in this order
     label_columns : of the file, which the table does not have and which hold labels as its own label columns,
         annotators' columns or score columns do; in its own rows they say nothing
@@ -133,7 +133,7 @@ def with_rows(
 def with_encoded(
     table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None
 ) -> Grown:
-    """The table with what an encoder made of a column, in the place of what another made of it; no rows are new.
+    """The table with what an encoder made of a column, instead of what another made of it; no rows are new.
 
     classes : as of `with_rows`. Raises TableError: no row has a vector.
     """

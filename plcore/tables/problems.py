@@ -106,7 +106,7 @@ MAX_COLUMNS = 20_000
 
 
 def fits_as_cells(n_rows: int, n_columns: int) -> bool:
-    """Whether a table may have so many columns, a few more of labels among them."""
+    """Whether a table may have this many columns, a few more of labels among them."""
     return n_rows * n_columns <= MAX_CELLS and n_columns <= MAX_COLUMNS
 
 

@@ -70,7 +70,7 @@ class LabelTable:
     media : the images and recordings that rows name, and what the images look like.
     embeddings : (n, d) float32, what the column of this role holds; NaN if its cell is empty. CSR where it came as a
         sparse matrix. None without it.
-    candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is no candidate. Of
+    candidate_weights : (n, m) float64, how much speaks for each candidate, above 0; 0 for what is not a candidate. Of
         annotators' columns it is how many of them named it. None if all candidates of a row weigh the same.
     votes : who named which label before the import, where the source says it; None if it does not.
     written : the file that this program has just written the table into, so that keeping the table copies it.
@@ -320,7 +320,7 @@ class LabelTable:
 
 
 def _check_text(cells: pd.DataFrame) -> None:
-    """Refuse what no CSV holds: no rows or columns, bad names, NUL characters; and cells that are no text."""
+    """Refuse what no CSV holds: no rows or columns, bad names, NUL characters; and cells that are not text."""
     if not cells.shape[0] or not cells.shape[1]:
         raise TableError(Problem(None, None, None, "The table has no rows.", "Add at least one data row."))
     problems = name_problems([str(name) for name in cells.columns])

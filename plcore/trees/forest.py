@@ -30,7 +30,7 @@ TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes,
 
 
 class PLForest(SoftLabelClassifier):
-    """A forest on soft labels, with out-of-bag scores in the place of left-out ones.
+    """A forest on soft labels, with out-of-bag scores instead of left-out ones.
 
     A forest grown on averaged sets splits them where they look alike. So soft labels come first: K, those of a
     `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of each row; P, the shares

@@ -360,7 +360,7 @@ def projects(request: pytest.FixtureRequest, home: Home) -> int:
 
 
 @pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
-def test_document_names_what_page_is_drawn_with(
+def test_document_lists_scripts_of_page(
     page: Page, server: Server, browser: Browser, projects: int, which: str
 ) -> None:
     named = NewBrowser(browser, page)

@@ -53,7 +53,7 @@ class Homes:
 
 
 def again(server: Server) -> Server:
-    """Another one in the place of one that was killed."""
+    """Another one instead of one that was killed."""
     url = server.environment["WINNOW_DATABASE_URL"]
     return Server(server.home, server.port, more={"WINNOW_DATABASE_URL": url}).start()
 
@@ -72,7 +72,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        # Where it is, not if it was: the page may move it as it becomes ready.
+        # Where it is, not where it was: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
@@ -141,7 +141,7 @@ def test_card_that_was_open_answers_again_after_restart(annotating: tuple[Server
 
 
 @pytest.mark.proof
-def test_press_while_server_is_gone_is_stored_once_it_is_back_with_its_note(
+def test_answer_while_server_is_down_is_stored_once_later(
     annotating: tuple[Server, Page],
 ) -> None:
     server, page = annotating

@@ -168,7 +168,7 @@ def test_answers_files_and_exports_go_through_it(page: Page, server: Server, pro
     assert [one for one in failed if not re.search("/(annotate|account)/_stcore/", one)] == []
 
 
-def test_file_goes_in_and_out_through_it(page: Page, proxy: Proxy) -> None:
+def test_file_round_trips_through_it(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()

@@ -108,7 +108,7 @@ def test_versions_follow_answers(page: Page, server: Server, project: int) -> No
 @pytest.mark.browser
 @pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
-def test_killed_worker_is_replaced_and_none_outlives_server(page: Page, server: Server, project: int) -> None:
+def test_killed_worker_is_replaced_and_ends_with_server(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
     page.locator(room.CARD).wait_for()
     wait_for_model(page, server, project, 0)
@@ -214,7 +214,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(
     expect(used).to_contain_text("Largest margin PL-SVM")
     page.get_by_role("button", name="Use this model: Average loss").press("Enter")
     expect(used).to_contain_text("Average loss CLPL")
-    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard goes on if it was
+    expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard continues where it was
     expect(page.get_by_text("CLPL answers until you choose another model.")).to_be_visible()
     page.get_by_text("4 more models").press("Enter")
     expect(page.get_by_role("button", name="Use this model: Fast margin")).to_have_count(2)

@@ -175,7 +175,7 @@ def test_open_card_continues_at_the_other_with_typed_text(
 
 
 # A team at two servers on one PostgreSQL: no one is asked what someone has answered, and whose server is
-# killed goes on at the other. `python -m benchmarks two_servers` is the same with 20 people and 200 answers
+# killed continues at the other. `python -m benchmarks two_servers` is the same with 20 people and 200 answers
 # of each
 
 

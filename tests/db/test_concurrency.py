@@ -80,7 +80,7 @@ def test_killed_writers_lose_nothing_they_acknowledged(sqlite_url: str) -> None:
         first, second = (_start(sqlite_url, person, start) for person in (1, 2))
         _read(first, 30, acknowledged)
         first.kill()
-        _read(second, 30, acknowledged)  # the other goes on as if nothing had happened
+        _read(second, 30, acknowledged)  # the other continues as if nothing had happened
         second.kill()
         for writer in (first, second):
             _read(writer, None, acknowledged)

@@ -84,7 +84,7 @@ def test_error_inside_write_leaves_no_trace(database: Database) -> None:
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    with database.write() as session:  # the turn was given back
+    with database.write() as session:  # the turn was returned
         assert people.listed(session) == []
 
 

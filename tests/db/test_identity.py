@@ -206,7 +206,7 @@ ROWS = (
 )
 
 
-def test_it_says_what_is_in_it(tmp_path: Path) -> None:
+def test_archive_lists_its_contents(tmp_path: Path) -> None:
     found = look_into(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
     assert found.revision == revisions()[0]
     assert found.counts == {"projects": 1, "entries": 1, "people": 1}

@@ -173,7 +173,7 @@ def test_all_of_database_that_is_put_back_is_there_though_answer_was_lost(
 
 @pytest.mark.slow
 def test_after_crash_of_server_its_numbers_are_not_believed() -> None:
-    """It does not even start again as a whole: the postmaster goes on, and its processes with it."""
+    """It does not even start again as a whole: the postmaster continues, and its processes with it."""
     programs = find()
     assert programs is not None
     with running(programs) as server:

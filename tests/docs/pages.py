@@ -55,7 +55,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """The lines that a page tells people to type; one that ends in a backslash goes on in the next."""
+    """The lines that a page tells people to type; one that ends in a backslash continues in the next."""
     return [
         line.strip()
         for block in blocks(page, "console")

@@ -101,7 +101,7 @@ RULES = (
 MOST = {
     r"(?<!\} )\b[Bb]eside\b(?! :)": 1,  # docs/architecture.md
 }
-LEAST_CLEAR = 230
+LEAST_CLEAR = 253
 """Texts of the sample that were clear: the number may rise only. 285 is the aim."""
 FIELD_TERMS = {
     "docs/review.md": ("inter-annotator agreement", "adjudication", "confidence interval"),

@@ -97,7 +97,7 @@ def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
-def test_card_is_reported_nothing_that_marks_blind_question(
+def test_card_data_does_not_reveal_blind_checks(
     home: Home,
     owner: int,
     annotate_sent: list[dict[str, Any]],
@@ -201,7 +201,7 @@ def test_share_on_card_is_that_of_progress(
         ("bad", [], "excluded as a bad item"),
     ],
 )
-def test_each_kind_is_said_to_be_saved(
+def test_each_kind_of_answer_shows_saved_message(
     home: Home,
     owner: int,
     annotate_sent: list[dict[str, Any]],
@@ -275,7 +275,7 @@ def test_what_press_has_brought_is_drawn_and_nothing_is_asked_again(
     assert sent[-1]["token"] == loop.next_question(seat).token
 
 
-def test_if_nothing_came_with_press_page_asks(
+def test_page_asks_if_click_brought_nothing(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)
@@ -289,7 +289,7 @@ def test_if_nothing_came_with_press_page_asks(
     assert sent[-1]["token"] == loop.next_question(Seat(home, owner, project)).token != question.token
 
 
-# Presses that no page of ours sends: each is refused in words, nothing is stored, and the card stands as
+# Presses that no page of ours sends: each is refused with a message, nothing is stored, and the card stands as
 # before
 
 
@@ -393,7 +393,7 @@ def test_disputes(home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
     assert log(home, project) == before
 
 
-def test_presses_sooner_than_hands_could_are_refused_and_store_nothing(
+def test_too_fast_clicks_are_refused_and_store_nothing(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = four_class_project(home, owner)

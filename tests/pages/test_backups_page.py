@@ -77,7 +77,7 @@ def test_one_is_chosen_to_be_restored_and_given_up_again(
     assert not test.exception
 
 
-def test_damaged_one_is_said_to_be_and_cannot_be_restored(
+def test_damaged_backup_is_marked_and_cannot_be_restored(
     home: Home, owner: int, show: Open, backup: str
 ) -> None:
     keeping.note_checked(
@@ -88,7 +88,7 @@ def test_damaged_one_is_said_to_be_and_cannot_be_restored(
     assert [one.key for one in test.button if str(one.key).startswith("stage-")] == []
 
 
-def test_it_is_not_page_of_others(home: Home, owner: int, show: Open) -> None:
+def test_foreign_page_is_refused(home: Home, owner: int, show: Open) -> None:
     ada = somebody(home, owner, "Ada")
     test = show(ada, "backups.py")
     assert [one.key for one in test.button if one.key == "back-up"] == []
@@ -176,7 +176,7 @@ def test_name_that_cannot_be_is_reported_and_kept(seat: Seat, show: Open, name: 
     assert box.max_chars == NAME_LENGTH
 
 
-def test_if_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
+def test_invalid_state_keeps_choices(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()

@@ -212,7 +212,7 @@ def test_label_vectors_have_no_such_setting(home: Home, owner: int, show: Open) 
     assert "Choices shown first" not in [one.label for one in test.selectbox]
 
 
-def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: int, show: Open) -> None:
+def test_progress_shows_promised_and_kept_share(home: Home, owner: int, show: Open) -> None:
     project, truth = shortlist_project(home, owner, None)
     seat = Seat(home, owner, project)
     assert "Choices shown first" not in words(show(owner, "progress.py", project=str(project)))
@@ -228,7 +228,7 @@ def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: in
 
 
 @pytest.mark.parametrize("promise", [None, 0.9])
-def test_card_is_told_how_many_are_shown_first(
+def test_card_knows_length_of_shortlist(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, promise: float | None
 ) -> None:
     told: list[dict[str, Any]] = []
@@ -275,7 +275,7 @@ def test_of_label_vectors_there_is_nothing_to_choose(show: Open, home: Home, own
     assert "Question types" not in words(test)
 
 
-def test_it_says_what_forms_cost() -> None:
+def test_forms_show_their_cost() -> None:
     assert in_words(FormsNow(40, 200, 0, 4.8, 2.6)) == (
         "The second is recommended from 200 answers on; this project has 40: until then it asks “Which of these?” "
         "either way. Assumed until measured: “Which of these four?” takes 4.8 s, yes or no 2.6 s."

@@ -70,7 +70,7 @@ def test_the_day_is_reported_in_few_words() -> None:
     assert said(Day("2026-03-01", 23, 12, Goal(), False, False, 1, False, False))["goal"] is None
 
 
-def test_goal_is_set_next_to_card_and_told_to_it(seat: Seat, show: Open, sent: list[dict[str, Any]]) -> None:
+def test_goal_is_set_on_page_and_sent_to_card(seat: Seat, show: Open, sent: list[dict[str, Any]]) -> None:
     page = opened(show, seat)
     assert sent[-1]["day"]["goal"] is None
     key = f"{state.GOAL}-{seat.project_id}"
@@ -230,7 +230,7 @@ def card_data(
     return other_cards.known_row(now, {"ant": "six legs"}, notice)
 
 
-def test_card_says_what_came_of_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_shows_effect_of_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def said(number: int, right: int, needed: int, label: str = "ant") -> str:
         judged = Judged(VIEW, ("ant", "bee"), "ant", label, "look at the legs", number, 3, right, needed)
         return str(card_data(judged, monkeypatch)["question"]["judged"]["words"])

@@ -118,7 +118,7 @@ def test_line_says_refusals_or_stored() -> None:
     assert data_of(saved="Saved", notice="Not saved: x")["saved"]["message"] == "Not saved: x"
 
 
-def test_if_there_is_nothing_to_settle_card_says_fix() -> None:
+def test_card_without_disputes_explains_next_step() -> None:
     nothing = DisputeList((), 0, 0, several=True, by_row=True)
     assert data_of(nothing, None)["empty"]["message"] == other_cards.NOBODY
     assert data_of(nothing, None)["offer"] is None
@@ -167,7 +167,7 @@ def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open
     assert "This page is for" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
 
 
-def test_label_vectors_say_why_there_are_none(home: Home, owner: int, show: Open) -> None:
+def test_label_vectors_explain_missing_shortlists(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "disputes.py", project=str(project))
     assert "a correction there settles its labels" in words(test)

@@ -1,4 +1,4 @@
-"""The Export page: which file, which rows, how far it is, and the link it ends in."""
+"""The Export page: which file, which rows, the progress, and the link it ends in."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
     assert one.file_name == "small-birds-log.csv"
 
 
-def test_if_there_is_nothing_page_says_so_and_offers_no_file(home: Home, owner: int, show: Open) -> None:
+def test_export_without_rows_is_explained(home: Home, owner: int, show: Open) -> None:
     new = Seat(home, owner, small_project(home, owner))
     test = choose(open_export(show, new), "Rows", "answered")
     assert "No row is answered yet. Answer some, or export every row." in words(test)
@@ -285,7 +285,7 @@ def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path
     assert "Missing the latest 1 entry of the log" in words(open_export(show, seat))
 
 
-def test_project_in_progress_into_file_says_how_far_it_is(seat: Seat, show: Open) -> None:
+def test_import_of_project_file_shows_progress(seat: Seat, show: Open) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def write(file: BinaryIO, tell: Callable[[int], None]) -> int:

@@ -142,7 +142,7 @@ def test_choice_is_there_again_when_the_way_is_switched_and_back(owner: int, sho
     assert chosen(test, "Columns of labels, best first") == ["labels"]
 
 
-def test_column_that_was_taken_does_not_come_back_automatically(owner: int, show: Open) -> None:
+def test_removed_column_does_not_return(owner: int, show: Open) -> None:
     test = upload(show(owner, "import_table.py"), TWO)
     assert chosen(test, "Candidates column") == "labels"
     turn(test, WAY, "choices")

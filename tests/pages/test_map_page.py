@@ -55,7 +55,7 @@ def colour(test: Any) -> Any:
     return box
 
 
-def test_it_is_coloured_by_label_doubt_person_and_state(
+def test_map_is_coloured_by_label_doubt_person_and_state(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner)

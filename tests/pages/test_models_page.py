@@ -87,9 +87,7 @@ def test_table_too_small_to_compare_is_reported(
     assert "too few" not in caplog.text, "it is not tried at every look"
 
 
-def test_before_first_comparison_page_says_what_one_is(
-    home: Home, owner: int, project: int, show: Open
-) -> None:
+def test_page_explains_comparison_before_first_one(home: Home, owner: int, project: int, show: Open) -> None:
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
     assert "Automatic is on" in shown
@@ -178,7 +176,7 @@ def test_axis_has_length_if_all_models_are_perfect(
     assert (data["axis"], data["ticks"]) == ([0.9, 1.0], [0.9, 1.0])
 
 
-def test_best_model_that_is_ahead_by_chance_alone_is_said_to_be(
+def test_lead_within_chance_is_reported(
     home: Home, owner: int, project: int, show: Open, findings: Findings
 ) -> None:
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
@@ -326,7 +324,7 @@ def test_encoder_that_reads_no_column_is_not_offered(
     assert "Encoder of your own" not in words(of_numbers)
 
 
-def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
+def test_encoding_is_requested_queued_and_cancelled(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     words_encoder(seat.home, "alpha")
     test = opened(show, seat)
@@ -344,9 +342,7 @@ def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     assert [label for label in labels(test) if label.startswith("Learn from")]
 
 
-def test_how_far_it_is_is_shown_and_then_what_came_of_it(
-    seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_shown_and_then_result(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workflow.importing.encoding_worker.TOLD_EVERY", 0.0)
     offers.ask(seat, words_encoder(seat.home))
     texts: list[str] = []
@@ -544,7 +540,7 @@ def test_encoder_of_server_is_removed_by_press(seat: Seat, show: Open) -> None:
 
 
 def note_running(seat: Seat, done: int, total: int) -> None:
-    """Let a worker be so far with the encoding that was asked for."""
+    """Let a worker be so far with the encoding that was requested."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
         one = trained.latest_encoding(session, seat.project_id or 0)

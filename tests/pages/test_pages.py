@@ -85,7 +85,7 @@ def test_missing_project_is_reported(home: Home, owner: int, show: Open) -> None
         assert words(test).count("Home page") == 1, "the way on is said once"
 
 
-def test_project_unloaded_is_said_to_be(home: Home, owner: int, show: Open) -> None:
+def test_unloaded_project_is_reported(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
     for put_away, where in ((managing.archive_project, "archived"), (managing.bin_project, "in the bin")):
@@ -177,7 +177,7 @@ def test_column_still_to_be_chosen_is_not_problem_of_file(home: Home, owner: int
         ("table.json", b'[{"candidates": "a|b", "x": 1}, {"candidates": ', "JSON"),
     ],
 )
-def test_file_of_another_kind_is_told_fix(
+def test_file_of_another_kind_is_refused_with_fix(
     home: Home, owner: int, show: Open, name: str, data: bytes, said: str
 ) -> None:
     test = upload(show(owner, "import_table.py"), data, name)

@@ -89,7 +89,7 @@ def test_controls_alone_are_accuracy(home: Home, owner: int, show: Open) -> None
     assert "By controls" not in shown
 
 
-def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
+def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.9, test_share=0.05)
     for answers in (0, 1):
         answer_truly(home, owner, project, answers)
@@ -277,7 +277,7 @@ def test_map_shows_every_row(home: Home, owner: int, show: Open) -> None:
     assert "principal components" in words(test)
 
 
-def test_data_is_what_was_drawn_and_unknown_is_empty() -> None:
+def test_downloaded_data_matches_chart_and_unknown_is_empty() -> None:
     data = charts.to_csv(
         {"answers": np.array([0, 1]), "share": np.array([np.nan, 0.5]), "name": ["a,b", 'c"']}
     )

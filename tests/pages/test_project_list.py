@@ -164,7 +164,7 @@ def names(test: AppTest) -> list[str]:
     return re.findall(r"\*\*(alpha|beta|gamma|delta)\*\*", words(test))
 
 
-def test_from_fourth_project_on_they_are_searched_and_sorted(home: Home, owner: int, show: Open) -> None:
+def test_projects_list_has_search_from_fourth_project_on(home: Home, owner: int, show: Open) -> None:
     for name in ("beta", "alpha", "gamma"):
         project = small_project(home, owner, name)
     test = show(owner)
@@ -230,7 +230,7 @@ def test_why_it_could_not_be_made_is_reported(
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-def test_others_are_offered_none(home: Home, owner: int, show: Open) -> None:
+def test_other_models_offer_no_shortlist(home: Home, owner: int, show: Open) -> None:
     test = show(annotator(home, owner, "Ada"))
     assert not {one.label for one in test.button} & {demo.title for demo in demos.ALL}
 
@@ -238,7 +238,7 @@ def test_others_are_offered_none(home: Home, owner: int, show: Open) -> None:
 # Home before there is a project of one's own: what Winnow does, and the way to a table
 
 
-def test_it_stands_until_there_is_project_of_ones_own(home: Home, owner: int, show: Open) -> None:
+def test_demo_stays_until_first_own_project(home: Home, owner: int, show: Open) -> None:
     small_project(home, owner, demos.DIGITS.name)
     test = show(owner)
     assert "Winnow finds the one that is" in words(test)

@@ -169,7 +169,7 @@ def test_every_page_says_that_nothing_is_saved_any_more(
     assert said not in words(show(owner, page, project=str(project)))
 
 
-def test_card_stands_while_store_fails_and_continues_automatically(
+def test_card_survives_failing_store_and_continues(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
 ) -> None:
     project = small_project(home, owner)

@@ -19,7 +19,7 @@ CLIENT, SECRET = "winnow", "a client's secret of some length"
 
 
 class Provider:
-    """``user`` : claims of anyone who signs in      ``lies`` : claims that take the place of true ones; None leaves out
+    """``user`` : claims of anyone who signs in      ``lies`` : claims that replace true ones; None leaves out
 
     ``stated`` : what discovery says otherwise      ``signing`` : the key of ID tokens, if it is not the stated one
     """

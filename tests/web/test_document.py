@@ -120,7 +120,7 @@ def test_boxes_to_choose_by_are_named_if_there_are_some(ada: TestClient, home: H
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
-def test_our_own_are_one_file_behind_those_of_streamlit(page: str) -> None:
+def test_own_scripts_are_one_file_after_streamlits(page: str) -> None:
     *others, last = needed(page)
     assert last == scripts_in(FOLDER).address
     assert all(one.startswith("static/js/") for one in others)
@@ -133,7 +133,7 @@ def test_what_pages_need_is_of_pages() -> None:
 
 
 @pytest.mark.slow
-def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: TestClient) -> None:
+def test_scripts_are_packed_for_browsers_that_accept_it(ada: TestClient) -> None:
     for coding in ("gzip", "identity"):
         answer = ada.get("/annotate", headers={"accept-encoding": coding})
         assert answer.text == document("annotate")
@@ -312,7 +312,7 @@ def test_every_module_is_in_them() -> None:
         "/scripts/0123456789abcdef.js",
     ],
 )
-def test_nothing_else_is(signed_in: TestClient, address: str) -> None:
+def test_other_headers_are_ignored(signed_in: TestClient, address: str) -> None:
     answer = signed_in.get(address)
     assert answer.status_code == 404
     assert "immutable" not in answer.headers.get("cache-control", "")
@@ -381,7 +381,7 @@ def test_no_other_name_opens_anything(packed_ada: TestClient, name: str) -> None
     assert all(path.is_relative_to(get_static_dir()) for path in files().values())
 
 
-def test_no_one_gets_it_who_is_not_signed_in(client: TestClient) -> None:
+def test_recording_needs_sign_in(client: TestClient) -> None:
     answer = client.get(SCRIPT, headers={"accept-encoding": "gzip"})
     assert answer.status_code in (303, 401, 403)
     assert "content-encoding" not in answer.headers

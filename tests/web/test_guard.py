@@ -216,9 +216,7 @@ def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
     assert signed_in.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_if_database_file_is_gone_it_is_reported_and_open_pages_say_it_themselves(
-    signed_in: TestClient, home: Home
-) -> None:
+def test_missing_database_is_reported_and_open_pages_show_it(signed_in: TestClient, home: Home) -> None:
     with signed_in.websocket_connect(GUARD_STREAM) as page:
         (home.settings.home / "winnow.sqlite3").unlink()
         page.send_text("a press")
@@ -271,7 +269,7 @@ def test_when_browser_was_seen_is_noted_now_and_then(
     assert len(seen) == 2
 
 
-def test_if_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestClient) -> None:
+def test_sign_in_works_if_audit_fails(signed_in: TestClient) -> None:
     with full_disk():
         assert signed_in.get("/").status_code == 200
 
@@ -394,7 +392,7 @@ def test_streamlit_has_all_that_is_open() -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a/b", "", "..%2Fx", "a" * 300])
-def test_files_that_no_page_was_told_of_are_not_there(ada: TestClient, name: str) -> None:
+def test_unannounced_files_are_not_served(ada: TestClient, name: str) -> None:
     for method in ("GET", "HEAD", "POST", "PUT"):
         assert ada.request(method, f"/media/{name}").status_code == 404
 
@@ -406,7 +404,7 @@ FORM = b"application/x-www-form-urlencoded"
 
 
 def read(*chunks: bytes, kind: bytes = FORM) -> tuple[dict[str, str], int]:
-    """The form in these chunks, and how many of them were asked for."""
+    """The form in these chunks, and how many of them were requested."""
     left: Iterator[bytes] = iter(chunks)
     asked = 0
 

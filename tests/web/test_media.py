@@ -326,7 +326,7 @@ def test_it_goes_with_its_project_and_when_it_is_removed(
     assert exports_signed_in.get(address(seat, key)).status_code == 404
 
 
-def test_exports_nothing_can_be_put_there(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
+def test_exports_refuse_uploads(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
     assert exports_signed_in.put(address(seat, key), content=b"x").status_code == 405
     assert exports_signed_in.post(address(seat, key)).status_code == 405
     assert exports_signed_in.delete(address(seat, key)).status_code == 405

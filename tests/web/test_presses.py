@@ -324,7 +324,7 @@ def test_store_that_fails_is_reported(
     assert entries(seat) == []
 
 
-def test_answer_is_stored_if_what_comes_next_cannot_be_had(
+def test_answer_is_stored_if_next_question_fails(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = loop.next_question(seat)
@@ -418,7 +418,7 @@ def test_by_itself_connection_waits() -> None:
     assert not asyncio.run(sends_at_once(listening()))
 
 
-def test_connection_sends_what_there_is() -> None:
+def test_connection_sends_available_data() -> None:
     listener = listening()
     answer_at_once()
     assert asyncio.run(sends_at_once(listener))
@@ -507,7 +507,7 @@ NAME = name_of(b"file")
 
 
 @pytest.mark.parametrize("after", [b"", b"\x22more", b"B\x00H\x01", b"2(&"])
-def test_file_is_known_to_whose_page_has_named_it(after: bytes) -> None:
+def test_file_is_visible_to_page_that_named_it(after: bytes) -> None:
     told = NamedFiles()
     told.note(7, f"\n\x12 a message \x1a{PATH}{NAME}.csv".encode() + after)
     assert told.knows(7, f"{PATH}{NAME}.csv")

@@ -134,7 +134,7 @@ def test_proxy_that_comes_by_ipv4_to_server_of_both_is_trusted(
 
 
 @pytest.mark.parametrize("peer", [STRANGER, ("127.0.0.1", 1), ("10.0.1.5", 1), ("::1", 1), ("testclient", 1)])
-def test_header_from_anywhere_else_is_worth_nothing(come_from: From, peer: tuple[str, int]) -> None:
+def test_header_from_untrusted_address_is_ignored(come_from: From, peer: tuple[str, int]) -> None:
     client = come_from(peer)
     for headers in (
         ADA,

@@ -454,7 +454,7 @@ def test_health_says_that_backup_failed_and_answers_all_the_same(client: TestCli
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_page_is_not_sent_away_if_database_does_not_say_who_is_there(client: TestClient, home: Home) -> None:
+def test_page_stays_if_database_cannot_name_person(client: TestClient, home: Home) -> None:
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
     assert client.get("/").status_code == 200
     with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
@@ -515,7 +515,7 @@ def test_half_of_character_can_be_sent_back() -> None:
     assert b"got ?" in bytes(problem(422, "got \ud800").body)
 
 
-def test_address_that_is_none_is_reported_where_they_stand() -> None:
+def test_invalid_address_is_reported_where_it_was_typed() -> None:
     said = no_call(405, {"allow": "GET"})
     assert (said.status_code, said.headers["allow"]) == (405, "GET")
     assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(

@@ -256,7 +256,7 @@ def test_password_is_asked_for_and_never_given_back(
     assert GOOD not in caplog.text
 
 
-def test_if_someone_comes_from_is_noted(client: TestClient, home: Home) -> None:
+def test_origin_of_sign_in_is_noted(client: TestClient, home: Home) -> None:
     request = HTTPConnection({"type": "http", "headers": [], "client": None})
     assert visit_of(request) == browsers.Visit("", "Another program")
     for secret in ("unknown", "unknown"):

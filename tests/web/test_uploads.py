@@ -52,7 +52,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
 async def send(
     secret: str | None, parts: AsyncIterator[bytes], length: int | None = None
 ) -> tuple[int, str, int]:
-    """One request as a server hands it on: status, words, and how often its body was asked for."""
+    """One request as a server hands it on: status, words, and how often its body was requested."""
     headers = [(b"host", b"127.0.0.1:8501"), (b"content-type", TYPE.encode())]
     if secret is not None:
         headers.append((b"cookie", f"{COOKIE}={secret}".encode()))
@@ -94,7 +94,7 @@ async def pieces(*data: bytes) -> AsyncIterator[bytes]:
         yield one
 
 
-def test_file_comes_whole_and_is_there_for_who_sent_it(signed_in: TestClient, home: Home) -> None:
+def test_file_is_complete_for_its_uploader(signed_in: TestClient, home: Home) -> None:
     data = bytes(range(256)) * 10_000
     answer = signed_in.post(f"{arrivals.PATH}?name=..%2FV%C3%B6gel.zip", content=data, headers=HEADERS)
     assert answer.status_code == 201
@@ -150,7 +150,7 @@ def test_file_is_written_in_pieces_whatever_it_comes_in(home: Home, owner: str) 
     assert [path.stat().st_size for path in lying(home)].count(0) == 1
 
 
-def test_one_at_a_time_and_what_breaks_off_or_falls_silent_keeps_no_one_out(
+def test_one_upload_at_a_time_and_stalled_ones_free_the_line(
     home: Home, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test() -> None:

@@ -17,7 +17,7 @@ from plcore.loop.one_label import comparing
 class Findings:
     """kappas : of each model, the best first      before : called between fits with (done, total, name)
 
-    inside : called in each fit, which then tells how far it is
+    inside : called in each fit, which then tells the progress
     """
 
     kappas: dict[str, float] = field(default_factory=lambda: {"clpl": 0.8, "plknn": 0.5})

@@ -203,7 +203,7 @@ def test_input_that_cannot_be_stored_leaves_no_trace(world: KindWorld, seat: Sea
 
 
 @IN_EVERY_FORM
-def test_nothing_is_withdrawn_that_is_not_ones_own(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_people_withdraw_only_their_own_answers(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert undoing.undo(seat) is None
     assert undoing.redo(seat) is None
     saved = world.answer(ada)

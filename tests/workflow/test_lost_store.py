@@ -267,7 +267,7 @@ def test_there_are_scenarios_enough() -> None:
 @pytest.mark.parametrize(
     ("harm", "words"), [(read_only, "is read only"), (filled, "is full"), (lambda _: full_disk(), None)]
 )
-def test_disk_that_takes_nothing_is_reported_and_forgotten(
+def test_disk_that_takes_nothing_is_reported_once(
     tmp_path: Path, harm: Callable[[Path], AbstractContextManager[None]], words: str | None
 ) -> None:
     with ExitStack() as disk:

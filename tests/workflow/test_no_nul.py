@@ -1,4 +1,5 @@
-"""A NUL character, which SQLite takes and PostgreSQL does not, is refused in words wherever text comes in: what is
+"""A NUL character, which SQLite takes and PostgreSQL does not, is refused with a message wherever text comes in:
+what is
 stored on the one can be carried over to the other.
 """
 

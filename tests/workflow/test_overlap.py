@@ -114,7 +114,7 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
         assert [one.annotator for one in learner.state(row).entries] == [str(people[1]), str(people[0])]
 
 
-def test_row_is_handed_back_on_leaving_and_kept_as_long_as_person_needs(
+def test_row_is_released_on_leaving_and_reserved_while_needed(
     home: Home, owner: int, people: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = shared(home, owner, people, small_project(home, owner))

@@ -202,7 +202,7 @@ def test_too_large_taxonomy_is_left_out_and_that_is_reported(monkeypatch: pytest
 
 
 def test_groups_and_rows_that_come_later(home: Home, owner: int) -> None:
-    """A class that came with rows can be in a group, and a group goes on under the names of its classes."""
+    """A class that came with rows can be in a group, and a group continues under the names of its classes."""
     seat = Seat(home, owner, small_project(home, owner))
     room.set_groups(seat, {"flying": ("bee", "ant")})
     rows = later(n=2).assign(candidates=["ant|fly", "fly|bee"], truth="")

@@ -74,9 +74,7 @@ def test_input_that_cannot_be_saved_is_reported_and_leaves_no_trace(
 
 @on_sqlite
 @pytest.mark.parametrize("name", USES)
-def test_nothing_is_said_to_be_saved_in_file_that_is_not_at_its_place(
-    home: Home, owner: int, project: int, name: str
-) -> None:
+def test_saved_is_never_shown_for_moved_database(home: Home, owner: int, project: int, name: str) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
     loop.next_question(Seat(home, owner, project))
@@ -220,7 +218,7 @@ def test_full_disk_under_tables_is_reported_and_makes_no_project(home: Home, own
     assert small_project(home, owner, "other")
 
 
-def test_change_of_classes_that_is_stored_is_not_said_to_have_failed(
+def test_stored_change_of_classes_is_not_reported_as_failed(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -237,7 +235,7 @@ def test_there_is_one_such_refusal() -> None:
 
 @on_sqlite
 def test_what_was_learned_from_file_is_not_kept_for_another_one(home: Home, owner: int, project: int) -> None:
-    """A copy that went on elsewhere is put in the place of the database: its answers are what there is."""
+    """A copy that went on elsewhere is put instead of the database: its answers are what there is."""
     path, copy = home.settings.home / "winnow.sqlite3", home.settings.home / "copy.sqlite3"
     seat = Seat(home, owner, project)
     home.database.copy_to(copy)
@@ -328,7 +326,7 @@ def test_stored_data_though_connection_was_lost_is_not_said_to_have_failed(
 
 @on_postgres
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_if_no_one_knows_it_is_reported_and_answer_is_stored_once_all_the_same(
+def test_unknown_commit_is_reported_and_answer_stored_once(
     home: Home,
     owner: int,
     project: int,

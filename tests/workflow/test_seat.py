@@ -310,7 +310,7 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
     assert words() == "small"
 
 
-def test_press_asks_once_what_person_is(home: Home, owner: int, project: int) -> None:
+def test_click_asks_for_person_once(home: Home, owner: int, project: int) -> None:
     """One statement for person, role, project and height: it is in the way of every answer."""
     said = []
     with home.database.read() as session:

@@ -108,9 +108,9 @@ def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 AnySeat = Annotated[Seat, Depends(_seat)]
-"""For anyone who asks, at no project."""
+"""For the caller, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
-"""For anyone who asks, at the project of the address."""
+"""For the caller, at the project of the address."""
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:

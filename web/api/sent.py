@@ -126,7 +126,7 @@ def _predictions_fit(sent: object) -> object:
 
 
 def _said(value: object) -> str:
-    """It, short; an integer of thousands of digits is no text."""
+    """It, short; an integer of thousands of digits is not a text."""
     return "of many digits" if isinstance(value, int) and abs(value) > 10**50 else f"{value!r:.50}"
 
 
@@ -220,7 +220,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    passed over, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
+    skipped, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
     and the reply lists such doubts."""
     found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
@@ -235,7 +235,7 @@ async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     summary="Let another model weigh the candidates",
 )
 async def predict(seat: SeatAt, body: PredictionsBody) -> object:
-    """Its scores take the place of the weights of these rows' candidates, as scores of a file would have; which classes
+    """Its scores replace the weights of these rows' candidates, as scores of a file would have; which classes
     are candidates does not change. All come in, or none. Of one true label alone."""
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
     found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
@@ -244,7 +244,7 @@ async def predict(seat: SeatAt, body: PredictionsBody) -> object:
 
 @router.post("/projects/{project}/encoders", status_code=202, summary="Learn from meaning")
 async def encode(seat: SeatAt, body: EncoderBody) -> Response:
-    """A worker downloads the encoder, if it is not there yet, and encodes the rows; `GET` says how far it is. Where an
+    """A worker downloads the encoder, if it is not there yet, and encodes the rows; `GET` says the progress. Where an
     encoding is under way nothing changes. Refused if the encoder is not verified, or its licence is not accepted."""
     await done(offers.ask, seat, body.encoder, non_commercial=body.non_commercial)
     return Response(status_code=202)
@@ -260,7 +260,7 @@ async def cancel_encoding(seat: SeatAt) -> Response:
 
 @router.post("/projects/{project}/encoders/resume", status_code=204, summary="Resume the encoding")
 async def resume_encoding(seat: SeatAt) -> Response:
-    """A worker goes on with the one that was cancelled last. Harmless if none was."""
+    """A worker continues with the one that was cancelled last. Harmless if none was."""
     await done(encoding_requests.resume, seat)
     return Response(status_code=204)
 

@@ -285,7 +285,7 @@ class ToldMeasure(BaseModel):
 
 
 class Point(BaseModel):
-    """The measure after so many answers, with its 95% interval; null if it is not known."""
+    """The measure after this many answers, with its 95% interval; null if it is not known."""
 
     answers: int
     value: float | None

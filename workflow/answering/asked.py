@@ -88,7 +88,8 @@ def batch_of(asked: Mapping[str, Any] | None) -> str | None:
 
 # In which order a screen shows labels, and the stamp that says later what it showed.
 
-# {person: (token, order)} next to each learner while it lives; nothing is lost with it but an order on a screen. Read
+# {person: (token, order)} next to each learner while it is in memory; nothing is lost with it but an order on a
+# screen. Read
 # and written only while the learner is open, that is by one thread at a time.
 _orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = WeakKeyDictionary()
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-# Rows that are before a person together: reserved, shown again as long as they are, found again in the log.
+# Rows that are on the screen of a person together: reserved, shown again as long as they are, found again in the log.
 
 FIRST_BELOW = 2**30
 """A person's first number is below this one: those after it fit in a column of 32 bits."""
@@ -218,7 +218,7 @@ class SavedBatch:
     """Result of one click. seq : of its last entry; None if every row was excluded
 
     rows : how many were confirmed      missed : names of rows that could not be any more: they were answered meanwhile,
-    have other candidates now, or are before someone else
+    have other candidates now, or are on the screen of someone else
     """
 
     seq: int | None
@@ -334,7 +334,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
 
 
 def leave_batch(seat: Seat) -> None:
-    """Let go of the rows that are before this person together: they ask for one row at a time."""
+    """Let go of the rows that are on the screen of this person together: they ask for one row at a time."""
     with seat.writing() as leaving:
         questions.hand_back_batch(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 

@@ -68,7 +68,7 @@ def pause(seat: Seat, token: str) -> None:
 
 def go_on(seat: Seat) -> None:
     """Come back: the same question, if it is still open and no one else has it, else another one. The seconds spent
-    on it go on from where they stood; the next break is counted from now."""
+    on it continue from where they stood; the next break is counted from now."""
     with seat.turn() as turn:
         require_qualified(turn.opened)
         members.note_rest(turn.session, turn.project_id, turn.person_id, turn.now, BREAK_AFTER)
@@ -94,7 +94,7 @@ class SimilarRow:
 
 @dataclass
 class _Kept:
-    """Features, which take a while to make, next to a learner while it lives. place : {row: its line in X}"""
+    """Features, which take a while to make, next to a learner while it is in memory. place : {row: its line in X}"""
 
     features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
@@ -211,7 +211,8 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     row : its number, from 0      label : None: the row as a whole
     drawn : no person chose the place; it came in the order of the draw, so that it may be a control
 
-    Raises AnswerError: the place is not open to this person, is before someone else, or is a control that was not
+    Raises AnswerError: the place is not open to this person, is on the screen of someone else, or is a control that
+    was not
     drawn.
     """
     place = Place(row, label)
@@ -295,7 +296,8 @@ def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
 
 
 def leave(seat: Seat) -> None:
-    """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
+    """Offer the row that is on the screen of this person to others, for they look at something else now. It stays
+    theirs until
     someone else has it."""
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
         questions.hand_back_reservations(
@@ -307,7 +309,7 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
     """The answered rows most like that of this question, the nearest first, with the labels that people gave them. On
     demand, never with the question.
 
-    token : of the question that is before this person
+    token : of the question that is on the screen of this person
 
     Raises StaleQuestion: the question is no longer before this person.
     """

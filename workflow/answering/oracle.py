@@ -37,7 +37,7 @@ def can_answer(seat: Seat) -> bool:
 def answer_for_me(seat: Seat, n: int) -> int:
     """Answer the next n questions of this person with the truth; the number answered, fewer if no more are left.
 
-    "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are passed over:
+    "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are skipped:
     they stay open.
 
     Raises
@@ -83,7 +83,7 @@ def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
             return question, given
         known = truth.places(opened.learner)
     for place in known:
-        with suppress(loop.AnswerError):  # it is before someone else, or excluded by this person
+        with suppress(loop.AnswerError):  # it is on the screen of someone else, or excluded by this person
             question = loop.ask_next(seat, place.row, place.label, drawn=True)
             with seat.learner() as opened:
                 given = truth.answer(opened.learner, question)

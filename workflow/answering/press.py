@@ -2,7 +2,7 @@
 
 A browser sends what its page tells it to, and anyone who sits before it can tell it otherwise: nothing is taken for
 what
-it should be. What is no press is refused in words, as an answer is that does not fit.
+it should be. What is no press is refused with a message, as an answer is that does not fit.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def best(self, taken: Collection[Place], after: Place | None = None) -> AskedT | None:
-        """The best question for this person, outside what is before other people; None if none is left.
+        """The best question for this person, outside what is on the screen of other people; None if none is left.
 
         after : a place that they answer before it
         """
@@ -298,7 +298,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return stored
 
     def open_now(self) -> questions.OpenQuestion | None:
-        """The question that is before this person."""
+        """The question that is on the screen of this person."""
         if not self._open:
             here, before = (self.session, self.project_id, self.person_id), self.opened.before
             self._open.append(questions.get(*here) if before is None else before.question)
@@ -310,7 +310,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         self._open[:] = [question]
 
     def close_question(self) -> None:
-        """Take the question that is before this person away; harmless when there is none."""
+        """Take the question that is on the screen of this person away; harmless when there is none."""
         if self.open_now() is not None:
             questions.delete_question(self.session, self.project_id, self.person_id)
             self._open[:] = [None]
@@ -333,12 +333,12 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @cached_property
     def reserved(self) -> Mapping[tuple[int, str | None], int]:
-        """Places that are before other people, and before how many."""
+        """Places that are on the screen of other people, and before how many."""
         return questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
 
     @cached_property
     def taken(self) -> frozenset[Place]:
-        """Places that are before other people, as many as they wait for."""
+        """Places that are on the screen of other people, as many as they wait for."""
         left, found = self.learner.pool.places_left, self.reserved
         return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
 
@@ -348,7 +348,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return lasts and not self.learner.settings.several
 
     def is_taken(self, place: Place) -> bool:
-        """Whether the place, or a part of it, is before someone else."""
+        """Whether the place, or a part of it, is on the screen of someone else."""
         return overlaps(place, self.taken)
 
     def may_ask(self, place: Place) -> bool:
@@ -428,7 +428,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return asked
 
     def lease(self, rows: int = 1) -> timedelta:
-        """How long so many rows that are shown now, together, are this person's."""
+        """How long this many rows that are shown now, together, are this person's."""
         return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
 
     def _show(self, asked: AskedT, open_now: questions.OpenQuestion | None) -> ShownT:

@@ -58,7 +58,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
 
     seq : the entry they mean to withdraw, as their screen shows it; a doubled press finds it withdrawn and
         changes nothing. None: their latest that stands, among the last 50.
-    Returns None if the person has nothing to withdraw. A row that is before someone else stays with them.
+    Returns None if the person has nothing to withdraw. A row that is on the screen of someone else stays with them.
 
     Raises
     TakenBack : The entry is withdrawn already. Nothing is changed.
@@ -108,7 +108,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
 
     Raises
     StaleQuestion : The entry is not theirs, was not withdrawn by them, or its row does not stand as it did when it was
-        answered, or is before someone else. Nothing is changed.
+        answered, or is on the screen of someone else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:

@@ -204,7 +204,7 @@ def remove_old(
 
 
 def running(asked: BackupWork | None) -> BackupWork:
-    """The work as it begins. asked : what was asked for; None if it was due by itself"""
+    """The work as it begins. asked : what was requested; None if it was due by itself"""
     now = datetime.now(UTC)
     if asked is None or not asked.unfinished:
         return BackupWork(RUNNING, now)

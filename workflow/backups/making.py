@@ -1,6 +1,7 @@
 """A backup of everything that cannot be made again: the database, the uploaded tables, their images and recordings.
 
-It is made while others go on answering. The database first, at one moment: every file it leads to is on disk by then,
+It is made while others continue answering. The database first, at one moment: every file it leads to is on disk by
+then,
 for images and recordings are written before the table that names them, tables before the project that uses them, and
 none of them ever changes. Not in it: caches, versions of models, small pictures, exports, which are made again when
 they are needed, and the folder `encoders`, which was put there by hand. The database is an SQLite file in it,

@@ -226,7 +226,7 @@ def _put_files(home: Home, aside: Path, names: Iterable[str]) -> None:
 
 @contextmanager
 def _fitting(called: str) -> Iterator[None]:
-    """Turn errors that the check missed into messages; faults of the store go on."""
+    """Turn errors that the check missed into messages; faults of the store continue."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:

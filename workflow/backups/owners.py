@@ -1,4 +1,4 @@
-"""Backups as the owners of this Winnow see them: which there are, one more, one taken away, one put back."""
+"""Backups as the owners of this Winnow see them: which there are, one more, one removed, one put back."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def back_up_now(seat: Seat) -> None:
 
 
 def find_backup(seat: Seat, name: str) -> Path:
-    """Where the backup of this name lies, which is noted as taken away.
+    """Where the backup of this name lies, which is noted as removed.
 
     Raises NotAllowed unless the person is an owner of this Winnow, NotFound, NotSaved.
     """

@@ -1,4 +1,4 @@
-"""A backup put in the place of a home: all of it is checked before anything is touched, then it is there at once.
+"""A backup put instead of a home: all of it is checked before anything is touched, then it is there at once.
 
 What others have put into the backup's database to act by itself, triggers, views and unique indices, does not come back
 with it.
@@ -235,7 +235,7 @@ class Restored:
 
 
 def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell | None = None) -> Restored:
-    """Put the backup in the place of the home of these settings.
+    """Put the backup instead of the home of these settings.
 
     replace : what is there may go; its database is kept in the folder `backups`
     Raises BackupError, which says what is wrong and where; nothing was changed then.

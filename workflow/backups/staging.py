@@ -55,7 +55,7 @@ def settings_at_start() -> Settings:
 def carry_out(settings: Settings) -> str | None:
     """Put back what is wanted, if anything is; what came of it, in words. Nothing is changed if it cannot be done.
 
-    To be called before the home is opened. It is begun once: what was begun and not ended, because Winnow was killed
+    To be called before the home is opened. It starts once: what starts and not ended, because Winnow was killed
     or the machine went off, is said and not repeated, for people may have answered since.
 
     Raises SettingsError where another start is about it: no one may open the home before that has ended.

@@ -1,4 +1,4 @@
-"""Backups made in the worker's process: those that were asked for, and those that are due."""
+"""Backups made in the worker's process: those that were requested, and those that are due."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger("winnow")
 LOOK_EVERY = 1.0
 """Seconds between two looks whether a backup is wanted."""
 TOLD_EVERY = 1.0
-"""Seconds between two notes of how far it is."""
+"""Seconds between two notes of the progress."""
 
 
 def anything_to_do(home: Home) -> bool:

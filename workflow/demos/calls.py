@@ -66,7 +66,7 @@ def _sweep(begin: float, end: float, seconds: float) -> _Song:
 
 
 def _gated(hertz: float, per_second: float, open_share: float, seconds: float) -> _Song:
-    """A tone that is cut into so many short ones a second."""
+    """A tone that is cut into this many short ones a second."""
 
     def sing(rng: np.random.Generator) -> FloatArray:
         times = _times(seconds * rng.uniform(0.85, 1.15))
@@ -78,7 +78,7 @@ def _gated(hertz: float, per_second: float, open_share: float, seconds: float) -
 
 
 def _wavering(hertz: float, depth: float, per_second: float, seconds: float) -> _Song:
-    """A tone whose pitch goes up and down by `depth` Hz, so many times a second."""
+    """A tone whose pitch goes up and down by `depth` Hz, this many times a second."""
 
     def sing(rng: np.random.Generator) -> FloatArray:
         times = _times(seconds * rng.uniform(0.85, 1.15))

@@ -1,6 +1,6 @@
 """Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of anyone who
 asks for
-it: it goes on while their page is away."""
+it: it continues while their page is away."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files that a project gives out: its table with labels, cards, snapshots, for programs."""
+"""Files that a project exports: its table with labels, cards, snapshots, for programs."""

@@ -83,7 +83,7 @@ class CardFacts:
 
 
 def without_names(session: Session, project_id: int) -> dict[int, str]:
-    """{person: "Annotator 1" and so on}, in the order of their first entries: the log goes on, and no one's number
+    """{person: "Annotator 1" and so on}, in the order of their first entries: the log continues, and no one's number
     changes."""
     people = enumerate(entries.people_of(session, project_id), start=1)
     return {person: f"Annotator {number}" for number, person in people}

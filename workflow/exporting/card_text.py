@@ -27,7 +27,7 @@ SIZES = (
     (10**6, "100K<n<1M"),
     (10**7, "1M<n<10M"),
 )
-"""Hugging Face's names of sizes: below so many rows."""
+"""Hugging Face's names of sizes: below this many rows."""
 
 
 @dataclass(frozen=True)

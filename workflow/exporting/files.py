@@ -1,4 +1,4 @@
-"""Files that a project gives out: its table with the labels people have made exact, and the log they come from.
+"""Files that a project exports: its table with the labels people have made exact, and the log they come from.
 
 A file is never built in memory. What it holds is taken in one moment, while the learner is open; a thread then writes
 it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes if it is reported.
@@ -154,7 +154,7 @@ def prepared(seat: Seat) -> tuple[PreparedFile, ...]:
 
 
 def wait(seat: Seat, key: str, seconds: float | None = None) -> None:
-    """Until the file is written or has failed, no longer than so many seconds. Raises as `export_view`."""
+    """Until the file is written or has failed, no longer than this many seconds. Raises as `export_view`."""
     _whose(seat)
     seat.home.prepared.wait(key, seconds)
 

@@ -91,7 +91,7 @@ def figures_of(seat: Seat) -> Mapping[str, object]:
 
 
 def log_since(seat: Seat, seq: int, count: int) -> Part:
-    """The entries after this one, in order, so many at most.
+    """The entries after this one, in order, this many at most.
 
     Raises
     ------

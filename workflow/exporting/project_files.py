@@ -1,4 +1,4 @@
-"""Which files a project gives out, and how each is written: what a file holds is taken while the learner is open, and
+"""Which files a project exports, and how each is written: what a file holds is taken while the learner is open, and
 written, in pieces, when it is not any more.
 """
 
@@ -77,7 +77,7 @@ class ExportChoice:
 
 @dataclass(frozen=True)
 class ProjectFile:
-    """A file that a project gives out.
+    """A file that a project exports.
 
     form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
     take : what it holds, taken quickly, for no one else can use the learner meanwhile
@@ -198,7 +198,7 @@ _DATA_SET = FileFormat(
 
 @dataclass(frozen=True)
 class Log:
-    """The input that the writers of a log takes.
+    """The input that the writers of a log take.
 
     header : what sealed lines say first      names : {person: name}      ids : of the table's rows
     """

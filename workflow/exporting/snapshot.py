@@ -32,7 +32,7 @@ ABOVE = 0.9
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
+    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner continues.
 
     answered : bool (n,), a person decided
     certainty : finds (n,) how sure the label is: 1 if the file, a person or a proof gives it, else the model's
@@ -64,7 +64,7 @@ class Snapshot:
         return {choice: len(self.rows(choice, above)) for choice in CHOICES}
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
-        """The input that the writers of formats takes, all rows of it. log : up to `seq`      names : {person: name}"""
+        """The input that the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
 
 

@@ -110,7 +110,7 @@ class Arriving:
 
 
 class Arrivals:
-    """The ones of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -190,7 +190,7 @@ class Arrivals:
             arriving.size += more
 
     def _make_room(self, arriving: Arriving, size: int, others: int) -> None:
-        """Let the oldest of the person's files go that so many bytes need, and raise NoRoom where that is not enough.
+        """Let the oldest of the person's files go that this many bytes need, and raise NoRoom where that is not enough.
         others : bytes that are there in addition to those that are kept here"""
         room = arriving.room
         if size > room.person:

@@ -47,7 +47,7 @@ logger = logging.getLogger("winnow")
 
 
 def thumbnail_of(home: Home, image: Path) -> bytes:
-    """The small picture of a kept file. Raises MediaError where it is no image, OSError where it cannot be read."""
+    """The small picture of a kept file. Raises MediaError where it is not an image, OSError where it cannot be read."""
     return _kept(home, image.stem, lambda: ({"path": str(image)}, image.stat().st_size))
 
 

@@ -1,4 +1,4 @@
-"""Files that people take away: each is written by a thread of this process, in pieces, and kept for a while.
+"""Files that people remove: each is written by a thread of this process, in pieces, and kept for a while.
 
 They are under `WINNOW_HOME/exports`, by names that no one can guess. Only the process that wrote them knows them, and
 removes them; what a server leaves that is killed goes when it is so old that no one can want it.
@@ -45,7 +45,7 @@ class Taken:
     total : rows, or lines      seq : of the latest entry in it      write : writes it, and tells the rows so far; gives
         that entry again, where only writing tells which it is
     of_then : it holds an earlier state, and no later entry is missing in it
-    counts_rows : whether the total is of rows, or lines; else of some parts, which say how far it is and nothing else
+    counts_rows : whether the total is of rows, or lines; else of some parts, which say the progress and nothing else
     """
 
     total: int
@@ -133,7 +133,7 @@ class _Job:
 
 
 class PreparedFiles:
-    """The ones of one process. clock : seconds of any clock that goes on"""
+    """The ones of one process. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -168,7 +168,7 @@ class PreparedFiles:
         return tuple(one.seen() for one in reversed(found))
 
     def wait(self, key: str, seconds: float | None = None) -> None:
-        """Until the file has been written or has failed; no longer than so many seconds."""
+        """Until the file has been written or has failed; no longer than this many seconds."""
         with self._lock:
             job = self._jobs.get(key)
         if job is not None:

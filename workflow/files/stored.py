@@ -38,7 +38,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which is put at `path` when the block has ended, in place of what was there.
 
     It is written next to it, in the same folder, and brought to disk first; then its name is. If the block does not
-    end well, for whatever reason, the half of it is removed and what was there stays. What is no file, such as a pipe
+    end well, for whatever reason, the half of it is removed and what was there stays. What is not a file, such as a
+    pipe
     or ``/dev/null``, is written as it is. Raises OSError.
     """
     path = path.resolve()  # a link stays one
@@ -82,7 +83,7 @@ def flush_all() -> None:
 RESTORING, BRINGING, MAKING = ".restoring-", ".bringing-", ".backup-"
 """Begin the names of folders in which a backup, or a project from elsewhere, is unpacked, or a backup is made."""
 RESTORED = ".restored"
-"""Ends the name of a database that is about to take the place of another."""
+"""Ends the name of a database that is about to replace another."""
 NEW = ".new-"
 """Begins the names of tables, images, neighbours and encoders before they are whole."""
 DAY = 24 * 3600.0
@@ -106,7 +107,8 @@ def left(settings: Settings) -> list[Path]:
 
 
 def clear(settings: Settings, older: float = DAY) -> None:
-    """Remove what was last changed so many seconds ago; in the folder of backups, which other Winnows may share, a day
+    """Remove what was last changed this many seconds ago; in the folder of backups, which other Winnows may share, a
+    day
     ago. What cannot be removed stays."""
     of_backups = f"{MAKING}{_DRAWN}", f".winnow-*{PART}", f".before-*{PART}"
     backups = [path for one in of_backups for path in settings.backups_dir.glob(one)]

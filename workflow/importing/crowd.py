@@ -78,7 +78,7 @@ def earlier_votes(seat: Seat, on_step: Callable[[float], None] | None = None) ->
 
 
 def reliability(table: LabelTable, on_step: Callable[[float], None] | None = None) -> EarlierVotes | None:
-    """The same of a table that is no project yet. on_step : called now and then with the share done, in [0, 1]"""
+    """The same of a table that is not a project yet. on_step : called now and then with the share done, in [0, 1]"""
     if table.votes is None or len(np.unique(table.votes.who)) < 2:
         return None
     if table not in _known:

@@ -96,7 +96,8 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     """Give the rows of a project vectors by this encoder, to learn from; notes about rows left out.
 
     Rows that have vectors of this very encoder keep them, and what it has made of the same content before is not made
-    again. It may take long, and is no work for the server's process. The project goes on meanwhile; rows that come are
+    again. It may take long, and is no work for the server's process. The project continues meanwhile; rows that come
+    are
     encoded, too.
 
     Raises EncoderError, AlreadyThere: every row has its vector, or cannot have one; else as

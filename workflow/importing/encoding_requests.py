@@ -163,7 +163,7 @@ def cancel(seat: Seat) -> None:
 
 
 def resume(seat: Seat) -> None:
-    """Have a worker go on with the encoding that was cancelled last; its batches that were made are not made again.
+    """Have a worker continue with the encoding that was cancelled last; its batches that were made are not made again.
     Harmless if none was cancelled since. What it consented to holds.
 
     Raises NotAllowed, NotSaved, NotFound.

@@ -1,6 +1,6 @@
 """Encoding the rows of projects in the background, by encoders of the owner's own: one worker at a time a project.
 
-What an owner asked for waits in the database; a worker that dies leaves it to the next, which goes on after its last
+What an owner asked for waits in the database; a worker that dies leaves it to the next, which continues after its last
 batch. Vectors are stored by the one entry of `add_rows`, once, no matter who makes them. Rows that come later are
 encoded
 without being asked for, by the same encoders; where that fails they are tried again, an hour later or as soon as the
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 TASK = "encode"
-"""The task of the leases of encodings: trainings and comparisons go on meanwhile."""
+"""The task of the leases of encodings: trainings and comparisons continue meanwhile."""
 KILLED = (
     "The encoding was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, or "
     "cancel it and take a smaller encoder. It is next tried in an hour."
@@ -62,7 +62,7 @@ def _is_due(home: Home, failed: Encoding) -> bool:
 
 
 class EncodingWorker(RandomOrderWorker):
-    """Trains what is due, encodes what was asked for and, when that is done, compares and replays what is to be."""
+    """Trains what is due, encodes what was requested and, when that is done, compares and replays what is to be."""
 
     def meanwhile(self) -> None:
         """As `Worker.meanwhile`; then the encodings, for which someone waits: no one asked for most comparisons."""
@@ -75,7 +75,7 @@ class EncodingWorker(RandomOrderWorker):
         super().compare_due()
 
     def encode_asked(self) -> None:
-        """Make every encoding that was asked for."""
+        """Make every encoding that was requested."""
         for one in _find(self.home):
             self.go_on()
             self.encode(one)
@@ -139,7 +139,7 @@ class EncodingWorker(RandomOrderWorker):
         return n_rows, (*notes, *others), faults
 
     def _get(self, name: str, tell: StepProgress) -> None:
-        """Download an encoder of the catalogue that is not there. Its licence was accepted when it was asked for."""
+        """Download an encoder of the catalogue that is not there. Its licence was accepted when it was requested."""
         if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
             return
         try:

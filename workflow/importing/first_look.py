@@ -1,4 +1,4 @@
-"""The first question of a table that is no project yet: what an annotator would see of it."""
+"""The first question of a table that is not a project yet: what an annotator would see of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and check an uploaded file: it goes on while their page is away.
+"""Read and check an uploaded file: it continues while their page is away.
 
 It belongs to anyone who sent the file, and no one else can ask after it (`workflow.server.jobs`).
 """
@@ -29,7 +29,7 @@ def ask(
 
     what : names it, of all that is done with the file      asked : in which way, as a key: one that does it in another
         way is ended
-    do : does it, and tells the job how far it is
+    do : does it, and tells the job the progress
 
     Raises NotAllowed for who may send no files; JobEnded where the file is none of theirs, or gone.
     """

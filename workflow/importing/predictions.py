@@ -61,7 +61,8 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
     Raises
     ------
     TableError
-        A row or a class is not there, a row is named twice, a score is no number of 0 or more, or the project has label
+        A row or a class is not there, a row is named twice, a score is not a number of 0 or more, or the project has
+        label
         vectors: nothing is stored then.
     RowsError
         Something else came between at every one of `more_rows.TRIES`.

@@ -45,7 +45,7 @@ def append_rows(
     accept: Collection[str] = (),
     dry_run: bool = False,
 ) -> Appended:
-    """Add these rows to the project, all that are new or none; what was done with them, and what was passed over.
+    """Add these rows to the project, all that are new or none; what was done with them, and what was skipped.
 
     records : each {column: cell}, the cells as a CSV file would have them; a column that a record lacks is empty
     accept : names of doubts to accept; each would otherwise stop the import

@@ -255,7 +255,7 @@ def is_automatic(project: Project) -> bool:
 
 
 def with_model(project: Project, model: str, C: float | None, *, automatic: bool) -> KindSettings:
-    """The project's settings with this model in force. automatic : whether comparisons go on choosing
+    """The project's settings with this model in force. automatic : whether comparisons continue choosing
 
     Raises ValueError if its kind has no such model.
     """

@@ -211,7 +211,7 @@ class Comparing(Generic[SettingsT]):
 
     models : their names, with the words for people
     choose : (settings, model, C, automatic) -> the settings with this model in force; raises ValueError for another
-        model. automatic : whether comparisons go on choosing
+        model. automatic : whether comparisons continue choosing
     comparer : (table, settings, changes) -> the comparison for a project, its pool before the first entry
     table_comparer : the same for a table of no project, by its true labels if it has any
     features : settings -> the features in force, one of `plcore.arrays.types.FEATURE_SETS`, and whether comparisons
@@ -325,7 +325,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     SettingsT, LearnerT : those of the kind (`plcore.loop`)
     OpenedT_contra, DoorsT_contra, TurnT_co : with this learner; `workflow.kinds.typed` says which (they import this)
     ShownT : a question as a page shows it      ViewT : what its Progress page draws
-    CountedT : a pool that has taken in the log so far, for the next count
+    CountedT : a pool that has applied the log so far, for the next count
 
     opened : its seat has checked the rights of the person
     doors : the seat itself, for work that opens the learner for a part of it only
@@ -454,7 +454,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
 
     def give_model(self, home: Home, learner: LearnerT, past: Past) -> None:
-        """Give a learner of an earlier state, which has taken in the log until then, the model that was in place:
+        """Give a learner of an earlier state, which has applied the log until then, the model that was in place:
         fitted again. Raises ValueError if it cannot be."""
 
     # turn.py, answering.py

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     Enter = Callable[[Session], Reading]
 
 
-# Checkpoints of learners on disk, so that opening a project need not take in its whole log: one file for each
+# Checkpoints of learners on disk, so that opening a project need not apply its whole log: one file for each
 # project.
 #
 # A cache and nothing more. A file is read only where it was made by this code, of this database, table, settings and
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("winnow")
 
 MANY_ENTRIES, SHARE = 2_000, 50
-"""A checkpoint is made where the log has so many entries more than the last one had, and a 50th more: to take them in
+"""A checkpoint is made where the log has this many entries more than the last one had, and a 50th more: to take them in
 takes longer than to write it."""
 
 _DIGEST = hashlib.sha256().digest_size
@@ -95,7 +95,7 @@ class Unwritten(NamedTuple):
 
 
 def is_due(last: int, seq: int) -> bool:
-    """Whether a learner that has taken in entry `seq` is worth a checkpoint. last : seq of the latest, 0 for none"""
+    """Whether a learner that has applied entry `seq` is worth a checkpoint. last : seq of the latest, 0 for none"""
     return seq - last >= max(MANY_ENTRIES, last // SHARE)
 
 
@@ -128,9 +128,9 @@ def kept(
 
 
 def take(home: Home, session: Session, project: Project, learner: Learner) -> Unwritten:
-    """A checkpoint of the learner, to take the place of the project's last.
+    """A checkpoint of the learner, to replace the project's last.
 
-    session : a transaction in which the log ends with the last entry that the learner has taken in
+    session : a transaction in which the log ends with the last entry that the learner has applied
     """
     arrays = learner.checkpoint()
     changes = read_class_changes(session, project.id)
@@ -177,14 +177,14 @@ def _code() -> str:
 
 
 FEW = 20
-"""Entries that a learner takes in while everyone else waits for their turn to write; more of them it reads before."""
+"""Entries that a learner applies while everyone else waits for their turn to write; more of them it reads before."""
 
 MANY = 200
-"""Entries that are taken in at once while no one is at the project: who comes meanwhile waits a few hundredths of a
+"""Entries that are applied at once while no one is at the project: who comes meanwhile waits a few hundredths of a
 second."""
 
 OPENED = 8
-"""Bytes that opening a project takes in memory, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
+"""Bytes that opening a project applies memory, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
 of 16."""
 
 LAID_OUT = 100_000_000, 0.6
@@ -289,7 +289,7 @@ def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
 
 
 def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
-    """Let the learner in memory take in what others have written, so that no one waits for it who comes next. False
+    """Let the learner in memory apply what others have written, so that no one waits for it who comes next. False
     if someone uses it now, or much was missed: who comes next takes it in themselves, and builds what must be."""
     if not slot.lock.acquire(blocking=False):
         return False
@@ -374,16 +374,16 @@ def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Le
     return kind.background_training(home, project_id, learner, slot.lock)
 
 
-# Following the logs across servers: what another process has written, the learners in memory here have taken in
+# Following the logs across servers: what another process has written, the learners in memory here have applied
 # before anyone asks.
 #
-# PostgreSQL tells of it (`db.identity`). What is not told, or not taken in here, is taken in by who comes next, as
+# PostgreSQL tells of it (`db.identity`). What is not told, or not applied here, is applied by who comes next, as
 # ever: nothing waits for news, and no answer is held up by them.
 
 PATIENCE = 1.0
 """Seconds for which it listens before it looks whether it is to end."""
 TOGETHER = 0.1
-"""Seconds for which news are gathered: where many answer, they are taken in together, or by who answers next."""
+"""Seconds for which news are gathered: where many answer, they are applied together, or by who answers next."""
 AGAIN = 5.0
 """Seconds after which it listens again where PostgreSQL was not there."""
 
@@ -402,14 +402,14 @@ class Follower:
             self._thread.start()
 
     def stop(self) -> None:
-        """Returns once nothing is taken in any more. Harmless if it was never started."""
+        """Returns once nothing is applied any more. Harmless if it was never started."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
         self._leave()
 
     def look(self, seconds: float) -> dict[int, int]:
-        """Take in what was told since the last look; {project: seq of its latest entry} of it. The first look takes in
+        """Take in what was told since the last look; {project: seq of its latest entry} of it. The first look applies
         what was missed by all open projects, and listens from then on.
 
         seconds : it waits so long for the first news      Raises DatabaseUnavailableError, SQLAlchemyError

@@ -79,7 +79,7 @@ class LogFooter:
 def write_log_lines(
     log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str], header: LogHeader
 ) -> Iterator[bytes]:
-    """The lines of a file, each with its newline, one after the other as they are asked for.
+    """The lines of a file, each with its newline, one after the other as they are requested.
 
     names : {person: name}      ids : of the table's rows
     """

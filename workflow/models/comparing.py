@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 TASK = "compare"
-"""The task of the leases of comparisons: they are no leases of trainings, which go on meanwhile."""
+"""The task of the leases of comparisons: they are no leases of trainings, which continue meanwhile."""
 LEAST_NEW = 10
 """Answers, or blind checks, that must be new: half of a few is soon reached, and tells nothing."""
 BUDGET = 300.0
@@ -206,7 +206,7 @@ class ComparingWorker(training.Worker):
             return done
 
     def _folder(self, asked: Comparison) -> Path:
-        """Where the fits lie that others make; who begins again goes on there."""
+        """Where the fits lie that others make; who begins again continues there."""
         return blocks_folder(self.home.settings) / f"{FITS}{asked.id}"
 
     def _clear_ended(self) -> None:

@@ -73,7 +73,7 @@ def hold(
 ) -> Iterator[Lease | None]:
     """Hold the project's lease while the block runs; gives None if `is_free` says that it is not to be had.
 
-    killed : the fault where the task has cost so many workers that it rests
+    killed : the fault where the task has cost this many workers that it rests
     """
     if not _take(home, project_id, worker, key, task, killed):
         yield None

@@ -41,7 +41,7 @@ class MapWorker(EncodingWorker):
         self._laying: threading.Thread | None = None
 
     def look(self) -> bool:
-        """As `workflow.models.training.Worker.look`; a layout that is wished for is begun before."""
+        """As `workflow.models.training.Worker.look`; a layout that is wished for starts before."""
         if time.monotonic() >= self._next_map:
             self._next_map = time.monotonic() + LOOK_EVERY
             if self._laying is None or not self._laying.is_alive():

@@ -93,7 +93,7 @@ class RandomOrderWorker(ComparingWorker):
     """Trains what is due, compares what is to be compared and, when that is done, replays what is to be."""
 
     def compare_due(self) -> None:
-        """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to go on answering."""
+        """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to continue answering."""
         super().compare_due()
         for one in ask_for_due(self.home, _find(self.home), ask, trained.get_random_order):
             self.go_on()

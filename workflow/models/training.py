@@ -260,7 +260,7 @@ class Stopped(Exception):  # noqa: N818 - not an error: the worker is to end
 class TrainingState:
     """Whether a worker is training the project's model now, and why the last training failed, if it did.
 
-    rests : so many workers have died of it that it is left alone for an hour, whatever is answered
+    rests : this many workers have died of it that it is left alone for an hour, whatever is answered
         (`workflow.models.leases`)
     """
 

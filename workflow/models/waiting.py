@@ -1,4 +1,4 @@
-"""Work at projects that is due by itself or was asked for, whatever it is: found, and asked for where it is due."""
+"""Work at projects that is due by itself or was requested, whatever it is: found, and asked for where it is due."""
 
 from __future__ import annotations
 

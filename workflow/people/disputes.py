@@ -234,7 +234,7 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
     Raises
     StaleQuestion : The row is not, or no longer, in dispute, or this person has said something else about it since it
         was opened.
-    AnswerError : A label is no class, or the project knows no disputes, or the note is too long. Nothing is stored.
+    AnswerError : A label is not a class, or the project knows no disputes, or the note is too long. Nothing is stored.
     """
     note, place = checked_note(note), Place(row)
     with seat.turn(Right.REVIEW) as turn:
@@ -274,7 +274,7 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
 
 
 def discuss(seat: Seat, row: int, text: str) -> None:
-    """Leave a note next to a row, for all who review; it is no answer, and no entry.
+    """Leave a note next to a row, for all who review; it is not an answer, and no entry.
 
     Raises AnswerError: the note is empty or too long.
     """

@@ -55,7 +55,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Day:
-    """One person's day at a project, by the clock if they are.
+    """One person's day at a project, by the clock of their place.
 
     answers, minutes : given, and spent, since midnight; answers withdrawn do not count
     reached : the goal is; of two goals both      told : they have been told so today

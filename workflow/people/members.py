@@ -265,7 +265,7 @@ def _note(owning: Reading, project_id: int, person_id: int, role: str) -> None:
 
 
 def _let_go(owning: Reading, person_id: int) -> None:
-    """Others may be asked about the row that was before this person."""
+    """Others may be asked about the row that was on the screen of this person."""
     questions.close(owning.session, owning.project.id, person_id)
 
 

@@ -27,7 +27,7 @@ from workflow.saving import NotSaved, saving
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Sign-ins that were refused, as the audit keeps them: so many an hour and no more.
+# Sign-ins that were refused, as the audit keeps them: this many an hour and no more.
 
 
 def note_refused(home: Home, why: str, visit: Visit, about_id: int | None = None) -> None:

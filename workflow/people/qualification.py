@@ -26,7 +26,7 @@ from workflow.seat import Seat
 
 # Qualification: before their first question people answer a few known rows, where the owner wants it.
 #
-# What they say there is stored in a table of its own: it is no answer of the project's log, and nothing learns from
+# What they say there is stored in a table of its own: it is not an answer of the project's log, and nothing learns from
 # it. The rows are those that the owner has marked for it, whose label answers have decided; never test rows or blind
 # checks.
 
@@ -110,7 +110,7 @@ def now(seat: Seat) -> Qualifying | None:
             return Qualifying(rows, _needed(rule, rows), None, None, (), 0, right, tried)
         asked = _asked(last, known)
         needed = _needed(rule, len(last.rows))
-        if asked is None:  # its mark was taken away: the attempt cannot go on
+        if asked is None:  # its mark was removed: the attempt cannot continue
             return Qualifying(rows, _needed(rule, rows), None, None, (), 0, 0, tried)
         return Qualifying(
             rows=len(last.rows),
@@ -136,7 +136,7 @@ def begin(seat: Seat) -> None:
         if attempts and not attempts[-1].over:
             if _asked(attempts[-1], known) is not None:
                 return
-            number -= 1  # it cannot go on, and so begins again
+            number -= 1  # it cannot continue, and so begins again
         seen = {row: one.attempt for one in attempts for row in one.rows}
         rows = [one.view.row for one in known]
         random.Random(f"{turn.project_id}.{turn.person_id}.{number}").shuffle(rows)  # noqa: S311 - no secret
@@ -156,7 +156,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
     """Take an answer to a known row, and say whether it is right. token : `Qualifying.token`
 
     Raises
-    StaleQuestion : That row is no longer asked: it was answered in another tab, or its mark was taken away.
+    StaleQuestion : That row is no longer asked: it was answered in another tab, or its mark was removed.
     AnswerError : The label is none of the choices.
     """
     with seat.turn() as turn:
@@ -192,7 +192,7 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
 
 def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
     """Qualification before the first question; None if they start at once."""
-    # Most projects have none, and it is asked for at every press.
+    # Most projects have none, and it is requested at every press.
     return (
         RoomSettings.from_json(room).qualification
         if (room := opened.project.room).get("qualification")

@@ -81,7 +81,7 @@ def standing_points(
     """The curve without the points of answers that were withdrawn since: for each number of answers the latest point,
     and none with more answers than the last point has.
 
-    latest : only the points of so many latest answers, and the one before them; None: the whole curve
+    latest : only the points of this many latest answers, and the one before them; None: the whole curve
     count : gives the number of answers of a point
     """
     points: list[PointT] = []

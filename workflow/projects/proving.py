@@ -16,7 +16,7 @@ LATEST = 5
 """Answers over which what the test rows read now is the mean: it moves by a row or two with each."""
 
 ROUGH = 5
-"""Where the least is so many times less than what is likeliest, and there is no most, no number is likely."""
+"""Where the least is this many times less than what is likeliest, and there is no most, no number is likely."""
 
 
 @dataclass(frozen=True)

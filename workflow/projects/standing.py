@@ -30,7 +30,7 @@ class Standing:
     """The state of a project as one person's question card shows it.
 
     answered, left : what is answered and what is open: rows, or labels of rows where questions are about these
-    elsewhere : rows that are before other people now
+    elsewhere : rows that are on the screen of other people now
     settled : the share, in [0, 1], that the Progress page calls "Settled", or "Known or sure"
     has_proof : whether `settled` is proved about predictions; else it is a share of rows or labels
     done : no answer can change a decision any more

@@ -40,7 +40,8 @@ from workflow.server.home import Home, room_for_learner
 # Where rows are on the map: by the principal axes of their features, or next to those most like them (t-SNE).
 
 MOST = 2_000
-"""Rows on the map; of more, a seeded sample. A browser draws so many in half a second (benchmarks/results/pages.md)."""
+"""Rows on the map; of more, a seeded sample. A browser draws this many in half a second
+(benchmarks/results/pages.md)."""
 LEAST = 20
 """Rows below which the axes say all."""
 AXES = 50

@@ -69,7 +69,7 @@ class ScoreReview:
 def review_scores(
     found: ScoredCandidates, classes: Sequence[str], threshold: float, label: str | None = None
 ) -> ScoreReview:
-    """Raises ValueError for a label that is no class. label : whose bins are wanted, None: those of all"""
+    """Raises ValueError for a label that is not a class. label : whose bins are wanted, None: those of all"""
     at = found.drawn
     by_draw = ScoredCandidates(
         found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at]
@@ -163,7 +163,7 @@ def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreRevie
     """How right the scores are that came with the table, of candidates from this score on; None if it has none.
 
     label : whose shares by score are wanted, None: those of all labels
-    Raises ValueError for a label that is no class; NotAllowed unless the person may review; NotFound.
+    Raises ValueError for a label that is not a class; NotAllowed unless the person may review; NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         found, classes = _scores_given(opened), opened.learner.classes
@@ -190,7 +190,7 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     rows = unseen_rows(found, threshold, classes.index(label))
     random.shuffle(rows)
     for row in rows[:_TRIES]:
-        with contextlib.suppress(AnswerError):  # it is before someone else, or has one candidate
+        with contextlib.suppress(AnswerError):  # it is on the screen of someone else, or has one candidate
             return ask_next(seat, row)
     raise AnswerError(
         f"No row with {label} from this score on is left to ask about. Fix: take a lower score."

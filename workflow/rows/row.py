@@ -125,14 +125,14 @@ def weights_in(table: LabelTable, row: int) -> dict[str, float]:
 
 
 def votes_in(table: LabelTable, row: int) -> int:
-    """For how many votes on a row these weights are; 0 if they are no votes, or it is not known."""
+    """For how many votes on a row these weights are; 0 if they are not votes, or it is not known."""
     # What was cut away has been named, too, but no one knows any more how often.
     known = table.candidate_weights is not None and _are_votes(table) and table.roles.cut == "all"
     return round(sum(weights_in(table, row).values())) if known else 0
 
 
 def weight_words(table: LabelTable, row: int) -> dict[str, str]:
-    """Evidence for each label of a row, in words: of so many votes, where all weights of the table are whole
+    """Evidence for each label of a row, in words: of this many votes, where all weights of the table are whole
     numbers, else the weight itself. Empty if all candidates count alike."""
     named = weights_in(table, row)
     if not named:

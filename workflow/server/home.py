@@ -43,7 +43,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 def keep_private(*paths: Path) -> None:
     """Take all rights from other users at these folders and files, or say in the log why that cannot be. What is not
-    there is passed over."""
+    there is skipped."""
     for path in paths:
         try:
             mode = path.stat().st_mode
@@ -234,7 +234,7 @@ class Home:
 
     @property
     def exports_dir(self) -> Path:
-        """Where files lie that people are about to take away; made when the first is."""
+        """Where files lie that people are about to remove; made when the first is."""
         return self.settings.home / "exports"
 
     @property

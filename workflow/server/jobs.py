@@ -1,4 +1,4 @@
-"""Jobs that belong to a person and go on while no page of theirs is there: each in a thread, until no one asks.
+"""Jobs that belong to a person and continue while no page of theirs is there: each in a thread, until no one asks.
 
 A page ends whenever its websocket does: at a reload, for want of a network, and every few minutes behind a proxy that
 signs people in. A job that ended with it would begin again, and at the end of the line.
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 UNATTENDED = 120.0
-"""Seconds that a job goes on, and its result is kept, while no page asks after it: a reload takes some, a network that
+"""Seconds that a job continues, and its result is kept, while no page asks after it: a reload takes some, a network
+that
 drops and a browser that tries again a minute or more. Longer, no matter who is gone would keep others waiting."""
 _LEAVING = 5.0
 """Seconds for which `close` waits for jobs to end; they look every second whether they shall."""
@@ -110,7 +111,7 @@ class Job(Generic[Result]):
         try:
             self._go_on()
             self._result = do(self)
-        except BaseException as error:  # it is raised again for anyone who asks
+        except BaseException as error:  # it is raised again for the caller
             # Once it is ended its file may be gone under it, which is no fault of its own.
             self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
             self._came_from = self._error.__traceback__
@@ -119,7 +120,7 @@ class Job(Generic[Result]):
 
 
 class KeptJobs:
-    """The ones of one process, by person, file and what is done with it. clock : seconds of any clock that goes on"""
+    """The ones of one process, by person, file and what is done with it. clock : seconds of any clock that continues"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -151,7 +151,7 @@ class Slot:
         self.training, self.looked_at = None, -math.inf
 
     def put_away(self) -> bool:
-        """Let go of the learners, unless someone is at them now; whether any was let go of.
+        """Let go of the learners, unless someone is at them now; whether any was released of.
 
         One whose model is fitted now stays: the fit would hold it all the same, and be restarted next to it.
         """
@@ -220,7 +220,7 @@ class Shelf:
         self.make_room(project_id)
 
     def make_room(self, project_id: int, wanted: int = 0) -> None:
-        """Put learners away, those unused longest first, until so many bytes more fit in, or none is left.
+        """Put learners away, those unused longest first, until this many bytes more fit in, or none is left.
 
         project_id : whose learner stays      wanted : bytes that opening it will take
         """

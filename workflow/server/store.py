@@ -1,7 +1,7 @@
 """Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
 
 An expected database that is missing, empty, damaged, foreign or older is never restarted or gone on with in silence:
-that takes a word of anyone who runs Winnow, the command `winnow accept-store`.
+that takes a word of the operator, the command `winnow accept-store`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _remove(*paths: Path) -> bool:
 
 # A copy of the database before its tables are changed: a migration without one does not run.
 #
-# Tables and files are not in it, for a migration does not touch them: the copy is put back if they are.
+# Tables and files are not in it, for a migration does not touch them: the copy is put back next to them.
 
 
 def copy_before(database: Database, folder: Path) -> Path | None:
@@ -134,7 +134,7 @@ def note_of(settings: Settings) -> Note:
 def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
     """The database, with its tables up to date.
 
-    accept : whatever is there is taken; if there is none, a new one is begun
+    accept : whatever is there is taken; if there is none, a new one starts
 
     Raises BrokenHomeError.
     """

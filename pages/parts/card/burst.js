@@ -2,7 +2,7 @@
 // The pictures of one row, one at a time: which comes next, and what each is called.
 
 /**
- * The picture so many steps on; after the last one comes the first.
+ * The picture this many steps on; after the last one comes the first.
  *
  * @param {number} place from 0
  * @param {number} steps

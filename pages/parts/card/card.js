@@ -68,7 +68,7 @@ function take(state, data, { first = false, dealt = false }) {
 }
 
 /**
- * Hears the keys until the card is taken away. Streamlit may end a call after it has made the next one, to the same
+ * Hears the keys until the card is removed. Streamlit may end a call after it has made the next one, to the same
  * card; only the end of the latest is the card's end.
  *
  * @param {State} state

@@ -17,7 +17,7 @@ const HAS_ARROWS =
   "audio, video, .scroll, .reading, [role=tab], [role=slider], [role=option], [role=menuitem], [role=radio], [role=grid]";
 
 /**
- * How many seconds an arrow goes on in a recording.
+ * How many seconds an arrow continues in a recording.
  *
  * @type {Record<string, number>}
  */

@@ -23,7 +23,7 @@ export function pictures(state, view) {
     image.alt = nameOf(name, place, images.length);
     image.src = images[place];
     count.textContent = placeWords(place, images.length);
-    make("img", { src: images[turned(place, 1, images.length)] }); // fetched before it is asked for
+    make("img", { src: images[turned(place, 1, images.length)] }); // fetched before it is requested
   };
   const turn = (/** @type {number} */ steps) => show(turned(place, steps, images.length));
   const large = make(

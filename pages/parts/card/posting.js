@@ -9,7 +9,7 @@ import { after } from "./newest.js";
 /** Milliseconds; of each further time twice as many, up to MOST. */
 const AGAIN_AFTER = 1000;
 const MOST = 4000;
-/** From so many on it is asked whether the server is there all the same. */
+/** From this many on it is asked whether the server is there all the same. */
 const TRIES = 5;
 /** Longer than a server takes that reads the whole log of a large project first. */
 const PATIENCE = 60_000;
@@ -109,7 +109,7 @@ function drawnFor(card) {
 }
 
 /**
- * Final reply of the server; null where the card was taken away before.
+ * Final reply of the server; null where the card was removed before.
  *
  * @param {State} state
  * @param {Press} said

@@ -147,7 +147,7 @@ export interface PanelRows {
   given: Given[];
 }
 
-/** The person's day. goal : how far it is, in words. about : what that means. reached : said once. rest : offers a break */
+/** The person's day. goal : the progress, in words. about : what that means. reached : said once. rest : offers a break */
 export interface Day {
   goal: string | null;
   about: string;
@@ -279,7 +279,7 @@ export interface State {
   /** The line that says what was saved. */
   saved: HTMLElement;
   turn: number | null;
-  /** The stamp of what stands around the card now, or is asked for. */
+  /** The stamp of what stands around the card now, or is requested. */
   frame: string | null;
   /** The press that is with the route, which alone ends the wait for it. */
   posted: Press | null;

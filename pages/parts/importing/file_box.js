@@ -1,5 +1,5 @@
 // @ts-check
-// A box for one file: chosen, or dropped on it, it goes to the server's own route, and a bar shows how far it is. The
+// A box for one file: chosen, or dropped on it, it goes to the server's own route, and a bar shows the progress. The
 // page is told the key that the server gave it.
 
 /** @import { Component } from "../card/types.js" */

@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """The result of this job with a file of the person's, which goes on if it was when this page has been away. The
+    """The result of this job with a file of the person's, which continues if it was when this page has been away. The
     page ends here where its turn does not come, or where another page of the person's has the file.
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`

@@ -128,7 +128,7 @@ function framed(state) {
 }
 
 /**
- * How many tiles an arrow goes on.
+ * How many tiles an arrow continues.
  *
  * @param {State} state
  * @param {string} name

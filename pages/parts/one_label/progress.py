@@ -332,6 +332,6 @@ def _confusion(view: ProgressView) -> None:
     more = len(found.labels) - charts.MOST_LABELS
     rarer = f" {counted(more, 'rarer label')} {either(more, 'is', 'are')} in the data." if more > 0 else ""
     st.caption(
-        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had said the same when the row was "
-        f"shown, among its candidates.{rarer}"
+        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had predicted the answer."
+        f"{rarer}"
     )

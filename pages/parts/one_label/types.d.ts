@@ -33,7 +33,7 @@ export interface YesNo {
 
 /**
  * Which of a row's candidates is right. yesNo : asked instead of which. hidden : candidates beyond those listed
- * votes : so many people voted on the row before, 0 if no one did or it is not known
+ * votes : this many people voted on the row before, 0 if no one did or it is not known
  * first : how many of `rows` are shown at first, the others are behind a key; null: all are shown
  * none : there are classes in addition to the candidates
  */

@@ -110,7 +110,7 @@ export function yesNo(state, asked) {
 }
 
 /**
- * The button that shows all candidates in the place of yes and no.
+ * The button that shows all candidates instead of yes and no.
  *
  * @param {State} state
  * @param {CandidateQuestion} question

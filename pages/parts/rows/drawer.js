@@ -61,7 +61,7 @@ function draw(root) {
 }
 
 /**
- * Goes on by so many rows; the buttons that would lead nowhere are off.
+ * Goes on by this many rows; the buttons that would lead nowhere are off.
  *
  * @param {ParentNode & Node} root
  * @param {number} rows

@@ -149,7 +149,7 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
 }
 
 /**
- * Makes this row the one that Tab comes to: within the list the arrow keys go on.
+ * Makes this row the one that Tab comes to: within the list the arrow keys continue.
  *
  * @param {ParentNode} root
  * @param {number} place

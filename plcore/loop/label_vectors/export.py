@@ -23,7 +23,7 @@ _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 
 @dataclass(frozen=True, eq=False)
 class LabelVectorExport:
-    """All cells of a project as they are given back.
+    """All cells of a project as they are returned.
 
     cells (n, L) int8 : 1 yes, 0 no, -1 not asked, which is written as an empty cell and never as 0
     probabilities (n, L) : of yes; 1 or 0 if the cell is known; NaN if nothing is said

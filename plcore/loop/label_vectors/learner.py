@@ -39,8 +39,8 @@ from plcore.sensing.regression import LARGEST
 
 # State of a learner of label vectors as arrays, and how to resume from it.
 #
-# With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
-# that has taken in every entry. No model is in it: BML-CS is refitted at every start, to the cells as they stood
+# With a checkpoint a learner need not apply again what came before it; it stands, to the last bit, where one stands
+# that has applied every entry. No model is in it: BML-CS is refitted at every start, to the cells as they stood
 # when a fit was due last, and learns the answers since in their order. So both are in it, the cells of that time and
 # these
 # answers.
@@ -54,7 +54,7 @@ _OF_ROWS = ("cells", "bad", "answered")
 def take(
     pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
 ) -> dict[str, AnyArray]:
-    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool continues.
 
     due : the fit that was due last      since : what has changed after it
     """
@@ -283,13 +283,13 @@ class PlaceChooser:
 class LabelVectorLearner(Generic[TableT_co]):
     """The loop in two verbs, `apply(entry)` and `next_question(annotator)`, and a third for its model.
 
-    An answer is taken in at once, at rank one. After every `refresh_every` answers that models learn from, and at
+    An answer is applied at once, at rank one. After every `refresh_every` answers that models learn from, and at
     the start, the model is due to be refitted: `refresh_due()` says to which entry, `job()` is that fit, which
     may run in another thread, and `adopt(job.run())` puts it in place, with the answers given meanwhile. Before the
     first is adopted questions are drawn at random. A learner rebuilt from the log that adopts the latest fit due
     equals the one that lived through it, once that one has adopted the same.
 
-    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
+    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it continues there
     """
 
     def __init__(
@@ -367,7 +367,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         return self._due if self._fitted is None or self._fitted < self._due.seq else None
 
     def adopt(self, refreshed: Refreshed) -> bool:
-        """Put a fitted model in place, and let it take in the answers since. False, and nothing happens, where the
+        """Put a fitted model in place, and let it apply the answers since. False, and nothing happens, where the
         model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
@@ -434,7 +434,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         With probability `control_share`, and when nothing else is left, the next blind check. Else the best by the
         criterion of the settings, ties by row, then label. Never a test row, a bad item, a label that is known, or
         what this annotator is unsure about; what they skipped comes back after 20 further entries of theirs, or when
-        nothing else is left, the oldest skip first. If several people answer a label, what was begun comes before
+        nothing else is left, the oldest skip first. If several people answer a label, what starts comes before
         all that is new, and no one is asked twice.
         """
         pool = self.pool
@@ -475,7 +475,7 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     @property
     def seq(self) -> int:
-        """Number of the last entry taken in."""
+        """Number of the last entry applied."""
         return self.pool.seq
 
     @property

@@ -53,7 +53,7 @@ class LabelVectorSettings(OverlapSettings):
     control_share : share in [0, 1) of the cells not known at import, and of the questions, that are blind checks;
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
-    refresh_every : answers after which the model is to be refitted; each is taken in at once, at rank one
+    refresh_every : answers after which the model is to be refitted; each is applied at once, at rank one
     overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`; people agree
         label by label
     fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported if it is tied)

@@ -97,7 +97,7 @@ class RowChooser:
             self.graph = graph or find_graph(X, unseen, settings)
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
         if entry.needs is not Need.FEATURES:
-            X, unseen = nothing  # the largest of all that is made here is let go before the votes
+            X, unseen = nothing  # the largest of all that is made here is released before the votes
         first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
         read_only(first)
         if by_votes and self.graph is not None:

@@ -44,7 +44,8 @@ BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upke
 class Comparer:
     """Compares models on a pool's rows as they are; features are made once.
 
-    Every training row that is no bad item is held out once and predicted by fits on the others. Blind checks that were
+    Every training row that is not a bad item is held out once and predicted by fits on the others. Blind checks that
+    were
     answered join them, as soon as there are enough to measure by, with the candidates of the *file*: their answers
     are the truth that predictions are compared with, and no fit ever sees them. Test rows take no part: what they
     measure must not choose.
@@ -227,7 +228,7 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class StrategyPoint:
-    """error : mean share of wrong predictions after so many answers, over runs
+    """error : mean share of wrong predictions after this many answers, over runs
 
     spread : standard deviation from run to run, None of one
     """

@@ -26,7 +26,7 @@ BLOCK_CELLS = 1_000_000
 
 class TakenLabels:
     """The labels of all rows, each inside its candidates, as they were when this was made. They are found when they are
-    looked at, some rows after the other: what the learner takes in meanwhile does not change them. Several threads may
+    looked at, some rows after the other: what the learner applies meanwhile does not change them. Several threads may
     look.
 
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven

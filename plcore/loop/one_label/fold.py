@@ -5,7 +5,7 @@ The fold of a row is taken over its unwithdrawn entries in the order of `seq`:
 is left; `none` says that no label is right of those that were left when it was asked, and sets all others;
 `bad` makes the row a bad item, without any candidate, until a later answer sets some; `unsure` and `skip` leave
 everything as it is. `withdraw` makes another entry as if it had never been. An answer that would leave nothing is
-refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is passed over.
+refused; an earlier `not` or `none` that would leave nothing now, as another entry was withdrawn, is skipped.
 `verdict` settles the row whatever else is said of it: one of these labels, or without any a bad item.
 
 Where several people are to answer a row, what each makes of it is folded like this from their own entries alone; a rule
@@ -272,7 +272,7 @@ class Narrowing:
         self.decided = int(np.count_nonzero(self._ambiguous & (now < 2)))
 
     def note(self, row: int, before: int, after: int) -> None:
-        """A row had so many candidates, and now has so many."""
+        """A row had this many candidates, and now has so many."""
         if self._trains[row]:
             self.left += max(after - 1, 0) - max(before - 1, 0)
         if self._ambiguous[row]:

@@ -32,8 +32,8 @@ from plcore.query.ranker import EffectRanker
 
 # State of a pool as arrays, and how to resume from it.
 #
-# With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
-# that has taken in every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,
+# With a checkpoint a learner need not apply again what came before it; it stands, to the last bit, where one stands
+# that has applied every entry. What follows from the candidates as they are is not in it but rebuilt: the votes,
 # the scores of the questions, the counts, an online learner's weights.
 #
 # A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
@@ -43,7 +43,7 @@ _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
 def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
-    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool goes on.
+    """The result of the entries so far for the pool. New arrays: nothing in them changes when the pool continues.
 
     curve : as `LearnerCurve.to_arrays` gives it
     """
@@ -211,18 +211,18 @@ TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 class ActiveLearner(Generic[TableT_co]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
-    The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
-    answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
-    updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
-    Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
+        The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
+        answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
+        updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
+        Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
 
-    changes, controls : as for the pool
-    graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
-        not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-    waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
-        random, blind checks as ever, and a model of votes says nothing
-    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
-    """
+        changes, controls : as for the pool
+        graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
+            not be found again; None: they are found now, where needed. Raises ValueError for another shape.
+            waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
+            random, blind checks as ever, and a model of votes says nothing
+        checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
+        """
 
     def __init__(
         self,
@@ -402,7 +402,7 @@ class ActiveLearner(Generic[TableT_co]):
 
     @property
     def seq(self) -> int:
-        """Number of the last entry taken in."""
+        """Number of the last entry applied."""
         return self.pool.seq
 
     @property

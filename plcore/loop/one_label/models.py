@@ -85,7 +85,7 @@ class Model(ABC):
 class NeighborModel(Model):
     """PL-KNN over the neighbours of a graph. Votes are exact integers and follow each answer.
 
-    The ranker keeps the votes about the training rows; it must take in a change before `learn` does.
+    The ranker keeps the votes about the training rows; it must apply a change before `learn` does.
     """
 
     def __init__(self, pool: OneLabelPool[Table], ranker: EffectRanker, graph: Graph) -> None:

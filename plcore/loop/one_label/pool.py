@@ -41,7 +41,8 @@ class HeldScore:
     test : bool (n_held,), test rows; the others are control rows      ambiguous : bool (n_held,), with two candidates
         or more at first
     known : (n_held,) their labels as far as they are known, else -1; not copied
-    said : (n_held,) the class that the model gives each, -1 for none; None: there is no model yet. Do not write to it
+    said : (n_held,) the class that the model gives each, -1 for none; None: there is no model yet. Do not write
+    to it
     n_test : how many of them are test rows
     """
 

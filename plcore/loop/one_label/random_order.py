@@ -205,7 +205,7 @@ class RandomOrderFound:
 
 
 class RandomOrderRuns:
-    """Replays a project in random order; `apply` is to take in its log before `measure`.
+    """Replays a project in random order; `apply` is to apply its log before `measure`.
 
     table, changes : as for the pool
     """
@@ -326,7 +326,7 @@ class RandomOrderRuns:
 
     def _by_checks(self, clock: _Clock) -> RandomRuns:
         """Short runs, in which blind checks answer and, in turns, measure: those of one part are measured by models
-        that learn those of the others, in random order. Each of these takes the place of another row, for more rows
+        that learn those of the others, in random order. Each of these replaces another row, for more rows
         would make a better model."""
         pool, seed = self.pool, self._settings.seed
         asked, free = self._checks(), self._free()
@@ -393,7 +393,7 @@ class _Clock:
         return self._budget is not None and thread_time() - self._begun > self._budget
 
     def tell(self, *_: object) -> None:
-        """Say how far it is. Raises CannotEstimateError where the fits take far longer than they may."""
+        """Say the progress. Raises CannotEstimateError where the fits take far longer than they may."""
         if self._progress is not None:
             self._progress(self.done, self._total, self._model)
         if self._budget is not None and thread_time() - self._begun > _LONGEST * self._budget:

@@ -46,8 +46,8 @@ class LearnerSettings(OverlapSettings):
     features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": those that were adopted last
     adopted_features : the features in force while `features` is "automatic"; both are the safe start
     C : parameter C of the model in force, under the name that its entry says; some have none. None: its default
-    train_every, train_seconds : a model trained in the background is retrained after so many answers, or
-        so many seconds after an answer, whichever is first
+    train_every, train_seconds : a model trained in the background is retrained after this many answers, or
+        this many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
     overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`
     fold : what several answers make of a row: "latest", "majority" (the labels that most allow), "intersection" (the

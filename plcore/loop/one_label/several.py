@@ -247,7 +247,7 @@ class Several:
 
     def places_left(self, row: int, views: Sequence[View], folded: FoldedCandidates) -> int:
         """How many more people may be asked about a row now that had two candidates or more at first; none where a
-        verdict or enough answers settle it, nor where those who are asked could not make more agree than is asked for.
+        verdict or enough answers settle it, nor where those who are asked could not make more agree than is requested.
         """
         if folded.out or (folded.answer is not None and folded.answer.kind == EntryKind.VERDICT):
             return 0

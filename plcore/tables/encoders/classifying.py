@@ -21,7 +21,7 @@ _MOST = 10_000_000  # bytes of a file of labels
 class Classifier(Encoder):
     """An encoder that `encoder.json` calls a classifier, as it names its `classes`.
 
-    `encode` gives scores in the place of vectors: (n, m) of 0 or more, in the order of `labels`. If a sound has several
+    `encode` gives scores instead of vectors: (n, m) of 0 or more, in the order of `labels`. If a sound has several
     windows, the highest score of each label counts.
 
     Attributes

@@ -41,7 +41,7 @@ class Description:
     pooling : of an output of (n, tokens or moments, d): their "mean", or the "first" of them
     size : (width, height) in points that images are brought to      crop : whether the middle of an image is cut out in
         the shape of `size`, instead of drawing it out of shape      mean, std : of each colour, red, green, blue, of
-        values in [0, 1]: what is taken away, and what the rest is divided by
+        values in [0, 1]: what is removed, and what the rest is divided by
     resize : points of an image's shorter side before the middle is cut out; None: as long as that side of `size`
     interpolation : how points are weighted when an image is made smaller or larger
     rate : samples a second      seconds : of sound that the model takes; shorter segments end in silence

@@ -19,7 +19,7 @@ from plcore.tables.media.images import small_rgb
 from plcore.tables.media.sound import Sound
 
 _EVEN = 1e-6  # of a hop: a segment of 9.000000001 s is three windows of 3 s
-_SILENT = 1e-9  # less than the rounding of any recording: what is left of silence when its mean is taken away
+_SILENT = 1e-9  # less than the rounding of any recording: what is left of silence when its mean is removed
 _FINEST = 1000  # of the fraction by which a sampling rate is changed: 44,100 to 32,000 is 320 / 441
 _TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -80,7 +80,8 @@ def window_begins(begin: float, end: float, about: Description) -> tuple[FloatAr
 
 
 def sound_samples(samples: AnyArray, rate: int, about: Description, silence: float = 0.0) -> FloatArray:
-    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate, so many seconds of `silence`
+    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate, this many seconds of
+    `silence`
     before it, and behind its end; brought to `peak`."""
     wanted = round(about.rate * about.seconds)
     lead = min(wanted, round(about.rate * silence))

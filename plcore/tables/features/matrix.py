@@ -230,7 +230,7 @@ class FeatureTransformer:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
         if (categories := self._categories) is not None:
             width = sum(map(len, categories.categories_))
-            # Lookups are repeated for each block of rows: blocks of so many rows keep that in
+            # Lookups are repeated for each block of rows: blocks of this many rows keep that in
             # proportion.
             at_once = max(_ROWS_AT_ONCE, width)
             values = (some[:, self._used] for some in _categories(table, rows, at_once))
@@ -360,7 +360,7 @@ def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
 
 
 def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
-    """The chosen rows, so many at a time: all at once would be in memory next to what is made of them."""
+    """The chosen rows, this many at a time: all at once would be in memory next to what is made of them."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
         block = slice(start, start + at_once)
@@ -369,7 +369,7 @@ def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterat
 
 
 def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.NDArray[np.object_]]:
-    """(r, n_categories) of str, stripped, so many rows at a time; nothing if there are no categories."""
+    """(r, n_categories) of str, stripped, this many rows at a time; nothing if there are no categories."""
     names = table.roles.categories
     for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
         columns = [_column(table, name, some) for name in names]

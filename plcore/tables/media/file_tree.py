@@ -23,7 +23,7 @@ from plcore.tables.problems import Problem, TableError, table_error
 
 MAX_ZIP_MB = 200
 MAX_FILES = 50_000  # files and folders together
-MAX_FILE_MB = 20  # one image, or any other file that is no table, unpacked
+MAX_FILE_MB = 20  # one image, or any other file that is not a table, unpacked
 MAX_RECORDING_MB = 2000  # an hour at 96 kHz, 24 bits, two channels
 MAX_UNPACKED_MB = 1000  # all files together, unpacked
 
@@ -329,7 +329,7 @@ def _too_many(count: str) -> TableError:
 
 
 class Folder(FileTree):
-    """The files under a folder, `path`; hidden ones, links to folders and what file managers add are passed over.
+    """The files under a folder, `path`; hidden ones, links to folders and what file managers add are skipped.
 
     Raises TableError: too many files; two whose names look alike; not exactly one table, as of a zip. OSError where the
     folder cannot be read.

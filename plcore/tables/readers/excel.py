@@ -184,7 +184,7 @@ class _Sectors(NamedTuple):
     next_of: tuple[int, ...]
 
     def stream(self, start: int, most: int | None = None) -> bytes:
-        """The stream that begins in this part, of at most so many bytes."""
+        """The stream that begins in this part, of at most this many bytes."""
         parts, left = [], len(self.next_of)
         while start < _END:
             if left == 0:

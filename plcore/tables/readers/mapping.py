@@ -214,7 +214,7 @@ class RecordMap:
     """Records of which each names labels of one row.
 
     labels : the fields with labels
-    about : fields that are no columns; those of `labels` are none, either
+    about : fields that are not columns; those of `labels` are none, either
     row_id, text : columns by these names
     truth, model : the fields with the true label, and with who named all labels
     cells : gives the cells of a record in place of all fields that are columns

@@ -44,7 +44,7 @@ class ParquetParts:
 
 def find_parts(path: Path) -> ParquetParts | None:
     """The files of a folder that is one table in parts; None if it is not: one file alone, files of other kinds,
-    other columns, images or recordings in them. What Spark and others write next to parts (`_SUCCESS`) is passed over.
+    other columns, images or recordings in them. What Spark and others write next to parts (`_SUCCESS`) is skipped.
 
     Raises TableError where one of them is damaged, or a column is only in names of folders. OSError.
     """
@@ -140,7 +140,7 @@ def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[Colu
 
 
 def _further(problem: Problem, rows: int) -> Problem:
-    """The problem of a row that has so many more before it."""
+    """The problem of a row that has this many more before it."""
     return problem if problem.row is None else replace(problem, row=problem.row + rows)
 
 

@@ -48,7 +48,7 @@ class TableReading:
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
     asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
         that the reading is right
-    others : other readings of the same files, each made when it is asked for, by what an item is in them; a reading
+    others : other readings of the same files, each made when it is requested, by what an item is in them; a reading
         that was stored has none
     """
 

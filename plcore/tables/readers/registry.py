@@ -110,7 +110,7 @@ from plcore.tables.writers.sheets import OWN_SHEET
 
 @dataclass(frozen=True)
 class ByteFormat:
-    """Files that are no text, known by how they begin.
+    """Files that are not text, known by how they begin.
 
     starts : bytes, any of which they begin with
     read : gives the table in the whole file. Raises TableError
@@ -148,7 +148,7 @@ def names_in_zip(data: bytes) -> frozenset[str]:
 
 
 def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
-    """Files that are told from others to be refused in words."""
+    """Files that are told from others to be refused with a message."""
 
     def read(_data: bytes) -> TableReading:
         raise refusal(f"This is {what}.", fix)
@@ -278,7 +278,7 @@ none has one row for each row.
 
 
 def byte_format(data: bytes) -> ByteFormat | None:
-    """The format of a file that is no text; None for texts and archives of several files."""
+    """The format of a file that is not a text; None for texts and archives of several files."""
     return next((one for one in READERS if isinstance(one, ByteFormat) and one.fits(data)), None)
 
 

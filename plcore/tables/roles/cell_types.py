@@ -61,7 +61,7 @@ def to_text(types: Types) -> str:
 
 
 def _plain_list(kind: pa.DataType) -> pa.DataType:
-    """A list of a fixed length is given back as any list."""
+    """A list of a fixed length is returned as any list."""
     return pa.list_(kind.value_type) if pa.types.is_fixed_size_list(kind) else kind
 
 
@@ -86,7 +86,7 @@ def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
 
 
 def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict[str, pa.DataType]:
-    """The types in which columns of these cells are given back: as they were in their source; of CSV files the columns
+    """The types in which columns of these cells are returned: as they were in their source; of CSV files the columns
     of numbers. A column with a cell that is none of its type, as after more rows, stays text.
 
     numbers : (n, p) of the columns `roles.numbers`

@@ -280,7 +280,7 @@ def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
 
 
 def _differ(few: pd.Series[str] | pd.Series[float], labels: int) -> bool:
-    """Whether these alone are too many values to go with so many labels, as of most columns of numbers."""
+    """Whether these alone are too many values to go with this many labels, as of most columns of numbers."""
     return bool(few.nunique() > 2 * labels)
 
 

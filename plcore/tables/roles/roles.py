@@ -82,7 +82,7 @@ class Roles:
     unlabelled : rows without a candidate: "refuse" the table, "all" classes stay possible, or "leave-out" the rows.
     truth_outside : true labels that are not among the candidates of their row: "refuse" the table, "add" them to the
         candidates, or take them as "unknown".
-    scored_by : what the model is called whose scores came after the table and are weights in the place of those of the
+    scored_by : what the model is called whose scores came after the table and are weights instead of those of the
         cells (`plcore.tables.growing`).
 
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or

@@ -180,7 +180,7 @@ class ColumnSample:
         steps = np.diff(self.values)
         if len(steps) < _SEVERAL or not all(value.is_integer() for value in self.values):
             return False
-        # Of a long table the sample holds every so many rows.
+        # Of a long table the sample holds every this many rows.
         return bool(
             (steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1)))
         )
@@ -249,7 +249,7 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
 
 
 def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[str]:
-    """Every so many cells, from the first on. Each chunk is asked by itself: Arrow would put all of them together."""
+    """Every this many cells, from the first on. Each chunk is asked by itself: Arrow would put all of them together."""
     if step == 1:
         yield from whole.to_pylist()
         return
@@ -300,7 +300,7 @@ MARKS = (",", ";")
 _KEPT = 0.95
 """Share of the parts that stand where they always do, from which a cell is a record and not a set."""
 _NEW = 0.75
-"""Share of the cells with a part found nowhere else, above which the parts are no classes."""
+"""Share of the cells with a part found nowhere else, above which the parts are not classes."""
 _FEWEST = 3
 """Cells that differ and hold several parts, from which that can be said of them."""
 _WORDS = 4

@@ -192,7 +192,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
 
 
 def _second_header(table: LabelTable) -> Iterator[Odd]:
-    cells = table.cells  # a copy each time it is asked for
+    cells = table.cells  # a copy each time it is requested
     names = list(dict.fromkeys(column for _, column in table.roles.used()))
     names = [name for name in names if name in cells.columns][:_MOST_COLUMNS]
     if not names:

@@ -327,7 +327,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
     annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
-    # Facts of the file, the same in all rows, are no answers: people would share a label.
+    # Facts of the file, the same in all rows, are not answers: people would share a label.
     annotators = [one for one in annotators if not one.is_constant or _shares(one, annotators)]
     if len(annotators) < 2:
         annotators = _models(columns)

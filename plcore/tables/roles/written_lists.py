@@ -17,7 +17,7 @@ _STRING = r"""(?:'[^']*'|"[^"]*")"""
 _NUMPY_WORDS = re.compile(rf"\[\s*{_STRING}(?:\s+{_STRING})*\s*\]")
 _QUOTED_WORDS = re.compile(rf"{_STRING}(?:\s*[,;|]\s*{_STRING})*")
 _WORD_IN_QUOTES = re.compile(r"""'([^']*)'|"([^"]*)\"""")
-_MOST = 100_000  # characters of a cell: a longer one is no list of labels
+_MOST = 100_000  # characters of a cell: a longer one is not a list of labels
 _MOST_WRITTEN = 2_000  # of a list that a person wrote
 _LONGEST = 40  # characters of a label in a list without quotes: longer ones are sentences
 _CALL = re.compile(
@@ -259,7 +259,7 @@ def _pair(one: object) -> tuple[object, object] | None:
 
 
 def _name(value: object) -> str | None:
-    """A label of JSON as text; None if it is no label."""
+    """A label of JSON as text; None if it is not a label."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and not np.isfinite(value):

@@ -38,7 +38,7 @@ class Text:
 
 
 class NoTextError(ValueError):
-    """These bytes are no text. `good` are those before the fault, as UTF-8; `args[0]` says what is wrong."""
+    """These bytes are not text. `good` are those before the fault, as UTF-8; `args[0]` says what is wrong."""
 
     def __init__(self, message: str, good: bytes) -> None:
         super().__init__(message)

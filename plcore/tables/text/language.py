@@ -44,7 +44,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def guess_language(texts: Iterable[str]) -> str | None:
-    """The language that most of the texts seem to be in, in words that go on after "in".
+    """The language that most of the texts seem to be in, in words that continue after "in".
 
     "English", another name in `COMMON`, or "Cyrillic letters" if most letters are not Latin. None if there are fewer
     than LEAST_HITS common words, or a share of them below LEAST_SHARE.

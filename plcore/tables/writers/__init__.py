@@ -1,1 +1,1 @@
-"""Writers: the formats in which a disambiguated table is given out."""
+"""Writers: the formats in which a disambiguated table is exported."""

@@ -113,7 +113,7 @@ class Disambiguated:
         row can be disputed
     probabilities : (n, m) how likely each class of each row is, or what gives it slice by slice; rows sum to 1; None if
         it is not known
-    types : of columns of `cells` that are no text in their source; each cell of them is one of that type
+    types : of columns of `cells` that are not text in their source; each cell of them is one of that type
     truth : (n,) int, class numbers of the true labels that came with the table; -1 if unknown; None without any
     votes : who named which label before the import; None if nothing says so
     """
@@ -188,7 +188,7 @@ class Disambiguated:
         return _records(self.cells)
 
     def left(self, rows: slice = slice(None)) -> BoolArray:
-        """(r, m) the candidates that are given out for these rows: those left, but all that came if a row waits for
+        """(r, m) the candidates that are exported for these rows: those left, but all that came if a row waits for
         another answer or is disputed, for one candidate would be read as certain."""
         after = np.asarray(self.candidates_after[rows])
         undecided = np.isin(np.asarray(self.source[rows]).astype(str), UNDECIDED)
@@ -315,7 +315,7 @@ def absent_columns(table: Disambiguated, *, without_id: bool) -> set[str]:
 
 
 class _SomeShares:
-    """Some rows of shares, not looked at before they are asked for: few formats do."""
+    """Some rows of shares, not looked at before they are requested: few formats do."""
 
     def __init__(self, whole: RowShares, rows: IntArray | slice) -> None:
         n, m = whole.shape
@@ -389,7 +389,7 @@ CELLS_AT_ONCE = 400_000
 
 
 class VectorCells(Protocol):
-    """All cells as they are given back (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
+    """All cells as they are returned (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
 
     cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN if nothing is said
     predicted (n, L) int8 : what the model says of cells not asked, -1 elsewhere      sources (n, L) str
@@ -428,7 +428,7 @@ class LabelVectorTable:
     original : (n, n_columns) DataFrame of str, the columns as they came
     replaced : those of these columns in whose place the cells found stand, in the order of the labels; none where the
         labels came as lists
-    types : of the columns of `original` that are no text in their source
+    types : of the columns of `original` that are not text in their source
     answers : as of `Disambiguated`, of the kinds in `SAYS` and those that name no labels
     """
 
@@ -472,7 +472,7 @@ class LabelVectorTable:
         return self.original[[name for name in self.original.columns if name not in self.replaced]]
 
     def wide(self) -> pd.DataFrame:
-        """A row for each row, all text: the original columns, the cells found in the place of those that are replaced,
+        """A row for each row, all text: the original columns, the cells found instead of those that are replaced,
         else behind them; then what else is known of each label."""
         kept = self.kept()
         added = self.found.wide(kept.columns).set_axis(self.original.index)

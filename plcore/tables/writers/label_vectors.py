@@ -1,4 +1,4 @@
-"""The formats in which label vectors are given out, each written some rows at a time."""
+"""The formats in which label vectors are exported, each written some rows at a time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CELL = pa.struct(
 
 
 def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A row for each row, the cells in the place of their columns. If no column called `id` holds the ids, `winnow_id`
+    """A row for each row, the cells instead of their columns. If no column called `id` holds the ids, `winnow_id`
     does."""
     numbered = not called_id(table)
 

@@ -41,7 +41,7 @@ class _Row:
     not_labels : of label vectors, those that are not right
     vector : of label vectors, for `OWN_VECTOR`; else empty
     carried : as of `Disambiguated.carried`
-    answers : all of them, in the order in which they came
+    answers : all of them, in order of arrival
     """
 
     name: str

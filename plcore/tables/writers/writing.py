@@ -1,4 +1,4 @@
-"""The formats in which a disambiguated table is given out. Each is written piece by piece, never whole in memory."""
+"""The formats in which a disambiguated table is exported. Each is written piece by piece, never whole in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FileFormat(Generic[TableT]):
 
     Attributes
     ----------
-    name : by which it is asked for, such as `csv`
+    name : by which it is requested, such as `csv`
     title : the same in words for a person
     suffix : of the files, such as `.votes.csv`
     about : one sentence: what it holds and who opens it

@@ -370,7 +370,7 @@ def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project:
     assert findings(page) == []
 
     # No, by letter: the row stays, without that candidate. Then yes, by digit.
-    page.keyboard.press("Enter")  # which is no answer
+    page.keyboard.press("Enter")  # which is not an answer
     room.press(page, "n")
     assert room.row_id(page) == row
     expect(page.locator(".saved")).to_contain_text(f"Saved: row {row} is not {first}")

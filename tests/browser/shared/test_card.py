@@ -333,7 +333,7 @@ def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) ->
     assert search.count() == 0
 
 
-def test_keydown_without_key_is_no_one_s(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
+def test_keydown_without_key_is_ignored(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
     errors = errors_of(stage)
     stage.evaluate("""() => {
         window.drawCard(1);
@@ -380,7 +380,7 @@ def decided(seat: Seat) -> tuple[int, str]:
             return saved.row, saved.labels[0]
 
 
-def test_goal_is_reached_by_keys_and_said_once(page: Page, here: Room, seat: Seat) -> None:
+def test_goal_reached_by_keys_is_reported_once(page: Page, here: Room, seat: Seat) -> None:
     goals.set_goal(seat, Goal(answers=2))
     room.annotate(page, here.server, here.project)
     goal, saved = page.locator(".goal"), page.locator(".saved")

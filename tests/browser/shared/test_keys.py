@@ -118,7 +118,7 @@ def test_letters_of_another_script_count_by_their_place(
     page.evaluate(typing, ["Р", "KeyH"])
     expect(page.get_by_role("dialog")).to_have_count(0)
     second = room.token(page)
-    page.evaluate(typing, ["ö", "Semicolon"])  # in the place of no letter: no key of ours
+    page.evaluate(typing, ["ö", "Semicolon"])  # instead of no letter: no key of ours
     page.evaluate(typing, ["ψ", "KeyC"])
     room.wait_for_next(page, second)
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "unsure"]

@@ -160,7 +160,7 @@ def test_nothing_goes_to_another_server(page: Page, server: Server, script: str)
     assert found
 
 
-# Progress and Map in a real browser: charts drawn, their picture and data to take away, the owner's rules
+# Progress and Map in a real browser: charts drawn, their picture and data to remove, the owner's rules
 
 
 CHART = ".js-plotly-plot .main-svg"

@@ -49,7 +49,7 @@ def by_its_page(page: Page) -> list[bytes]:
     return found
 
 
-def test_answer_runs_no_page_and_stands_whatever_page_draws(
+def test_answer_runs_no_page_and_survives_redraw(
     annotating: Page, here: Room, errors_of: Callable[[Page], list[str]]
 ) -> None:
     page, errors, statuses = annotating, errors_of(annotating), sent_by(annotating)
@@ -72,7 +72,7 @@ def test_answer_runs_no_page_and_stands_whatever_page_draws(
     assert errors == []
 
 
-def test_page_that_was_left_comes_back_with_what_stands(annotating: Page, here: Room) -> None:
+def test_page_that_was_left_shows_current_state(annotating: Page, here: Room) -> None:
     page = annotating
     room.press(page, "1")
     room.press(page, "2")
@@ -142,7 +142,7 @@ def test_refusal_in_words_keeps_card_and_typed_text(annotating: Page, here: Room
     assert [(entry["kind"], entry["note"]) for entry in here.log()] == [("is", "mine")]
 
 
-def test_if_only_pages_come_through_presses_use_page(annotating: Page, here: Room) -> None:
+def test_clicks_use_page_if_route_is_blocked(annotating: Page, here: Room) -> None:
     page, asked, told = annotating, list[str](), by_its_page(annotating)
     page.route(PRESSES, lambda route: (asked.append("x"), route.fulfill(status=405))[1])
     room.press(page, "1")

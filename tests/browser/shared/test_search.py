@@ -48,7 +48,7 @@ def test_none_of_these_with_and_without_name(annotating: Page, here: Room) -> No
     assert len(here.kinds()) == 5
 
 
-def test_misspelt_class_is_not_none_of_these(annotating: Page, here: Room) -> None:
+def test_misspelt_class_is_not_mistaken_for_none_of_these(annotating: Page, here: Room) -> None:
     page = annotating
     page.keyboard.press("0")
     search = page.get_by_role("dialog", name="None of these")

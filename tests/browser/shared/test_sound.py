@@ -176,7 +176,7 @@ def test_click_seeks_and_arrows_step(hearing: Page) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 2.5}")
 
 
-def test_loop_half_speed_and_scale_are_kept_by_browser(hearing: Page) -> None:
+def test_browser_remembers_loop_speed_and_scale(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     shown = room.token(page)
     page.keyboard.press("l")
@@ -339,7 +339,7 @@ def test_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, projec
     expect(page.locator(f"audio.sound[aria-label='{first}']")).to_have_count(0)  # both are there for a moment
     wait_until(page, "audio => !audio.paused && audio.currentTime > 0")
     assert page.evaluate("window.first.paused"), "one at a time"
-    page.locator(".open").nth(1).click()  # the row stays, and what plays goes on
+    page.locator(".open").nth(1).click()  # the row stays, and what plays continues
     page.get_by_role("button", name="Pause", exact=True).click()
     wait_until(page, "audio => audio.paused")
 

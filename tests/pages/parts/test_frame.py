@@ -151,7 +151,7 @@ def test_doubt_is_shaded_from_least_to_most() -> None:
     assert none.here.all()
 
 
-def test_point_carries_its_name_what_is_told_of_it_and_its_row() -> None:
+def test_point_has_name_text_and_row() -> None:
     marks = by_state(["open", "bad", "open"])
     figure = instance_map(np.zeros((3, 2)), marks, list("abc"), ["x", "<y>", "z"], np.array([7, 8, 9]))
     carried = {tuple(point) for trace in figure.data for point in trace.customdata}
@@ -180,7 +180,7 @@ def labels(test: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("demo", demos.ALL, ids=lambda one: one.key)
-def test_it_goes_step_by_step(home: Home, owner: int, show: Open, demo: Demo) -> None:
+def test_learning_rate_falls_step_by_step(home: Home, owner: int, show: Open, demo: Demo) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demo.name)))
     steps = STEPS[demo.key]
     for place, step in enumerate(steps, start=1):

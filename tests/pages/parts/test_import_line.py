@@ -53,7 +53,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
         (3, "3 other files come before this one. It is read when its turn comes"),
     ],
 )
-def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
+def test_queue_length_of_uploads_is_shown(before: int, said: str | None) -> None:
     def page(before: int) -> None:
         import streamlit as st
 
@@ -70,7 +70,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
         assert "if you leave it for 2 minutes, you lose your place" in test.info[0].value
 
 
-def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
+def test_number_of_checked_files_is_shown() -> None:
     def page() -> None:
         import streamlit as st
 
@@ -84,7 +84,7 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     assert progress.proto.text == "Checking every file … 25%"
 
 
-def test_page_that_is_reloaded_finds_file_and_what_was_read_of_it(
+def test_reloaded_page_finds_file_and_its_reading(
     owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -187,7 +187,7 @@ def test_file_stays_in_its_box_until_it_is_removed(owner: int, show: Open) -> No
 
 
 @pytest.mark.usefixtures("pressed")
-def test_browser_names_file_and_the_one_before_goes(home: Home, owner: int, show: Open) -> None:
+def test_new_file_in_box_replaces_the_old_one(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "import_table.py")
     seat, keys = Seat(home, owner), []
     for name in ("one.csv", "two.csv"):
@@ -217,7 +217,7 @@ def test_non_key_of_file_holds_nothing(owner: int, show: Open, key: object) -> N
     assert told(test)["file"] is None
 
 
-def test_file_of_someone_else_s_is_none(home: Home, owner: int, show: Open) -> None:
+def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) -> None:
     other = Seat(home, somebody(home, owner, "Ada"))
     coming = home.arrivals.begin(
         home.uploads_dir, other.person_id, "hers.csv", 1, arrivals.Room(10, 10, 1_000_000)

@@ -100,7 +100,7 @@ def test_answer_that_was_there_is_named() -> None:
 # Message about a refused answer, and how long it stays
 
 
-def test_press_past_page_while_it_is_drawn_makes_no_old_question_new(
+def test_direct_answer_during_redraw_keeps_new_question(
     home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seat = Seat(home, owner, small_project(home, owner))
@@ -176,13 +176,13 @@ def test_of_many_first_are_listed_and_any_can_be_typed() -> None:
         ("<b>", "No class is called \\<b\\>."),
     ],
 )
-def test_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
+def test_invalid_name_is_reported(typed: str, said: str) -> None:
     test = drawn(MANY, typed)
     assert test.session_state["found"] is None
     assert test.caption[0].value.startswith(said)
 
 
-def test_choice_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selected_choice_is_among_offers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_box, "LISTED", 2)
     assert offered(("a", "b", "c"), ["c", "a"]) == {"options": ["c", "a", "b"], "accept_new_options": True}
     assert offered(("a", "b"), ["b"]) == {"options": ["a", "b"], "accept_new_options": False}
@@ -245,7 +245,7 @@ def test_measured_rate_is_next_to_promise() -> None:
         ({}, "From 120 blind checks."),
     ],
 )
-def test_how_it_stands(changed: dict[str, object], said: str) -> None:
+def test_state_is_described(changed: dict[str, object], said: str) -> None:
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 

@@ -33,7 +33,7 @@ def test_lazy_package_gives_every_name_that_it_lists(package: str) -> None:
 
 @pytest.mark.parametrize("package", LAZY)
 def test_lazy_name_is_not_module_of_package(package: str) -> None:
-    """Importing the module would put it in the place of the name."""
+    """Importing the module would put it instead of the name."""
     folder = Path(str(importlib.import_module(package).__file__)).parent
     modules = {path.stem for path in folder.glob("*.py")} | {
         path.parent.name for path in folder.glob("*/*.py")

@@ -26,7 +26,7 @@ def plain_matrix(counts, m, prior, most=20):
 
 
 def plain_fit(votes, candidates, m, prior, rounds):
-    """votes: {(row, who): set of classes}; candidates: list of sets. After so many rounds: distributions (n, m),
+    """votes: {(row, who): set of classes}; candidates: list of sets. After this many rounds: distributions (n, m),
     masses, {who: (m, m)}, the matrix of someone who has not answered, the history of the log-likelihood."""
     rows, people = sorted({row for row, _ in votes}), sorted({who for _, who in votes})
     q = {}

@@ -56,7 +56,7 @@ class Slow(Told):
 
 
 class Reporting(Slow):
-    """Tells how far it is: ten steps of a fit."""
+    """Tells the progress: ten steps of a fit."""
 
     def fit(self, X, y, progress=None):
         for step in range(10):

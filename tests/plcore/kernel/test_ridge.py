@@ -207,7 +207,7 @@ class TestChoice:
         """By more than 1.5 paired standard errors; what is left is compared on all folds."""
         rows = choice.Rows(np.zeros((300, 1)), *(np.ones((300, 2), dtype=bool),) * 3, np.ones(300))
         asked = []
-        # Of the 100 rows of each fold so many are hit: the first alpha loses late, the last one early.
+        # Of the 100 rows of each fold this many are hit: the first alpha loses late, the last one early.
         right = {0.02: (80, 10, 10), 0.1: (79, 90, 90), 0.5: (70, 99, 99), 2.0: (79, 91, 90)}
 
         class Folds:
@@ -311,7 +311,7 @@ class TestChoice:
         assert seen == [299, 299, 120, 120]
 
     def test_drawn_rows_are_chosen_by_with_few_points_and_rounds(self, monkeypatch, digits):
-        """No more of either than was asked for."""
+        """No more of either than was requested."""
         grids = []
 
         class Kept:
@@ -433,7 +433,7 @@ def sets_of(rng, n, m):
 
 
 class TestManyRows:
-    """Beyond MOST_ROWS one Cholesky factor takes the place of the eigenvectors."""
+    """Beyond MOST_ROWS one Cholesky factor replaces the eigenvectors."""
 
     @pytest.fixture
     def many(self, monkeypatch):
@@ -611,7 +611,7 @@ class TestUpdate:
 
     @pytest.mark.parametrize("given", ["fit", "relabel"])
     def test_keeps_candidate_weights(self, digits, given):
-        """Known facts about an answer's classes beforehand goes on counting, as in PL-KNN."""
+        """Known facts about an answer's classes beforehand continues counting, as in PL-KNN."""
         X, candidates, _ = (part[:250] for part in digits)
         scores = np.random.default_rng(0).random((250, 10)) ** 4
         model = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=scores if given == "fit" else None)

@@ -193,7 +193,7 @@ def test_largest_change_is_that_of_row_with_weight(seed, n, m):
     np.testing.assert_allclose(largest_change(before, after, weights), changes.max(initial=0.0), rtol=1e-14)
 
 
-# Rows given to classes with room for so many each, against SciPy's linear programs and by hand.
+# Rows given to classes with room for this many each, against SciPy's linear programs and by hand.
 
 
 def sets_of(rng, n, m, share=0.4):

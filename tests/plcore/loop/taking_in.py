@@ -10,7 +10,7 @@ from plcore.loop import AnswerError
 
 
 def take_in(learners, entry, taken):
-    """Put one entry to all these learners, which take it in or refuse it alike; taken in, it is added to taken.
+    """Put one entry to all these learners, which take it in or refuse it alike; applied, it is added to taken.
 
     Returns whether it was."""
     refused = []
@@ -26,7 +26,7 @@ def take_in(learners, entry, taken):
 
 
 def stored(arrays):
-    """The value that a file gives back of these arrays, without pickle."""
+    """The value that a file returns of these arrays, without pickle."""
     file = io.BytesIO()
     np.savez(file, **arrays)
     file.seek(0)

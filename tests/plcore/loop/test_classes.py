@@ -251,7 +251,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
     [
         ([("is", 0, "ant"), ("class", "rename ant emu")], "emu"),
         ([("is", 0, "bee"), ("class", "merge bee ant")], "ant"),
-        # Ruled out before the merge: the class it went into is still possible, so nothing is taken away.
+        # Ruled out before the merge: the class it went into is still possible, so nothing is removed.
         ([("not", 0, "bee"), ("class", "merge bee ant")], "ant"),
         ([("not", 1, "bee"), ("class", "merge bee ant")], "cat"),
         ([("class", "merge bee ant"), ("not", 1, "ant")], "cat"),
@@ -266,7 +266,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
         ([("none", 0), ("class", "add eel")], "cat dog eel"),
         ([("class", "add eel"), ("none", 2), ("is", 2, "eel")], "eel"),
         ([("class", "add eel")], "ant bee"),
-        # Taken back: as if it had never been, and `none` of all four is passed over.
+        # Taken back: as if it had never been, and `none` of all four is skipped.
         ([("class", "add eel"), ("none", 2), ("withdraw", -1, 1)], "ant bee cat dog"),
     ],
 )

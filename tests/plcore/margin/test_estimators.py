@@ -365,7 +365,7 @@ def test_weights_of_m3pl_multiply_losses(data):
     np.testing.assert_allclose(model.objective_[-1], doubled.objective_[-1], rtol=1e-3)
     np.testing.assert_allclose(model.decision_function(X), doubled.decision_function(X), atol=0.1)
     np.testing.assert_array_equal(model.assignment_, doubled.assignment_)
-    # With labels that are given a weight is so many copies, whatever the weights are.
+    # With labels that are given a weight is this many copies, whatever the weights are.
     weights = np.random.default_rng(0).integers(0, 4, size=150)
     weighted = M3PLClassifier(tol=1e-7).fit(X, y, weights)
     repeated = M3PLClassifier(tol=1e-7).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))

@@ -314,7 +314,7 @@ def test_ridge_start_by_both_ways():
 
 
 class TestManyClasses:
-    """Scores of many classes are products in single precision, within what the solver was asked for."""
+    """Scores of many classes are products in single precision, within what the solver was requested."""
 
     @pytest.fixture
     def many(self):

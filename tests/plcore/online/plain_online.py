@@ -6,7 +6,7 @@ import numpy as np
 
 
 def losses(scores, row, loss):
-    """L_APH or L_MPH of one row (Eqs. 2 and 3), tau, and whether arg max over all classes is no candidate."""
+    """L_APH or L_MPH of one row (Eqs. 2 and 3), tau, and whether arg max over all classes is not a candidate."""
     tau = np.zeros(len(scores))
     if row.all():
         return 0.0, tau, False

@@ -160,7 +160,7 @@ def _arrays() -> list[Odd]:
 
 
 def _zeros(times: int) -> bytes:
-    """Ten million zeros in gzip, so many times over; packed once, since every process of the tests does it."""
+    """Ten million zeros in gzip, this many times over; packed once, since every process of the tests does it."""
     zeros, packer, checked = bytes(10_000_000), zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS), 0
     packed = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
     for _ in range(times):

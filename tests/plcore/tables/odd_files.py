@@ -1,4 +1,5 @@
-"""Odd files, made by code, each with what must come of it: right, refused in words, or right with a named doubt."""
+"""Odd files, made by code, each with what must come of it: right, refused with a message, or right with a named
+doubt."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_token_opens_nothing_but_interface(server: TestClient, seat: Seat) -> No
     assert server.post(f"/presses/{seat.project_id}", json={}, headers=headers).status_code == 401
 
 
-def test_cookies_count_for_nothing_next_to_token(server: TestClient, seat: Seat) -> None:
+def test_cookies_are_ignored_next_to_token(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "viewer")
     api = program(server, eve)
     owners = team.redeem_link(seat.home, team.make_start_link(seat.home))
@@ -219,7 +219,7 @@ def document() -> dict[str, Any]:
     return make_api().openapi()
 
 
-def test_it_names_server_from_if_it_stands(document: dict[str, Any]) -> None:
+def test_message_names_server_address(document: dict[str, Any]) -> None:
     (server,) = document["servers"]
     for at in ("http://127.0.0.1:8501/api/v1", "https://lab.example/winnow/api/v1"):
         assert urljoin(f"{at}/openapi.json", server["url"]) == at

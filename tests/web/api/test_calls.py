@@ -83,7 +83,7 @@ def test_form_of_another_site_is_not_body(api: TestClient, seat: Seat) -> None:
         (b"[" * 40_000, "application/json", "There was an error parsing the body"),
     ],
 )
-def test_body_that_is_not_json_is_told_what_it_lacks(
+def test_body_that_is_not_json_names_missing_fields(
     api: TestClient, seat: Seat, body: bytes, kind: str | None, words: str
 ) -> None:
     given = {} if kind is None else {"content-type": kind}
@@ -108,7 +108,7 @@ def test_input_that_does_not_fit_is_reported_in_short(
     assert (refused.status_code, refused.json()["detail"]) == (422, detail)
 
 
-def test_body_that_does_not_come_whole(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_body_is_refused(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(_request: object) -> AsyncIterator[bytes]:
         yield b"{"
         await asyncio.Event().wait()

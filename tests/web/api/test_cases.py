@@ -146,7 +146,7 @@ def test_api_reads_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
     assert api.post("/readings", params={"unlabelled": "leave-out"}, content=nulls).json()["rows"] == 19
 
 
-def test_api_tells_what_would_become_of_rows(server: TestClient, home: Home) -> None:
+def test_api_dry_run_reports_effect_on_rows(server: TestClient, home: Home) -> None:
     table = table_of("g15_mixed_sep.csv")
     plain = table.cells[table.roles.candidates].isin(("wren|robin", "wren", "robin", "jay"))
     kept = LabelTable.from_cells(table.cells[plain].reset_index(drop=True), table.roles)

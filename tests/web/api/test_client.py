@@ -190,7 +190,7 @@ def test_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float
 
 
 @pytest.mark.slow
-def test_non_winnow_is_said_so() -> None:
+def test_non_winnow_is_reported() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
         Winnow("http://127.0.0.1", "token", transport=page) as winnow,
@@ -276,7 +276,7 @@ def test_example_of_page_labels_twenty_rows(
     assert (tmp_path / "labels.csv").exists()
 
 
-# How the client makes its calls: what it takes for an address and a token, and how long it goes on
+# How the client makes its calls: what it takes for an address and a token, and how long it continues
 
 
 LIST = httpx2.Response(200, json={"projects": []})
@@ -350,7 +350,7 @@ def test_non_address_is_reported(url: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["", " ", "winnow_a\nwinnow_b", "winnow_a b", "winnow_\xe4", "winnow_\0"])
-def test_non_token_is_said_without_it(token: str) -> None:
+def test_non_token_is_reported_without_its_text(token: str) -> None:
     with pytest.raises(ValueError, match="A token is one word") as said:
         Winnow("http://127.0.0.1", token)
     assert "winnow_" not in str(said.value)

@@ -220,7 +220,7 @@ def test_store_that_fails_is_reported_and_may_be_tried_again(
     assert send(api, seat, said).status_code == 200
 
 
-def test_if_nothing_is_left_there_is_not_question(api: TestClient, seat: Seat) -> None:
+def test_finished_project_has_no_question(api: TestClient, seat: Seat) -> None:
     for _ in range(200):
         question = ask(api, seat)
         if question is None:
@@ -229,7 +229,7 @@ def test_if_nothing_is_left_there_is_not_question(api: TestClient, seat: Seat) -
     assert ask(api, seat) is None
 
 
-def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
+def test_rows_are_all_added_once_or_none(api: TestClient, seat: Seat) -> None:
     at = f"/projects/{seat.project_id}"
     with seat.learner() as opened:
         cells = opened.learner.table.cells
@@ -249,7 +249,7 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     assert [entry.kind for entry in log(seat.home, seat.project_id or 0)].count("rows") == 1
 
 
-def test_predictions_come_in_once_all_or_none(server: TestClient, home: Home) -> None:
+def test_predictions_are_all_stored_once_or_none(server: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
     api, at = program(server, seat), f"/projects/{seat.project_id}/predictions"
@@ -393,7 +393,7 @@ PREDICTION = {"row": 1, "scores": {"ant": 0.5, "bee": 2}}
 PREDICTIONS: dict[str, Any] = {"model": "net", "key": "k", "predictions": [PREDICTION]}
 
 
-def test_body_takes_nothing_for_something_else() -> None:
+def test_body_is_not_mistaken_for_another_type() -> None:
     for body in (bodies.AnswerBody, bodies.RowsBody, bodies.PredictionsBody, bodies.SentPrediction):
         assert body.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValueError, match="flagged"):

@@ -20,7 +20,7 @@ CHECKS = (not_a_server_error, status_code_conformance, response_schema_conforman
 
 
 def call(api: TestClient, seat: Seat, calls: int) -> Counter[int]:
-    """Make so many calls of what the document allows, and somewhat more; how often each status came."""
+    """Make this many calls of what the document allows, and somewhat more; how often each status came."""
     schema = schemathesis.openapi.from_dict(api.get("/openapi.json").json())
     cases = st.one_of([one.ok().as_strategy() for one in schema.get_all_operations()])
     seen: Counter[int] = Counter()

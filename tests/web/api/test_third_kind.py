@@ -1,4 +1,4 @@
-"""Calls that need a capability of the project's kind are refused in words if the kind lacks it."""
+"""Calls that need a capability of the project's kind are refused with a message if the kind lacks it."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_no_room_for_their_features_is_reported(
     assert len(similar_rows(seat, token)) == 1, "and there is room again"
 
 
-def test_nothing_is_answered_yet_or_any_more(home: Home, owner: int) -> None:
+def test_state_is_final_without_answers(home: Home, owner: int) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
     assert similar_rows(seat, loop.next_question(seat).token) == ()

@@ -67,7 +67,7 @@ def test_it_may_not_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
     assert not stored.may_be(kind, labels)
 
 
-# A press as it comes from a browser: read, or refused in words
+# A press as it comes from a browser: read, or refused with a message
 
 
 JSON = st.recursive(
@@ -104,7 +104,7 @@ def test_non_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
 
 
 @given(JSON)
-def test_nothing_that_comes_does_anything_but_be_read_or_refused(said: object) -> None:
+def test_input_is_only_read_or_refused(said: object) -> None:
     try:
         assert isinstance(Press.read(said), Press)
     except AnswerError as refusal:
@@ -198,7 +198,7 @@ def test_what_is_as_by_default_takes_no_room() -> None:
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
 
 
-# Rows together: names of showings and entries, and what is before a person as long as it is
+# Rows together: names of showings and entries, and what is on the screen of a person as long as it is
 
 
 @pytest.fixture

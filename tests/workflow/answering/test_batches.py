@@ -205,7 +205,7 @@ def test_a_second_press_changes_nothing(seat: Seat) -> None:
     assert len(log_of(seat)) == first.rows
 
 
-def test_a_second_press_counts_what_stands_of_first(seat: Seat) -> None:
+def test_repeated_batch_counts_remaining_rows(seat: Seat) -> None:
     batch = shown(seat)
     first = batches.confirm_batch(seat, batch.token)
     with seat.turn() as turn:  # as a correction of one of its rows does
@@ -284,7 +284,7 @@ def test_rows_in_batch_are_before_no_one_else(seat: Seat) -> None:
     assert loop.ask_next(ada, rows_of(mine)[0]).view.row == rows_of(mine)[0]
 
 
-def test_answers_meanwhile_is_left_out_and_said(seat: Seat) -> None:
+def test_answers_meanwhile_are_left_out_and_reported(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     first, second, *_ = rows_of(batch)

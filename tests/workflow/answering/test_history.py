@@ -67,7 +67,7 @@ def test_answers_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat
     assert undoing.redo(seat) is None
 
 
-def test_history_goes_back_so_far_and_is_of_one_person(
+def test_history_is_limited_and_personal(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = Seat(

@@ -40,7 +40,7 @@ def test_it_answers_with_truth_and_says_that_it_was_simulated(home: Home, owner:
     assert managing.get_project(Seat(home, owner, project)).answered == 7
 
 
-def test_its_questions_are_those_person_would_have_been_asked(home: Home, owner: int, project: int) -> None:
+def test_simulated_questions_match_those_of_a_person(home: Home, owner: int, project: int) -> None:
     oracle.answer_for_me(Seat(home, owner, project), 5)
     by_hand = small_project(home, owner, "by hand")
     truth = small_frame().truth
@@ -162,9 +162,7 @@ def test_simulated_answers_say_nothing_about_pace(home: Home, owner: int, projec
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer is not None
 
 
-def test_controls_whose_truth_is_known_are_answered_among_rows_whose_truth_is_not(
-    home: Home, owner: int
-) -> None:
+def test_controls_with_known_truth_are_answered_among_unknown_rows(home: Home, owner: int) -> None:
     frame = small_frame()
     frame.loc[frame.index % 2 == 0, "truth"] = ""
     table = LabelTable.from_frame(frame, ROLES)

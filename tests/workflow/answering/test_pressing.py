@@ -50,12 +50,12 @@ def check(seat: Seat, done: Pressed) -> Next:
     return after
 
 
-def test_press_brings_what_use_cases_bring_one_by_one(world: KindWorld, seat: Seat, ada: Seat) -> None:
+def test_click_returns_same_as_single_use_cases(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     kinds = (
         *world.ANSWERS,
         *(one for one in world.ANSWERS if one != "none"),
-    )  # it needs a class that is no candidate
+    )  # it needs a class that is not a candidate
     for number, kind in enumerate(kinds):
         question = check(seat, press(world, seat, question, kind)).question
         if number % 3 == 0:
@@ -99,7 +99,7 @@ def test_row_that_stays_is_asked_about_again_under_its_next_token(home: Home, ow
     assert again.choices == tuple(one for one in question.choices if one != question.choices[0])
 
 
-def test_pressed_twice_it_is_stored_once(world: KindWorld, seat: Seat) -> None:
+def test_double_click_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     first = press(world, seat, question)
     stored = count_entries(seat.home)

@@ -330,9 +330,7 @@ def test_answer_in_another_tab_counts_until_pause(world: KindWorld, seat: Seat) 
     assert not goals.day(seat, None).paused
 
 
-def test_row_is_free_meanwhile_and_comes_back_if_no_one_took_it(
-    world: KindWorld, seat: Seat, ada: Seat
-) -> None:
+def test_row_is_free_during_break_and_returns_if_unclaimed(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question = loop.next_question(seat)
     assert loop.next_question(ada).token.split(".")[1:] != question.token.split(".")[1:]
     loop.pause(seat, question.token)

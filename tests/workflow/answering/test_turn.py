@@ -41,7 +41,7 @@ def test_two_showings_never_share_token(parts: list[int], other: list[int]) -> N
     assert question_token(*parts) in tokens
 
 
-def test_place_of_what_has_no_label_is_its_row() -> None:
+def test_item_without_label_is_row() -> None:
     assert place_of(SimpleNamespace(row=3)) == Place(3)
     assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
 

@@ -30,7 +30,7 @@ def kinds(home: Home, project: int) -> list[str]:
     return [entry.kind for entry in log(home, project)]
 
 
-def test_redo_stores_answer_again_with_what_was_known_then(home: Home, owner: int, project: int) -> None:
+def test_redo_stores_answer_with_facts_of_that_time(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
     loop.submit_answer(
         Seat(home, owner, project), question.token, "among", ["ant", "cat"], note="dark", flagged=True
@@ -187,7 +187,7 @@ def test_no_one_undoes_or_redoes_for_another(home: Home, owner: int, project: in
     assert history(home, ada, project) == ()
 
 
-def test_history_says_what_stands_and_what_can_be_given_again(home: Home, owner: int, project: int) -> None:
+def test_history_marks_valid_answers_and_possible_redo(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     first = answer_next(home, owner, project)
     answer_next(home, ada, project)

@@ -80,7 +80,7 @@ def test_any_other_program_can_open_it(tmp_path: Path) -> None:
         assert archive.namelist() == [*CONTENTS, MANIFEST]
 
 
-def test_file_that_is_not_what_it_is_called_is_noted_and_kept(tmp_path: Path) -> None:
+def test_file_with_wrong_ending_is_noted_and_stored(tmp_path: Path) -> None:
     path = written(tmp_path, {**CONTENTS, PICTURE: b"another picture"})
     assert check_archive(path).damaged == (PICTURE,)
 
@@ -186,7 +186,7 @@ def test_of_member_both_hashes_are_reported(whole: bytes, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("data", [b"", b"id,candidates\n", b"\x00" * 5000])
-def test_non_backup_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+def test_non_backup_is_reported(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
     with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
@@ -367,7 +367,7 @@ def test_input_that_cannot_be_done_is_reported_and_changes_nothing(
     assert staging.last(home.settings.home) == said
 
 
-def test_note_that_cannot_be_read_is_none(home: Home) -> None:
+def test_unreadable_note_is_ignored(home: Home) -> None:
     for text in ("", "{}", "[]", "3"):
         (home.settings.home / staging.WANTED).write_text(text)
         assert staging.carry_out(home.settings) is None

@@ -56,7 +56,7 @@ def daily(tmp_path: Path) -> Settings:
     return replace(settings_of(tmp_path), backups=BackupSettings(every=DAY.total_seconds(), kept=2))
 
 
-def test_it_lists_those_that_are_called_by_their_time_latest_first(daily: Settings) -> None:
+def test_backups_are_listed_by_time_latest_first(daily: Settings) -> None:
     folder = daily.backups_dir
     old, new = lay(folder, NOW - DAY, NOW)
     (folder / "before-0016-20260101-000000-1.zip").touch()
@@ -78,7 +78,7 @@ def test_one_is_due_when_latest_is_old_enough(daily: Settings) -> None:
     assert not keeping.is_due(replace(daily, backups=BackupSettings()), NOW + 9 * DAY), "no one wants any"
 
 
-def test_failed_work_is_tried_again_after_an_hour_and_said_until_then(daily: Settings) -> None:
+def test_failed_work_is_retried_after_an_hour_and_reported_until_then(daily: Settings) -> None:
     failed = BackupWork(keeping.FAILED, NOW, fault="The disk is full.")
     keeping.note_work(daily.backups_dir, failed)
     assert keeping.work(daily.backups_dir) == failed
@@ -118,7 +118,7 @@ def test_damaged_part_or_late_is_reported(daily: Settings) -> None:
     assert keeping.why_worried(daily, NOW) is None
 
 
-def test_none_at_all_is_said_of_winnow_that_is_not_new(daily: Settings) -> None:
+def test_missing_backups_are_reported_on_used_winnow_only(daily: Settings) -> None:
     daily.home.mkdir(exist_ok=True)
     opened = daily.home / running.NAME
     opened.touch()
@@ -154,7 +154,7 @@ def test_the_one_that_is_to_be_put_back_stays(tmp_path: Path) -> None:
     assert made[0].exists()
 
 
-def test_one_that_is_dated_in_times_to_come_keeps_no_other_from_being_made(daily: Settings) -> None:
+def test_backup_dated_in_future_does_not_block_the_next(daily: Settings) -> None:
     """The clock was wrong once."""
     folder = daily.backups_dir
     (ahead,) = lay(folder, NOW + 900 * DAY)
@@ -170,26 +170,26 @@ def test_one_that_is_dated_in_times_to_come_keeps_no_other_from_being_made(daily
     assert not keeping.is_due(daily, NOW + timedelta(hours=24))
 
 
-def test_one_that_is_dated_in_times_to_come_is_not_reason_to_remove_another(tmp_path: Path) -> None:
+def test_backup_dated_in_future_does_not_delete_another(tmp_path: Path) -> None:
     (ahead,) = lay(tmp_path, NOW + 900 * DAY)
     made = [lay(tmp_path, NOW + number * DAY)[0] for number in range(3)]
     assert keeping.remove_old(tmp_path, 2, now=NOW + 2 * DAY) == [made[0]]
     assert [one.path for one in keeping.kept(tmp_path)] == [ahead, made[2], made[1]]
 
 
-def test_one_that_is_damaged_is_none(daily: Settings) -> None:
+def test_damaged_copy_counts_as_missing(daily: Settings) -> None:
     lay(daily.backups_dir, NOW, good=False)
     assert keeping.is_due(daily, NOW)
     lay(daily.backups_dir, NOW - DAY / 2)
     assert not keeping.is_due(daily, NOW)
 
 
-def test_failure_in_times_to_come_does_not_keep_it_from_being_tried(daily: Settings) -> None:
+def test_failure_dated_in_future_does_not_block_retry(daily: Settings) -> None:
     keeping.note_work(daily.backups_dir, BackupWork(keeping.FAILED, NOW + 900 * DAY, fault="full"))
     assert keeping.is_due(daily, NOW)
 
 
-def test_name_that_holds_no_date_is_no_one_s_backup(daily: Settings) -> None:
+def test_file_without_date_is_not_a_backup(daily: Settings) -> None:
     daily.backups_dir.mkdir(parents=True, exist_ok=True)
     (daily.backups_dir / "winnow-99999999-999999.zip").write_bytes(b"")
     assert keeping.kept(daily.backups_dir) == ()
@@ -305,7 +305,7 @@ def test_one_that_is_due_is_made_and_old_ones_are_read_and_go(backup_worker_dail
     assert made_in(backup_worker_daily)[0] == new, "once"
 
 
-def test_folder_of_first_backup_is_named_on_disk_before_it_is_told_of(
+def test_folder_of_first_backup_is_synced_before_it_is_reported(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut takes a folder whose name was not synced, and whatever backups are in it."""
@@ -386,7 +386,7 @@ def test_what_killed_worker_began_starts_again(backup_worker_daily: Home) -> Non
     assert (backup_worker_daily.backups_dir / ".backup-old").exists(), "it may be another's who is at it"
 
 
-def test_how_far_it_is_is_reported_and_it_ends_with_worker(
+def test_progress_is_reported_and_ends_with_worker(
     backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = BackupWorker(backup_worker_daily, "one")
@@ -425,7 +425,7 @@ def test_failure_is_noted_in_words_and_waits(
     "fault",
     [DatabaseBusyError("No turn to write within 30 s."), BackupError("x"), OSError("x"), KeyError("x")],
 )
-def test_fault_of_learning_is_none_of_backup(
+def test_learning_error_does_not_fail_backup(
     backup_worker_daily: Home,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

@@ -19,7 +19,7 @@ from workflow.backups.manifest import DATABASE, BackupError
 from workflow.server.home import Home
 
 
-def test_it_says_what_is_in_it(home: Home, owner: int, tmp_path: Path) -> None:
+def test_archive_lists_its_contents(home: Home, owner: int, tmp_path: Path) -> None:
     for project in three_projects(home, owner)[:1]:
         answer_next(home, owner, project)
     told: list[tuple[int, int]] = []
@@ -156,7 +156,7 @@ def test_of_damaged_database_there_is_not_backup_but_sentence(
     assert nothing_but(folder)
 
 
-def test_place_that_is_none_is_refused(home: Home, project: int, tmp_path: Path) -> None:
+def test_unknown_place_is_refused(home: Home, project: int, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="There is no folder"):
         making.make(home, tmp_path / "nowhere" / "b.zip")
     (tmp_path / "mine.zip").write_text("mine")

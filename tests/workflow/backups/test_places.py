@@ -171,7 +171,7 @@ def test_two_restores_of_one_second_keep_existing_data_before_each(
 
 @on_postgres
 @pytest.mark.parametrize(("how", "entries"), [("before", 1), ("after", 0)])
-def test_if_no_one_knows_whether_it_is_in_its_place_existing_data_is_kept(
+def test_unknown_restore_keeps_existing_data(
     home: Home,
     owner: int,
     project: int,

@@ -258,7 +258,7 @@ def test_nothing_of_database_that_is_gone_gets_into_restored_one(
     reopened(home.settings.home).close()
 
 
-def test_one_that_was_killed_leaves_nothing_that_next_one_meets(backup: Path, tmp_path: Path) -> None:
+def test_killed_backup_leaves_nothing_for_the_next(backup: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     (new / ".restoring-abc").mkdir(parents=True)
     (new / ".restoring-abc" / DATABASE).write_bytes(b"with the hashes of passwords")

@@ -86,7 +86,7 @@ def test_it_opens_on_question_that_hidden_truth_can_answer(
 
 
 @pytest.mark.slow
-def test_its_first_model_stays_and_how_far_it_is_is_reported(made: tuple[Demo, Seat, list[float]]) -> None:
+def test_first_model_stays_and_progress_is_reported(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
     settings = managing.learner_settings(seat)
     assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
@@ -146,7 +146,7 @@ def test_answers_make_its_model_better(home: Home, owner: int) -> None:
 
 
 @pytest.mark.slow
-def test_calls_weigh_what_detector_heard(owner_seat: Seat) -> None:
+def test_detector_scores_become_weights(owner_seat: Seat) -> None:
     table = table_of(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert table.candidate_weights is not None
     assert table.roles.sound_features
@@ -200,7 +200,7 @@ def test_no_two_have_name_or_key_in_common() -> None:
     }
 
 
-def test_each_says_that_it_is_demo_and_what_is_made_up() -> None:
+def test_each_demo_says_that_it_is_made_up() -> None:
     for demo in making.ALL:
         assert demo.name.startswith("Demo: ")
         assert len(demo.name) <= NAME_LENGTH
@@ -235,7 +235,7 @@ def test_it_is_the_same_each_time_and_small(content: bytes) -> None:
     assert len(content) < 9_000_000
 
 
-def test_how_far_it_is_is_reported() -> None:
+def test_progress_is_reported() -> None:
     told: list[float] = []
     calls.make_file(told.append)
     assert told == sorted(told)
@@ -332,7 +332,7 @@ def test_digits_is_made_once(digits_made: Seat) -> None:
     assert one.left == one.n_to_ask > 900
 
 
-def test_home_with_project_gets_none_even_if_it_was_thrown_away(home: Home, owner: int) -> None:
+def test_home_with_deleted_project_gets_no_demo(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     assert digits.ensure_demo(home) is None
     managing.bin_project(seat)
@@ -395,7 +395,7 @@ def test_messages_are_whole_sentences(remarks_table: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("person", remarks.CROWD)
-def test_each_is_as_good_as_they_are_said_to_be(remarks_table: pd.DataFrame, person: str) -> None:
+def test_estimated_accuracy_matches_simulated_annotators(remarks_table: pd.DataFrame, person: str) -> None:
     seen = remarks_table[remarks_table[person] != ""]
     assert abs(len(seen) / len(remarks_table) - np.mean(remarks.VOTES) / len(remarks.CROWD)) < 0.05
     right = float((seen[person] == seen["true_label"]).mean())

@@ -146,7 +146,7 @@ def test_models_are_in_order_in_which_they_were_in_force(home: Home, owner: int,
     assert facts(seat).models == ("plknn", "pegasos-average", "perceptron-max")
 
 
-def test_encoder_stands_with_who_accepted_its_licence(home: Home, owner: int) -> None:
+def test_encoder_is_listed_with_licence_consent(home: Home, owner: int) -> None:
     seat = asked(home, owner, text_project(home, owner))
     EncodingWorker(home, "one").look()
     (one,) = facts(seat).encoders

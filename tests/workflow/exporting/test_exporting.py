@@ -89,7 +89,7 @@ def test_our_own_readers_know_rows_again(seat: Seat, tmp_path: Path, name: str) 
     assert any(read.cells[column].tolist() == ids for column in read.cells.columns) or name == "prodigy"
 
 
-def test_every_answer_is_in_lines_with_who_when_and_how_long(home: Home, owner: int, seat: Seat) -> None:
+def test_every_answer_is_logged_with_person_time_and_seconds(home: Home, owner: int, seat: Seat) -> None:
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     question = loop.next_question(ada)
     assert question is not None
@@ -115,7 +115,7 @@ def test_votes_are_one_line_answer(seat: Seat) -> None:
 # Which rows
 
 
-def test_rows_are_those_that_were_chosen(home: Home, owner: int, seat: Seat) -> None:
+def test_chosen_rows_are_exported(home: Home, owner: int, seat: Seat) -> None:
     whole = exported(home, owner, seat.project_id or 0)
     answered = read_cells(file_of(seat, rows=ANSWERED))
     assert answered.id.tolist() == whole[whole.winnow_source == "oracle"].id.tolist()
@@ -154,7 +154,7 @@ def test_file_that_there_is_not_is_refused(seat: Seat) -> None:
 # In the background
 
 
-def test_no_one_waits_for_file_and_it_holds_what_was_so_when_it_was_asked_for(seat: Seat) -> None:
+def test_export_does_not_block_and_holds_state_of_request(seat: Seat) -> None:
     before = file_of(seat)
     taken = files.take(seat, ExportChoice())
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
@@ -191,7 +191,7 @@ def test_choice_of_rows_is_in_name(seat: Seat) -> None:
     assert prepared(seat, ExportChoice("log", ANSWERED)).file_name == "small-log.csv"
 
 
-def test_non_wanted_any_more_goes(seat: Seat) -> None:
+def test_unused_file_is_removed(seat: Seat) -> None:
     one = prepared(seat)
     path, _ = files.find(seat, one.key)
     files.remove(seat, one.key)
@@ -236,7 +236,7 @@ def test_what_is_left_goes_and_home_that_closes_leaves_no_files(seat: Seat) -> N
 # For whom
 
 
-def test_file_is_for_owner_who_asked_for_it_alone(home: Home, owner: int, seat: Seat) -> None:
+def test_file_is_only_for_owner_who_requested_it(home: Home, owner: int, seat: Seat) -> None:
     one = prepared(seat)
     bob = annotator(home, owner, "Bob")
     with pytest.raises(NotAllowed):
@@ -252,7 +252,7 @@ def test_file_is_for_owner_who_asked_for_it_alone(home: Home, owner: int, seat: 
     assert files.find(seat, one.key)
 
 
-def test_file_is_of_one_project_and_goes_with_it(
+def test_file_belongs_to_one_project_and_is_deleted_with_it(
     home: Home, owner: int, seat: Seat, world: KindWorld
 ) -> None:
     one = prepared(seat)

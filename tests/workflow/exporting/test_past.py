@@ -124,7 +124,7 @@ def test_so_it_is_after_many_acts(
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
 
-def test_classes_rows_and_people_are_those_at_that_time(home: Home, owner: int, project: int) -> None:
+def test_classes_rows_and_people_are_of_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
     live = {0: files(seat)}
@@ -186,7 +186,7 @@ def test_model_that_worker_trains_is_version_at_that_time(home: Home, owner: int
         assert file_of(seat, as_of=seq) == held, seq
 
 
-def test_one_learner_of_past_is_kept_until_present_is_looked_at(home: Home, owner: int, project: int) -> None:
+def test_one_past_state_is_cached_until_present_is_opened(home: Home, owner: int, project: int) -> None:
     seat, past = Seat(home, owner, project), home.shelf.slot(project).past
     answer_next(home, owner, project)
     with open_as_of(seat, 0) as then:

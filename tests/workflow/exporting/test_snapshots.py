@@ -303,7 +303,7 @@ def test_correction_in_the_same_second_is_later() -> None:
     assert read.cells["candidates"].tolist() == ['{"robin": 1}']
 
 
-def test_answers_reach_what_finishes() -> None:
+def test_answers_reach_finished_fit() -> None:
     rows = snapshot([1.0], [True])
     assert [one["kind"] for one in rows.whole([entry(1, "is", ("a",)), entry(2, "bad")], {})] == ["is", "bad"]
     assert rows.n_rows == 1

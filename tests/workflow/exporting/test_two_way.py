@@ -206,7 +206,7 @@ def generated(draw: st.DrawFn, kind: str) -> Generated:
     )
     classes = draw(CLASS_NAMES.filter(lambda names: not taken & {name.lower() for name in names}))[:n]
     labels, roles = draw(st.sampled_from(FORMS[kind]))(draw, classes, n)
-    # In columns of single labels 1.0 is another spelling of 1: one class is no table.
+    # In columns of single labels 1.0 is another spelling of 1: one class is not a table.
     assume(not (roles.annotators or roles.choices) or len(set(one_spelling(classes).values())) > 1)
     frame: dict[str, pa.Array] = {name: pa.array(column) for name, column in labels.items()}
     frame["text"] = pa.array([f"some words {row} {draw(TEXTS)}" for row in range(n)])
@@ -291,7 +291,7 @@ def left_of(made: Generated) -> Facts:
 
 
 def narrowed(facts: Facts, known: Mapping[int, set[str]]) -> Facts:
-    """With these candidates alone in some rows. A class that no row may have any more is no class of the file."""
+    """With these candidates alone in some rows. A class that no row may have any more is not a class of the file."""
     candidates = tuple(frozenset(known.get(row, one)) for row, one in enumerate(facts.candidates))
     weights = [
         {k: w for k, w in one.items() if k in candidates[row]} for row, one in enumerate(facts.weights)
@@ -439,7 +439,7 @@ def again(made: Generated, name: str) -> Facts:
 @pytest.mark.parametrize(("kind", "name"), [one for one in FORMATS if one not in ONE_WAY])
 @settings(max_examples=settings().max_examples // 2)
 @given(st.data())
-def test_format_brings_back_what_it_does_not_declare(kind: str, name: str, data: st.DataObject) -> None:
+def test_format_preserves_undeclared_columns(kind: str, name: str, data: st.DataObject) -> None:
     made = data.draw(generated(kind))
     # Numbers of a few rows may be in any column of the table that the votes are joined to.
     assume(name != "votes" or made.table.roles.id is not None)

@@ -74,7 +74,7 @@ def lying(folder: Path) -> list[int]:
     return sorted(path.stat().st_size for path in folder.iterdir())
 
 
-def test_file_is_on_disk_for_whose_it_is_alone(store: Arrivals, folder: Path) -> None:
+def test_file_on_disk_is_readable_by_its_user_only(store: Arrivals, folder: Path) -> None:
     file = send(store, folder, ADA, b"id,labels\n")
     assert (file.name, file.size, file.path.read_bytes()) == ("birds.csv", 10, b"id,labels\n")
     assert file.path.parent == folder
@@ -152,7 +152,7 @@ def test_more_than_one_person_may_have_is_refused(store: Arrivals, folder: Path)
     coming.end()
 
 
-def test_all_together_have_limit_and_no_one_s_files_give_way_to_others(store: Arrivals, folder: Path) -> None:
+def test_all_downloads_share_a_limit_without_evicting_others(store: Arrivals, folder: Path) -> None:
     files = {person: send(store, folder, person, b"x" * 100) for person in (ADA, BOB)}
     with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
         send(store, folder, EVE, b"x" * 21, 21)
@@ -217,7 +217,7 @@ def test_disk_that_is_full_at_end_is_reported(store: Arrivals, folder: Path) -> 
     assert lying(folder) == []
 
 
-def test_it_goes_once_no_page_asks_for_it(store: Arrivals, folder: Path, clock: Clock) -> None:
+def test_cache_entry_expires_when_no_page_asks(store: Arrivals, folder: Path, clock: Clock) -> None:
     file = send(store, folder, ADA, b"x")
     clock.now = KEPT - 1
     assert store.find(ADA, file.key) is not None
@@ -241,7 +241,7 @@ def test_end_of_process_removes_all(store: Arrivals, folder: Path) -> None:
     assert lying(folder) == []
 
 
-def test_leftovers_of_killed_server_goes_once_it_is_old(folder: Path) -> None:
+def test_leftovers_of_killed_server_are_removed_when_old(folder: Path) -> None:
     clear(folder)  # there is none yet
     folder.mkdir()
     for name, age in (("old", KEPT + 60), ("young", KEPT - 60)):
@@ -374,7 +374,7 @@ def killed(*_: object) -> None:
 
 
 def there_is_no_time(*_: object, **__: object) -> None:
-    """To remove what was begun."""
+    """To remove what starts."""
 
 
 @pytest.mark.parametrize("what", ["tables", "media", "graphs"])

@@ -377,7 +377,7 @@ def test_question_names_files_of_row_that_is_likely_to_come(home: Home, owner: i
     assert len(seen) == 4
 
 
-def test_blind_check_that_is_due_next_is_likely_to_come(home: Home, owner: int) -> None:
+def test_next_blind_check_is_prefetched(home: Home, owner: int) -> None:
     seat = Seat(home, owner, segments_project(home, owner, control_share=0.5))
     asked = set()
     for _ in range(8):
@@ -437,7 +437,7 @@ def test_every_file_that_table_names_is_kept_and_twice_is_harmless(tmp_path: Pat
     assert not list(folder.glob(".new-*"))
 
 
-def test_if_one_cannot_be_read_none_has_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_file_gives_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, read = upload(), []
     assert table.media.files is not None
     real = KeptFiles.open

@@ -67,7 +67,7 @@ def rows(content: bytes, count: int = 3) -> Taken:
 
 
 class Held:
-    """A file of three rows, of which one is written; the others when it is let go on."""
+    """A file of three rows, of which one is written; the others when it is let continue."""
 
     def __init__(self) -> None:
         self.begun, self.go_on, self.stopped = threading.Event(), threading.Event(), False
@@ -108,7 +108,7 @@ def test_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> No
 
 
 def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFiles, tmp_path: Path) -> None:
-    """The entry that is the latest in it, where more have come since it was asked for."""
+    """The entry that is the latest in it, where more have come since it was requested."""
     key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
     files.wait(key)
     (one,) = files.of(OWNER)
@@ -220,7 +220,7 @@ def test_what_writer_refuses_is_reported(
     assert "An export failed" in caplog.text
 
 
-def test_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
+def test_file_expires_after_a_day_or_an_hour_after_download(
     files: PreparedFiles, clock: Clock, tmp_path: Path
 ) -> None:
     kept, fetched = (files.begin(tmp_path, OWNER, name, rows(b"x")) for name in ("kept.csv", "fetched.csv"))
@@ -258,7 +258,7 @@ def test_end_of_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
     files.close()
 
 
-def test_leftovers_of_killed_server_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
+def test_leftovers_of_killed_server_are_removed_but_not_of_running_ones(tmp_path: Path) -> None:
     clear(tmp_path / "none")
     for name in ("old", ".half.part", "new", ".begun.part"):
         (tmp_path / name).write_bytes(b"x")

@@ -43,7 +43,7 @@ def another(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
         yield process, Path(process.stdout.readline().strip())
 
 
-def test_folder_goes_with_who_made_it() -> None:
+def test_folder_is_removed_with_its_process() -> None:
     kept, closed = Scratch(), Scratch()
     (closed.path / "cells").touch()
     assert kept.path != closed.path
@@ -62,7 +62,7 @@ def test_process_that_ends_leaves_no_trace(place: Path) -> None:
     assert not path.exists()
 
 
-def test_leftovers_of_killed_process_is_removed_and_what_living_one_has_stays(place: Path) -> None:
+def test_leftovers_of_killed_process_are_removed_but_not_of_running_ones(place: Path) -> None:
     mine, other = Scratch(), place / "winnow-pg-1"
     other.mkdir()
     with another(place) as (killed, left), another(place) as (_, neighbours):

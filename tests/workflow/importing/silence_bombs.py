@@ -80,7 +80,7 @@ def mp3(hours: float) -> bytes:
 
 
 def ogg(hours: float, packet: bytes, frames: int, rate: int, subtype: str | None = None) -> bytes:
-    """The heads of a recording, then pages of 255 times this packet, of so many frames."""
+    """The heads of a recording, then pages of 255 times this packet, of this many frames."""
     whole = silence("OGG", subtype)
     second = whole.index(b"OggS", 1)
     end = whole.index(b"OggS", second + 1)

@@ -27,7 +27,7 @@ from workflow.importing import check
 from workflow.importing.first_look import first_look
 from workflow.importing.reading import read_upload
 
-# No file costs more than its size allows: every bomb is read or refused in words, within 500 MB and 20
+# No file costs more than its size allows: every bomb is read or refused with a message, within 500 MB and 20
 # seconds of computing, and this process is as large afterwards as before
 
 

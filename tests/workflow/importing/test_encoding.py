@@ -105,9 +105,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_images_and_sounds_are_those_that_are_made_anywhere(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_media_are_the_same_on_every_machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {"image": ["a", INLINE, "b"], "sound": [("s", None, None), ("s", 1.0, 1.2), ("s", 0.0, 0.7)]}
     wanted = {
         about.kind: [taken(key, about, lambda name: (folder / name).open("rb")) for key in keys[about.kind]]
@@ -122,7 +120,7 @@ def test_images_and_sounds_are_those_that_are_made_anywhere(
             np.testing.assert_array_equal(one.inputs, other.inputs)
 
 
-def test_each_that_has_none_says_why(folder: Path) -> None:
+def test_each_missing_figure_has_reason(folder: Path) -> None:
     def path_of(name: str) -> Path:
         if name == "never":
             raise MediaError("the file did not come with the table.", "Give a zip.")

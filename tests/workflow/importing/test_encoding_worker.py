@@ -66,7 +66,7 @@ def worker(home: Home) -> EncodingWorker:
 
 @pytest.fixture(autouse=True)
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast an encoding is, it says at each step how far it is, and asks whether it was cancelled."""
+    """However fast an encoding is, it says at each step the progress, and asks whether it was cancelled."""
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
 
 
@@ -133,7 +133,7 @@ def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorke
     assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
-def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
+def test_progress_is_reported_and_training_continues(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = small_project(seat.home, seat.person_id, "other", model="plsvc", strategy="margin", train_every=1)
@@ -204,7 +204,7 @@ def test_models_are_compared_again_once_features_have_changed(
     assert len(findings.calls) == 3
 
 
-def test_between_two_notes_nothing_is_written_but_last_step_always_is(
+def test_progress_is_noted_at_intervals_and_at_last_step(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 3600.0)
@@ -324,7 +324,7 @@ def test_rows_that_come_while_others_are_encoded_are_encoded_too(
     np.testing.assert_array_equal(one.values, [*VECTORS, VECTORS[0]])
 
 
-def test_nothing_is_stored_in_name_of_without_right(home: Home, owner: int, worker: EncodingWorker) -> None:
+def test_people_without_right_store_nothing(home: Home, owner: int, worker: EncodingWorker) -> None:
     seat = asked(home, owner, text_project(home, owner))
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
@@ -380,7 +380,7 @@ def killed(seat: Seat) -> None:
         trained.note_encoding(session, one.id, 16, 60)
 
 
-def test_another_takes_up_what_worker_that_died_has_left(seat: Seat, worker: EncodingWorker) -> None:
+def test_next_worker_resumes_after_dead_worker(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     worker.look()
     assert latest(seat).state == trained.DONE
@@ -750,7 +750,7 @@ def test_worker_continues_after_last_batch_of_one_that_was_killed(
     assert len(seen) == len(set(seen)) == 60
 
 
-def test_a_second_project_of_the_same_rows_encodes_none(
+def test_second_project_of_the_same_rows_encodes_nothing(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
 ) -> None:
     worker.look()

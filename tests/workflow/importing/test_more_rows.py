@@ -43,7 +43,7 @@ from workflow.server.home import Home
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:
-    """Rows of the small world that come later: its ids go on."""
+    """Rows of the small world that come later: its ids continue."""
     frame = small_frame(n, seed=8)
     frame["id"] = [f"r{start + place}" for place in range(n)]
     return frame
@@ -133,7 +133,7 @@ def test_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: 
         assert learner.state(60).candidates in (("ant", "dog"), ("dog",))
 
 
-def test_a_second_press_and_file_looked_at_before_change_add_nothing(more_rows_seat: Seat) -> None:
+def test_repeated_answer_and_earlier_file_check_add_nothing(more_rows_seat: Seat) -> None:
     looked = more_rows.read_rows(more_rows_seat, upload(later(n=3)))
     assert more_rows.add_rows(more_rows_seat, looked) == 63
     with pytest.raises(more_rows.RowsError, match="have changed since this file was read"):
@@ -290,7 +290,7 @@ def test_only_owners_add_rows(more_rows_seat: Seat) -> None:
         assert reading.project.n_rows == 60
 
 
-def test_full_disk_adds_nothing(more_rows_seat: Seat) -> None:
+def test_full_disk_adds_nothing_to_log(more_rows_seat: Seat) -> None:
     looked = more_rows.read_rows(more_rows_seat, upload(later()))
     with world.full_disk(), pytest.raises(more_rows.NotSaved, match="Nothing was stored"):
         more_rows.add_rows(more_rows_seat, looked)

@@ -149,7 +149,7 @@ def test_classes_use_every_name_they_ever_had(there: Seat) -> None:
     verify_project(there)
 
 
-def test_answers_continue_and_are_kept(there: Seat) -> None:
+def test_answers_continue_and_are_stored(there: Seat) -> None:
     shown = loop.next_question(there)
     loop.submit_answer(there, shown.token, "is", ["bee"])
     add_predictions(there, SENT, "net", "k1")
@@ -284,7 +284,7 @@ def test_alpha_is_that_of_library() -> None:
     assert found.alpha == pytest.approx(krippendorff_alpha(said), abs=1e-12)
 
 
-def test_agreement_is_how_often_another_said_the_same() -> None:
+def test_agreement_is_share_of_equal_answers() -> None:
     cells = pd.DataFrame({"Ann": ["a", "a", "b"], "Bob": ["a", "b", ""], "Cy": ["b", "", ""]}, dtype="str")
     roles = Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",))
     found = reliability(LabelTable.from_cells(cells.assign(w="1"), roles))
@@ -445,7 +445,7 @@ def test_who_comes_between_every_time_is_reported(there: Seat, monkeypatch: pyte
 @pytest.mark.parametrize(
     "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
 )
-def test_row_records_what_does_not_fit_is_refused_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
+def test_row_records_that_do_not_fit_are_refused_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
     before = count(there)
     with pytest.raises(TableError, match="Fix:"):
         row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)

@@ -192,7 +192,7 @@ def test_files_of_folder_stay_if_they_are(tmp_path: Path) -> None:
     assert list(table.media.files.paths.values()) == [tmp_path / "x.png"]
 
 
-# The first question of a table that is no project yet
+# The first question of a table that is not a project yet
 
 
 def table_of(data: bytes) -> LabelTable:
@@ -246,7 +246,7 @@ def test_recording_is_drawn_as_its_segment_looks() -> None:
     assert low.min() < 60 < grey[: len(grey) // 8].mean(), "what sounds is dark"
 
 
-def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> None:
+def test_pictures_are_shown_before_they_are_stored_and_recordings_are_not() -> None:
     table = table_of(ZIP)
     look = first_look(table)
     assert look is not None

@@ -242,7 +242,7 @@ def reading(file: Arrived) -> Callable[[jobs.Job[Upload]], Upload]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that a process was asked for."""
+    """The jobs that a process was requested."""
     names: list[str] = []
     ask = asking.ask
 
@@ -266,7 +266,7 @@ def test_two_pages_have_one_process_and_one_upload(home: Home, owner: int, asked
     assert asked == ["read"]
 
 
-def test_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(home: Home, owner: int) -> None:
+def test_dropped_file_is_reported_as_missing(home: Home, owner: int) -> None:
     """There is room for the person's files together, and the oldest go for one that is sent, from another page too."""
     home = replace(home, settings=replace(home.settings, upload_mb=1))
     seat = Seat(home, owner)
@@ -342,7 +342,7 @@ def children() -> list[int]:
     return [int(number) for path in tasks for number in path.read_text().split()]
 
 
-def test_process_that_is_killed_is_reported_and_begun_again(home: Home, owner: int) -> None:
+def test_killed_process_is_reported_and_restarted(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()

@@ -1,4 +1,4 @@
-"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is passed over."""
+"""A project that is opened from its checkpoint is the one whose whole log was read; any other file is skipped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Ho
 
 @contextmanager
 def taken_in() -> Iterator[list[int]]:
-    """Notes the seq of every entry that a learner takes in meanwhile."""
+    """Notes the seq of every entry that a learner applies meanwhile."""
     seen: list[int] = []
 
     def noting(apply: Callable[[Any, Entry], None]) -> Callable[[Any, Entry], None]:
@@ -92,7 +92,7 @@ def work(home: Home, person: int, project: int, times: int = 4) -> None:
     loop.get_ready(seat)
 
 
-def test_it_is_due_after_many_entries_and_share_of_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_is_due_after_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "MANY_ENTRIES", 2_000)
     assert not opening.is_due(0, 1_999)
     assert opening.is_due(0, 2_000)
@@ -141,7 +141,7 @@ def test_so_it_is_where_several_answer_and_for_other_models(
     assert len(seen) == 20
 
 
-def test_project_that_was_unloaded_comes_back_from_it(home: Home, owner: int, project: int) -> None:
+def test_unloaded_project_is_restored_from_checkpoint(home: Home, owner: int, project: int) -> None:
     work(home, owner, project, 6)
     before = standing(home, owner, project)
     assert home.shelf.slot(project).put_away()

@@ -155,7 +155,7 @@ def give_up(seat: Seat) -> None:
 
 
 def height_of(home: Home, project: int) -> int:
-    """Seq of the last entry that the learner in memory has taken in."""
+    """Seq of the last entry that the learner in memory has applied."""
     learner = home.shelf.opened()[project].learner
     assert learner is not None
     return learner.seq
@@ -168,7 +168,7 @@ def test_news_are_applied_before_anyone_asks(home: Home, other: Home, owner: int
     answer(there)
     answer(here)
     assert height_of(other, project) == 1
-    follower.look(LONG)  # the first takes in what was missed, and listens from then on
+    follower.look(LONG)  # the first applies what was missed, and listens from then on
     assert height_of(other, project) == 2
     answer(here)
     assert follower.look(LONG) == {project: 3}

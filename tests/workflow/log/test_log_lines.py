@@ -97,7 +97,7 @@ def test_written_data_is_read_back(log: list[LogEntry], name: str) -> None:
 
 
 @given(any_text, any_text, st.lists(any_text, max_size=3))
-def test_any_unicode_is_kept(note: str, token: str, names: list[str]) -> None:
+def test_any_unicode_is_preserved(note: str, token: str, names: list[str]) -> None:
     log = [dataclasses.replace(three()[0], note=note, token=token, labels=tuple(names))]
     lines = written(log)
     assert b"".join(lines).isascii()
@@ -121,7 +121,7 @@ def test_every_column_has_its_own_type() -> None:
     assert (about_none["row"], about_none["row_id"]) == (None, "")
 
 
-def test_header_says_of_what_log_is() -> None:
+def test_header_names_project_of_log() -> None:
     assert json.loads(written([])[0]) == {
         "winnow_log": 2,
         "project": "Vögel",
@@ -374,7 +374,7 @@ def test_change_of_classes_ends_it(home: Home, owner: int, project: int) -> None
         assert opened.learner.seq == 3
 
 
-def test_entry_of_learner_has_what_it_reads(world: KindWorld, seat: Seat) -> None:
+def test_entry_of_learner_has_all_fields(world: KindWorld, seat: Seat) -> None:
     saved = world.answer(seat, note="a note")
     undoing.undo(seat, saved.seq)
     with seat.reading() as reading:
@@ -461,12 +461,12 @@ def test_exported_log_with_classes_says_what_log_says(home: Home, owner: int, pr
 @pytest.mark.parametrize(
     ("value", "told"), [(None, None), (math.nan, None), (math.inf, None), (0, 0.0), (np.float32(0.5), 0.5)]
 )
-def test_number_that_is_not_known_is_none(value: float | None, told: float | None) -> None:
+def test_unknown_number_is_none(value: float | None, told: float | None) -> None:
     assert number(value) == told
     assert json.dumps(number(value), allow_nan=False)
 
 
-def test_row_is_what_people_see_of_it() -> None:
+def test_row_shows_what_annotators_see() -> None:
     view = RowView(
         row=3,
         row_id="r3",

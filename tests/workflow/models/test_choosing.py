@@ -207,7 +207,7 @@ def test_before_first_comparison_there_are_not_figures(home: Home, owner: int) -
     assert (view.story.automatic, view.story.model, view.story.adoptions) == (True, "plknn", ())
 
 
-def test_best_comes_first_and_those_not_measured_last(home: Home, owner: int, findings: Findings) -> None:
+def test_best_model_is_listed_first_and_unmeasured_last(home: Home, owner: int, findings: Findings) -> None:
     findings.kappas = {"plsvc": 0.7, "plknn": 0.5, "clpl": 0.71}
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
     ComparingWorker(home, "one").look()

@@ -52,7 +52,7 @@ def worker(home: Home) -> ComparingWorker:
 
 @pytest.fixture
 def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast a comparison is, it says at each step how far it is, and asks whether it was cancelled."""
+    """However fast a comparison is, it says at each step the progress, and asks whether it was cancelled."""
     monkeypatch.setattr(comparing, "TOLD_EVERY", 0.0)
 
 
@@ -84,7 +84,7 @@ counts = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda two: Cou
 
 
 @given(counts, st.integers(0, 500), st.integers(0, 500))
-def test_it_is_due_again_when_answers_or_checks_have_grown_by_half(
+def test_comparison_is_due_when_answers_or_checks_have_grown_by_half(
     last: Counts, more: int, checks: int
 ) -> None:
     now = Counts(99, last.answers + more, last.checks + checks)
@@ -96,7 +96,7 @@ def test_it_is_due_again_when_answers_or_checks_have_grown_by_half(
 
 @given(st.integers(1, 20_000))
 def test_comparisons_become_rare(answers: int) -> None:
-    """As many as the logarithm of the answers: however long a project goes on, it is not compared for ever."""
+    """As many as the logarithm of the answers: however long a project continues, it is not compared for ever."""
     made, last = 0, None
     for seen in range(answers + 1):
         if is_due(last, Counts(seen, seen, 0)):
@@ -356,7 +356,7 @@ def test_cancelled_work_ends_between_fits_and_is_not_due_again(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_inside_fit_it_can_be_cancelled_and_nothing_else_is_trained(
+def test_fit_can_be_cancelled_and_blocks_other_training(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warnings and memory of a training are not those of the model that is compared."""
@@ -399,7 +399,7 @@ def test_database_that_is_away_fails_no_comparison(
 
 
 @pytest.mark.usefixtures("told_at_once")
-def test_how_far_it_is_is_reported_and_training_continues_meanwhile(
+def test_progress_is_reported_and_training_continues(
     home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)
@@ -492,7 +492,7 @@ def test_killed_worker_frees_its_comparison_and_two_let_it_rest(
     assert not running.begun
     assert (running.fault or "").startswith("The comparison was ended from outside twice")
     choosing.cancel(Seat(home, owner, project))
-    choosing.compare_now(Seat(home, owner, project))  # anyone who asks again means it
+    choosing.compare_now(Seat(home, owner, project))  # the caller again means it
     ComparingWorker(home, "two").look()
     assert latest(home, project).state == trained.DONE
     assert leases.MOST_DEATHS == 2

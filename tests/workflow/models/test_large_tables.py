@@ -77,9 +77,7 @@ def test_another_version_takes_no_parts_of_this_one(tmp_path: Path, monkeypatch:
     assert not rank()
 
 
-def test_it_is_done_by_whom_settings_name_in_data_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_name_runner_in_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, sets = rows_and_sets(300)
     path = write_arrays(tmp_path / "t", X, sets, NAMES)
     settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})

@@ -1,4 +1,5 @@
-"""Workers that are killed: their deaths are counted, the training rests, the others go on; and idling costs little."""
+"""Workers that are killed: their deaths are counted, the training rests, the others continue; and idling costs
+little."""
 
 from __future__ import annotations
 
@@ -122,7 +123,7 @@ def test_training_that_kills_its_workers_rests_and_the_others_continue(
     killed(home)
     state = training.training_state(Seat(home, owner, project))
     assert (state.running, state.fault) == (False, None), "one death may be anything: it is tried again"
-    answer_next(home, owner, project)  # answers go on meanwhile: that makes it no other training
+    answer_next(home, owner, project)  # answers continue meanwhile: that makes it no other training
     killed(home)
     other = small_project(home, owner, "other", model="clpl", strategy="margin")
     assert train_due(home, worker) == [other]
@@ -180,7 +181,7 @@ def test_worker_that_ends_in_order_is_not_death(
 
 
 def test_lease_that_another_took_meanwhile_stays_theirs(home: Home, project: int) -> None:
-    """A worker that slept, with its whole machine perhaps, wakes up and goes on."""
+    """A worker that slept, with its whole machine perhaps, wakes up and continues."""
     now = datetime.now(UTC)
     past, later = now - timedelta(seconds=1), now + timedelta(seconds=30)
     with home.database.write() as session:

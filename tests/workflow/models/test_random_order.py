@@ -56,7 +56,7 @@ def view(home: Home, owner: int, project: int) -> ProgressView:
 
 
 @given(st.integers(0, 500), st.integers(0, 500))
-def test_it_is_due_again_when_answers_have_grown_by_a_fifth(before: int, more: int) -> None:
+def test_estimate_is_due_when_answers_have_grown_by_a_fifth(before: int, more: int) -> None:
     last, now = LogCounts(9, before), LogCounts(99, before + more)
     assert is_due(last, now) == (more >= max(LEAST_NEW, GROWTH * before))
     assert is_due(None, now) == (now.answers >= LEAST_ANSWERS)
@@ -184,7 +184,7 @@ def test_one_worker_at_a_time_and_what_dead_one_left_is_made(
     assert (done.state, done.answers) == (DONE, LEAST_ANSWERS)
 
 
-def test_one_that_has_cost_two_workers_is_not_said_to_run(
+def test_failed_work_is_not_shown_as_running(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS)
@@ -207,7 +207,7 @@ def test_one_that_has_cost_two_workers_is_not_said_to_run(
     assert proof.missing == random_order.KILLED
 
 
-def test_how_far_it_is_is_noted_and_it_ends_where_another_has_ended_it(
+def test_progress_is_noted_and_stops_when_cancelled(
     home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(random_order, "TOLD_EVERY", 0.0)

@@ -204,7 +204,7 @@ def test_worker_process_publishes_and_ends_with_its_parent(
             process.kill()
 
 
-def test_before_first_version_nothing_is_said_to_come_from_model(
+def test_before_first_version_nothing_is_credited_to_model(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     frame = exported(home, owner, training_project)
@@ -350,7 +350,7 @@ def test_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: p
     assert limited == ["for good"]
 
 
-# Work at projects: what is due is asked for once, what waits is found, and a project that takes none is
+# Work at projects: what is due is requested once, what waits is found, and a project that takes none is
 # left alone
 
 

@@ -150,7 +150,7 @@ def known_browsers_elsewhere(home: Home) -> Iterator[Home]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The secrets that the database was asked for."""
+    """The secrets that the database was requested."""
     found: list[str] = []
     plain = sign_ins.find_sign_in
 
@@ -390,7 +390,7 @@ def test_names_elsewhere_are_given_by_owners_and_to_one_person_each(home: Home, 
 # Attempts
 
 
-def test_address_is_limited_whatever_names_it_tries() -> None:
+def test_address_is_rate_limited_across_names() -> None:
     tried = Attempts()
     allowed = [tried.may_try(f"name {n}", "192.0.2.1") for n in range(attempts.PER_ADDRESS.amount + 5)]
     assert sum(allowed) == attempts.PER_ADDRESS.amount
@@ -486,7 +486,7 @@ def test_links_that_do_not_work_are_counted_by_address() -> None:
     assert tried.must_wait_for_links("192.0.2.2") == 0
 
 
-def test_presses_are_limited_to_what_hands_can_do() -> None:
+def test_clicks_are_rate_limited_to_human_speed() -> None:
     tried = Attempts()
     allowed = sum(tried.may_press(1) for _ in range(3 * attempts.PRESSES_PER_PERSON.amount))
     # A minute may have ended meanwhile.

@@ -45,7 +45,7 @@ def say(seat: Seat, row: int, kind: str, *labels: str, note: str | None = None) 
 
 
 def open_rows(seat: Seat, size: int) -> list[int]:
-    """The rows that train and came with so many candidates."""
+    """The rows that train and came with this many candidates."""
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         pool = learner.pool
         return [int(row) for row in pool.train if pool.first[row].sum() == size]
@@ -244,7 +244,7 @@ def test_no_one_is_asked_about_settled_row_and_later_answers_change_nothing(chie
         loop.submit_answer(cem, shown.token, "is", ["ant"])
     with pytest.raises(AnswerError, match="no longer open"):
         loop.ask_next(cem, row)
-    undoing.undo(ada)  # takes an answer back; that is no question of the verdict
+    undoing.undo(ada)  # takes an answer back; that is not a question of the verdict
     assert candidates(seat, row) == ("cat",)
     found = reviewing.open_row(ben, row)
     reviewing.correct(ben, row, found.token, "is", ["ant"])
@@ -337,7 +337,7 @@ def test_who_has_answered_row_corrects_their_answer(chief: Seat) -> None:
     assert disputes.count_open(seat) == 0
 
 
-def test_export_says_what_everyone_said_and_who_settled_it(
+def test_export_lists_answers_and_verdicts(
     dispute: tuple[Seat, Seat, Seat, int],
 ) -> None:
     seat, _, _, row = dispute

@@ -73,7 +73,7 @@ def test_two_people_at_the_same_rows(home: Home, chief: Seat) -> None:
     assert seen.n_shared == 11
 
 
-def test_one_s_own_figures_are_one_s_own(home: Home, chief: Seat) -> None:
+def test_own_figures_are_own(home: Home, chief: Seat) -> None:
     project = doubled(home, chief.person_id)
     ada, ben = people_at(home, chief, project, "Ada", "Ben")
     for _ in range(11):
@@ -207,7 +207,7 @@ def test_answers_pace_and_shares_are_counted_by_hand() -> None:
     assert (nobody.answers, nobody.seconds, nobody.last_seen) == (0, None, None)
 
 
-def test_checks_use_what_is_known_else_by_the_others_without_oneself() -> None:
+def test_checks_use_known_labels_else_other_annotators() -> None:
     votes = [
         vote(0, ADA, "ant", check=True, known="ant"),
         vote(1, ADA, "ant", check=True, known="bee"),
@@ -298,7 +298,7 @@ def test_figures_do_not_depend_on_order_of_others_answers(order: list[int], seed
     assert figures_of(said([*own, *others]), ADA) == figures_of(said(votes), ADA)
 
 
-# A person's day: counted from the log by the clock if they are, reached once, and when a break is
+# A person's day: counted from the log by their local clock, reached once, and when a break is
 # offered
 
 
@@ -394,7 +394,7 @@ def test_minutes_count_question_that_no_one_looked_at_for_five(here: Seat) -> No
     assert goals.day(here, None, NOON).minutes == 6
 
 
-def test_goal_is_reached_and_said_once_a_day(here: Seat) -> None:
+def test_goal_is_reported_once_a_day(here: Seat) -> None:
     goals.set_goal(here, Goal(answers=2))
     answer_at(here, NOON)
     assert not goals.day(here, None, NOON).reached

@@ -109,9 +109,7 @@ def test_wrong_password_is_refused_alike_for_everyone(
     assert extract_parameters(verified[0]) == extract_parameters(stored(bob) or "")
 
 
-def test_name_is_limited_however_it_is_spelt_and_wherever_it_is_tried(
-    home: Home, chief: Seat, bob: Seat
-) -> None:
+def test_name_is_rate_limited_in_any_spelling_from_any_address(home: Home, chief: Seat, bob: Seat) -> None:
     for n in range(attempts.PER_NAME.amount):
         with pytest.raises(passwords.WrongPassword):
             passwords.sign_in_by_password(home, " bOB" if n % 2 else "Bob", "wrong", Visit(f"192.0.2.{n}"))
@@ -260,7 +258,7 @@ def test_only_hash_is_stored(home: Home, chief: Seat) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "x", PREFIX, PREFIX + "a" * 43, "a\x00b", "é" * 50])
-def test_nothing_else_is_token(home: Home, chief: Seat, wrong: str) -> None:
+def test_only_bearer_header_is_token(home: Home, chief: Seat, wrong: str) -> None:
     tokens.make_token(chief, "survey")
     assert not works(home, wrong)
 
@@ -401,7 +399,7 @@ def test_another_name_elsewhere_ends_them(home: Home, chief: Seat) -> None:
     assert not works(home, secret)
 
 
-def test_full_disk_makes_none_and_keeps_no_one_out(home: Home, chief: Seat) -> None:
+def test_full_disk_makes_no_backup_and_blocks_no_one(home: Home, chief: Seat) -> None:
     secret = tokens.make_token(chief, "survey")
     found = tokens.user_of(home, secret)
     assert found is not None

@@ -97,7 +97,7 @@ def test_before_it_nothing_is_asked_or_answered(qualifying_seat: Seat, qualifyin
     ]
 
 
-def test_enough_right_lets_person_start_and_nothing_of_it_is_in_log(
+def test_passed_qualification_starts_and_stays_out_of_log(
     qualifying_seat: Seat, qualifying_ada: Seat
 ) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(3, 0.6))
@@ -213,7 +213,7 @@ def test_who_has_answered_before_continues(qualifying_seat: Seat, qualifying_ada
     assert qualification.overview(qualifying_seat).people[0].state == "has answered here before"
 
 
-def test_qualifying_row_needs_answer_that_stands(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+def test_qualifying_row_needs_valid_answer(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
     qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 0.5))
     row = min(truth(qualifying_seat))
     opened = reviewing.open_row(qualifying_seat, row)
@@ -258,7 +258,7 @@ def test_each_has_their_own_attempts(qualifying_seat: Seat, qualifying_ada: Seat
         loop.next_question(bob)
 
 
-# The owner's side of qualification: what is asked for, who has passed, who is let in
+# The owner's side of qualification: what is requested, who has passed, who is let in
 
 
 @pytest.fixture
@@ -301,7 +301,7 @@ def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, mark
     assert qualification.overview(seat).rule is None
 
 
-def test_owner_sees_who_stands_if_and_lets_people_in(
+def test_owner_sees_qualification_and_lets_people_in(
     world: KindWorld, seat: Seat, ada: Seat, marked: int
 ) -> None:
     if not kinds.KINDS[world.kind].CAN_QUALIFY:
@@ -457,7 +457,7 @@ def test_test_rows_and_blind_checks_cannot_be_marked(home: Home, owner: int) -> 
     pytest.fail("no blind check was asked")
 
 
-def test_cell_that_is_blind_check_is_not_told(world: KindWorld, seat: Seat) -> None:
+def test_blind_check_of_cell_is_not_revealed(world: KindWorld, seat: Seat) -> None:
     """For label vectors a row may have blind cells next to others."""
     for row in answered(world, seat, 3):
         with seat.learner() as opened:

@@ -313,7 +313,7 @@ def test_owner_of_project_shares_it_and_has_no_other(members_seat: Seat) -> None
     managing.restore_project(hers)
 
 
-def test_name_taken_in_project_that_is_not_theirs_tells_nothing(members_seat: Seat) -> None:
+def test_name_in_foreign_project_reveals_nothing(members_seat: Seat) -> None:
     small_project(members_seat.home, members_seat.person_id, "secret")
     ada = Seat(
         members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id
@@ -530,7 +530,7 @@ def test_links_with_name_of_machine_itself_are_for_no_one_else(host: str) -> Non
         assert fix in why
 
 
-def test_if_server_has_name_it_is_said_which_to_use() -> None:
+def test_message_names_address_if_server_has_name() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
     why = why_out_of_reach(there, "127.0.0.1") or ""
     assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why

@@ -57,7 +57,7 @@ def curve(*answers: int) -> list[Point]:
     return [Point(number, place) for place, number in enumerate(answers)]
 
 
-def test_of_points_for_one_number_of_answers_latest_stands() -> None:
+def test_latest_point_of_equal_answers_counts() -> None:
     assert standing_points(curve(0, 1, 2, 3, 2, 3)) == [Point(0, 0), Point(1, 1), Point(2, 4), Point(3, 5)]
     assert standing_points(curve(0, 1, 2, 1)) == [Point(0, 0), Point(1, 3)]
     assert standing_points([]) == []
@@ -79,7 +79,7 @@ def test_standing_curve_is_definition(answers: list[int], latest: int | None) ->
     assert standing_points(points, latest) == kept
 
 
-def test_labels_come_by_answers_then_by_given_labels() -> None:
+def test_answers_come_before_given_labels() -> None:
     a, b, c = LabelCount("a", 1, 9), LabelCount("b", 4, 0), LabelCount("c", 1, 10)
     assert most_answered_first([a, b, c]) == (b, c, a)
 
@@ -108,7 +108,7 @@ def test_one_rule_that_is_reached_is_enough() -> None:
 
 
 class Seconds:
-    """Replacement for `time` in the clock of turns; it goes on by the second that it is reported."""
+    """Replacement for `time` in the clock of turns; it continues by the second that it is reported."""
 
     passed = 0.0
 
@@ -298,7 +298,7 @@ def test_answers_to_goal_are_counted_from_now(*, fixed: bool) -> None:
     assert answers_to(0.82, measured(rising(10), fixed=fixed)) is None
 
 
-def test_figure_is_known_better_than_what_it_stands_for() -> None:
+def test_figure_has_interval() -> None:
     """The same rows to the end: that they flatter does not delay the figure."""
     figure, truth = (answers_to(0.82, measured(rising(), fixed=fixed, rows=200.0)) for fixed in (True, False))
     assert figure is not None
@@ -342,7 +342,7 @@ def test_goal_is_owner_s_and_figure_page_s(home: Home, owner: int) -> None:
         assert proof.more is None, "five answers are too few to carry on"
 
 
-def test_no_goal_is_reached_on_so_few_rows_that_its_rule_says_nothing(home: Home, owner: int) -> None:
+def test_goal_is_not_reached_on_too_few_rows(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     answer_truly(home, owner, project, 5)
     progress.change_stop_rules(Seat(home, owner, project), dataclasses.replace(StopRules(), goal=0.01))

@@ -206,7 +206,7 @@ def test_layout_is_wished_for_if_it_shows_more(home: Home, owner: int, project: 
     assert maps.is_waited_for(seat)
 
 
-def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -> None:
+def test_caller_waits_until_it_is_made_or_abandoned(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     maps.instance_map(seat)
     (wished,) = instance_map.wishes(home)

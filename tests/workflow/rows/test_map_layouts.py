@@ -57,14 +57,14 @@ def test_input_that_cannot_be_made_is_not_wished_for_again(home: Home, wished: W
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 half of a file", b"no array"])
-def test_damaged_layout_is_as_none(home: Home, wished: Wish, damage: bytes) -> None:
+def test_damaged_layout_counts_as_missing(home: Home, wished: Wish, damage: bytes) -> None:
     instance_map.fulfil(home, wished)
     only(home, ".npz").write_bytes(damage)
     rows = np.arange(home.read_table(wished.table_hash).n_rows)
     assert instance_map.kept(home, wished.table_hash, rows) is None
 
 
-def test_half_layout_is_none(home: Home, wished: Wish) -> None:
+def test_half_written_layout_is_ignored(home: Home, wished: Wish) -> None:
     instance_map.fulfil(home, wished)
     path = only(home, ".npz")
     path.write_bytes(path.read_bytes()[:-200])

@@ -185,7 +185,7 @@ def test_start_that_changes_tables_leaves_copy_of_existing_data(older: Path) -> 
     assert rows_of(older / DATABASE) == before
 
 
-def test_new_winnow_and_one_that_is_up_to_date_need_none(tmp_path: Path) -> None:
+def test_new_and_current_winnow_need_no_migration(tmp_path: Path) -> None:
     for _ in range(2):
         open_home(settings_of(tmp_path)).close()
     assert not (tmp_path / "backups").exists()

@@ -243,7 +243,7 @@ def test_limit_of_container_counts(tmp_path: Path, text: str, limited: bool) -> 
     assert found == (2**20 if limited else whole)
 
 
-def test_memory_of_this_process_alone_grows_with_what_it_holds_and_is_given_back() -> None:
+def test_process_memory_grows_with_content_and_is_released() -> None:
     give_back()
     before = own_memory()
     assert before is not None
@@ -310,7 +310,7 @@ def test_two_of_one_number_are_both_found(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+def test_killed_estimate_leaves_no_result(tmp_path: Path) -> None:
     begun = another(tmp_path)
     begun.kill()
     begun.communicate()
@@ -346,7 +346,7 @@ def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
-def test_a_second_process_compiles_what_stands_apart_once_compiler_begins(
+def test_second_process_compiles_changed_kernels_when_it_needs_them(
     monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
     """Its messages are passed on, whatever became of it, its steps are looked at here."""

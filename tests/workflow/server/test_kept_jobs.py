@@ -27,7 +27,7 @@ class Clock:
 
 
 class Work:
-    """Steps of a job: it looks whether it shall go on at every word, until it is told to be done or to fail."""
+    """Steps of a job: it looks whether it shall continue at every word, until it is told to be done or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()
@@ -135,7 +135,7 @@ def test_result_that_no_one_asks_after_is_forgotten(jobs: KeptJobs, work: Work, 
     ],
     ids=["by its person", "by another way"],
 )
-def test_it_is_ended_at_once(jobs: KeptJobs, work: Work, end: Callable[[KeptJobs], object]) -> None:
+def test_revoked_access_ends_at_once(jobs: KeptJobs, work: Work, end: Callable[[KeptJobs], object]) -> None:
     job = begun(jobs, work)
     end(jobs)
     assert work.at(0.1) == "ended"
@@ -144,7 +144,7 @@ def test_it_is_ended_at_once(jobs: KeptJobs, work: Work, end: Callable[[KeptJobs
         job.result()
 
 
-def test_other_files_and_what_else_is_done_stay(jobs: KeptJobs, work: Work) -> None:
+def test_other_files_and_tasks_stay(jobs: KeptJobs, work: Work) -> None:
     job, other = begun(jobs, work), Work()
     for file, what in (("other", "read"), ("file", "check")):
         found = jobs.ask(ANN, file, what, None, other)

@@ -145,7 +145,7 @@ def test_waiting_faults_and_end_are_of_one_projects_training() -> None:
 
 
 def memory_of(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, base: int = 100, each: int = 10) -> None:
-    """The process takes so many bytes, and for each learner so many more."""
+    """The process takes this many bytes, and for each learner this many more."""
 
     def held() -> int:
         slots = list(shelf._slots.values())
@@ -182,7 +182,7 @@ def test_those_unused_longest_are_unloaded_until_there_is_room(monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_no_one_is_unloaded_under_someone_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_in_use_is_not_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
     slot.past.learner = Learner()  # type: ignore[assignment]

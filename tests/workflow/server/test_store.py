@@ -78,7 +78,7 @@ def test_database_of_no_bytes_is_not_first_start(used: Path, with_tables: bool) 
     refused(used, r"winnow.sqlite3 is empty \(0 bytes\)")
 
 
-def test_database_that_is_none_is_reported(used: Path) -> None:
+def test_missing_database_is_reported(used: Path) -> None:
     path = used / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     refused(used, "winnow.sqlite3 is damaged, or no database")
@@ -188,7 +188,7 @@ def test_database_from_before_first_version_is_refused_with_the_way_to_here(used
     )
 
 
-def test_database_that_was_there_and_has_no_tables_next_to_it_is_missed_too(tmp_path: Path) -> None:
+def test_database_that_vanished_is_missed_even_without_tables(tmp_path: Path) -> None:
     open_home(settings(tmp_path)).close()
     (tmp_path / "winnow.sqlite3").unlink()
     refused(tmp_path, "There is no database at .*winnow.sqlite3, but there was one when database.seen")
@@ -197,7 +197,7 @@ def test_database_that_was_there_and_has_no_tables_next_to_it_is_missed_too(tmp_
 
 
 @pytest.mark.parametrize("words", [b"", b"{}", b"[1]", b"\xff", b'{"id": "a", "height": "many"}'])
-def test_note_that_says_nothing_is_reported(used: Path, words: bytes) -> None:
+def test_empty_note_is_reported(used: Path, words: bytes) -> None:
     (used / store.NOTE).write_bytes(words)
     refused(used, f"{store.NOTE} does not say which database was seen last .*winnow accept-store")
     open_home(settings(used), accept=True).close()

@@ -27,7 +27,7 @@ from plcore.arrays import counted, either
 from plcore.tables import MediaError
 from workflow.files.limited.bounds import MB, Bounds
 
-# A line for jobs that cost much: so many run at once, the others follow in the order in which they were asked for.
+# A line for jobs that cost much: this many run at once, the others follow in the order in which they were requested.
 
 AT_ONCE = min(2, cpu_count())
 """Files that are read or checked at the same time by one process: each may take a core, and 500 MB and more."""
@@ -38,7 +38,7 @@ EVERY = 1.0
 
 OnWait = Callable[[int], None]
 """Called with how many are before, those at work among them, 0 from one's turn on: at first and about every second. Who
-does not want to go on raises in it."""
+does not want to continue raises in it."""
 
 
 class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
@@ -46,7 +46,7 @@ class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
 
 
 class Line:
-    """The ones of one process. at_once : jobs at a time      clock : seconds of any clock that goes on"""
+    """The ones of one process. at_once : jobs at a time      clock : seconds of any clock that continues"""
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._at_once = at_once

@@ -3,7 +3,7 @@
 It is asked over the socket that is its standard input: a byte with the socket of a job. The child reads the job from
 that socket, a line of JSON, and writes lines of JSON to it: `{"begun": true}`, `{"step": 0.5}` on the way, then
 `{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When it has ended the helper
-writes `{"ended": ...}`, how and at what cost, and closes. When anyone who asked closes the other end, the child is
+writes `{"ended": ...}`, how and at what cost, and closes. When the caller closes the other end, the child is
 ended:
 no one wants any more what it does. When anyone who started the helper ends, however that is, the
 socket ends, and with it helper and children. A helper that no one has asked for a while ends too.
@@ -37,7 +37,7 @@ IDLE = 300.0
 
 
 class Helper:
-    """Forks for anyone who asks and tells how the children end, until no one can ask any more."""
+    """Forks for the caller and tells how the children end, until no one can ask any more."""
 
     def __init__(self, control: socket.socket, idle: float) -> None:
         self._control, self._idle = control, idle
@@ -107,7 +107,7 @@ def _work(job: socket.socket, helper: int) -> None:
 
     def tell(share: float) -> None:
         if not _send(job, {"step": share}):
-            os._exit(code)  # anyone who asked has gone
+            os._exit(code)  # the caller has gone
 
     try:
         _end_with(helper)

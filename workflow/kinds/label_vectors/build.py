@@ -34,7 +34,7 @@ def build_learner(
     """The learner of a stored table.
 
     changes : of its rows; the labels of vectors do not change
-    checkpoint : where it goes on; None: before the first entry
+    checkpoint : where it continues; None: before the first entry
     """
     return LabelVectorLearner(home.read_table(table_hash), settings, changes, checkpoint)
 

@@ -312,7 +312,7 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
 # How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
 
 Kept = LabelVectorPool[LabelTable]
-"""Start of the next count, with independent annotators: a pool that has taken in the log so far."""
+"""Start of the next count, with independent annotators: a pool that has applied the log so far."""
 
 
 def count(

@@ -1,6 +1,6 @@
 """Full fits of a model of label vectors, in a thread next to the answering: numpy lets the interpreter go meanwhile.
 
-The model in place takes in each answer at once; a fit that is done is put in place between two answers.
+The model in place applies each answer at once; a fit that is done is put in place between two answers.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class ThreadTraining:
 
 
 def give_model(home: Home, learner: Learner, past: Past) -> None:
-    """Fit the model as it was due then; the answers since, the learner takes in as a live one does. The figures of
+    """Fit the model as it was due then; the answers since, the learner applies as a live one does. The figures of
     earlier fits are those that were stored."""
     job = learner.job()
     if job is not None:

@@ -153,7 +153,7 @@ def build_learner(
     """The learner of a stored table under these changes of its classes, its neighbours from the cache if there. If they
     are not, and take long to find, it waits for them.
 
-    checkpoint : where it goes on; None: before the first entry
+    checkpoint : where it continues; None: before the first entry
     """
     table = home.read_table(table_hash)
     if (graph := kept_graph(home, table_hash, settings)) is not None:

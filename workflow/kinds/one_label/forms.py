@@ -67,7 +67,7 @@ class Prices:
     seq: int = 0
 
 
-# Next to each learner while it lives; read and written only while it is open, that is by one thread at a time.
+# Next to each learner while it is in memory; read and written only while it is open, that is by one thread at a time.
 _prices: WeakKeyDictionary[ActiveLearner[LabelTable], Prices] = WeakKeyDictionary()
 
 
@@ -146,7 +146,8 @@ def form_of(
 
 
 def kept(how: AskedAs, choices: tuple[str, ...]) -> AskedAs:
-    """How a question that is before a person goes on being put, whatever prices and shares become: as it was, but for
+    """How a question that is on the screen of a person continues being put, whatever prices and shares become: as it
+    was, but for
     what others have ruled out meanwhile."""
     if how.form != QuestionForm.WHICH and set(how.about) < set(choices):
         return how

@@ -89,7 +89,7 @@ Learner = ActiveLearner[LabelTable]
 @dataclass(frozen=True)
 class Curve:
     """One point per number of answers, or per version of a model trained in the background. Arrays of one length;
-    after an undo the curve goes on from where it was withdrawn to.
+    after an undo the curve continues from where it was withdrawn to.
 
     answers : answers given · settled : share of decisions no answer can change · candidates_left : candidates
     beyond one per row · model_version : the log's seq the model is at ·
@@ -403,7 +403,7 @@ class Labels:
 
 
 Kept = OneLabelPool[Labels]
-"""Start of the next count: a pool that has taken in the log so far."""
+"""Start of the next count: a pool that has applied the log so far."""
 
 
 def count(

@@ -99,7 +99,8 @@ def with_shortlist(
     """How the question is put, with a shortlist where the room wants one and there is one: the choices that are shown
     first if it is "which of these?". Of a yes or no it is noted alone, so that checks measure it in any form.
 
-    first : as `shortlist` gave it when the question was first put: what is before someone stays, a list or none
+    first : as `shortlist` gave it when the question was first put: what is on the screen of someone stays, a list or
+    none
     """
     if room.shortlist is None:
         return how

@@ -197,7 +197,7 @@ class ShownQuestion:
     groups : those that hold some of the candidates and not all of them, each with the candidates that it holds
     yes_no : what is asked in yes and no; None if it is "which of these?"
     first : how many of the candidates are shown at first; the others are behind a key
-    votes : so many people voted on the row before; 0 if no one did, or it is not known
+    votes : this many people voted on the row before; 0 if no one did, or it is not known
     """
 
     token: str

@@ -39,7 +39,7 @@ from workflow.server.jobs import FairLock
 # Between two versions of a worker: what its last one makes of the answers since, in a thread next to the answering.
 #
 # The next question waits for none of it. What comes out follows from the version and the candidates as they are, so
-# that a restart, or a version taken in late, ends in the same.
+# that a restart, or a version applied late, ends in the same.
 
 STOPS_WITHIN = 5.0
 """Seconds that a process which ends waits for an update."""
@@ -70,18 +70,18 @@ class FirstUpdates:
 
     @property
     def busy(self) -> bool:
-        """Whether answers are taken in now."""
+        """Whether answers are applied now."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
     def look(self) -> None:
-        """Begin to take in the answers since the version, if there are any and nothing is under way."""
+        """Begin to apply the answers since the version, if there are any and nothing is under way."""
         if self._is_due() and self._thread is None:
             self._thread = threading.Thread(target=self._work, name="first-update", daemon=True)
             self._thread.start()
 
     def settle(self) -> None:
-        """Wait until all answers are taken in. Call it without the lock."""
+        """Wait until all answers are applied. Call it without the lock."""
         while True:
             with self._lock:
                 self.look()
@@ -141,7 +141,7 @@ class FirstUpdates:
                 weights=weights,
             )
         except FileNotFoundError:
-            return None  # cleaned away next to a newer version, which is about to be taken in
+            return None  # cleaned away next to a newer version, which is about to be applied
         except Exception:  # the answers are kept, and the next version will have learnt them
             logger.exception("Version %s takes in no answers at once.", origin.number)
             return None
@@ -168,7 +168,7 @@ def version_key(settings: LearnerSettings, classes_seq: int) -> str:
 def make_trainer(
     home: Home, table_hash: str, settings: LearnerSettings, changes: Sequence[ClassChange]
 ) -> Trainer:
-    """The trainer of the model, whose pool has not taken in any entry yet."""
+    """The trainer of the model, whose pool has not applied any entry yet."""
     table = home.read_table(table_hash)
     return Trainer(OneLabelPool(table, settings, changes))
 
@@ -184,7 +184,7 @@ def newest_version(session: Session, project: Project) -> int:
 
 
 def give_model(home: Home, learner: Learner, past: Past) -> None:
-    """Train the version that was in place, and let it take in the answers since, as a live learner's does.
+    """Train the version that was in place, and let it apply the answers since, as a live learner's does.
 
     The files of earlier versions are not kept; table, settings and log give the same again.
     """
@@ -235,7 +235,7 @@ class FromWorker:
         return self._first.busy
 
     def look(self) -> None:
-        """Give the learner the versions published since it looked last, and begin to take in the answers since."""
+        """Give the learner the versions published since it looked last, and begin to apply the answers since."""
         if self._learner.settings.is_trained:
             self._take_versions()
             self._first.look()
@@ -320,7 +320,7 @@ def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings
 def make_comparer(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Comparer:
-    """The function that compares the models, on a pool that has not taken in any entry yet."""
+    """The function that compares the models, on a pool that has not applied any entry yet."""
     return Comparer(OneLabelPool(table, settings, changes))
 
 

@@ -20,7 +20,7 @@ EVERY = 0.25
 STALLED = 60.0
 """Seconds without a byte more than before after which a download is given up."""
 Tell = Callable[[int, int], object]
-"""Called with bytes so far, and in all. Who does not want to go on raises in it."""
+"""Called with bytes so far, and in all. Who does not want to continue raises in it."""
 
 _PROGRAM = Path(__file__).with_name("hub_download.py")
 _SECRETS = ("WINNOW_", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")

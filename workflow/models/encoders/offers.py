@@ -54,7 +54,7 @@ class EncoderOffer:
     """An encoder for a column of the project.
 
     column : that it reads      host : where it would be downloaded from      rows : of the project
-    state : "installed", "download" (once it is asked for), "package" (the operator adds it) or "not verified"
+    state : "installed", "download" (once it is requested), "package" (the operator adds it) or "not verified"
     language : that the texts seem to be in (`guess_language`)
     ms : that a row takes, measured on this server by its latest encoding; None before
     """
@@ -103,7 +103,7 @@ def offers(seat: Seat) -> tuple[EncoderOffer, ...]:
 
 
 def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
-    """As `offers`, for a table that is no project yet. Raises NotAllowed unless the person is an owner."""
+    """As `offers`, for a table that is not a project yet. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
     return _offered(

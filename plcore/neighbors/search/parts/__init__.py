@@ -23,7 +23,7 @@ MOST_ROWS = 200_000
 
 
 class RecallError(ValueError):
-    """The cells find fewer of the true neighbours than was asked for."""
+    """The cells find fewer of the true neighbours than was requested."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class CellStarts(BlockJob):
 class CellList(BlockJob):
     """The rows of cells first..end - 1, cell by cell in ascending order, listed.
 
-    copies : of more than so many equal rows the later ones are no one's neighbours
+    copies : of more than this many equal rows the later ones are no one's neighbours
     """
 
     homes: str
@@ -184,7 +184,7 @@ class _Cells:
         self._room = RowRoom(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
-        """The rows of a cell; they last until the next cell is asked for."""
+        """The rows of a cell; they last until the next cell is requested."""
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
         begin = self._starts[self._firsts[number]]
         rows = self._lists[number].read(int(self._starts[cell] - begin), int(self._starts[cell + 1] - begin))

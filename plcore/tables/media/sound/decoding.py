@@ -66,7 +66,7 @@ class Sound:
     """A recording, open: many segments are read from it without opening it each time.
 
     Close it, or use it in a `with`; a binary file given as the source stays open. Not for two threads at once.
-    Raises SoundError where the file is no recording that can be decoded; OSError where it cannot be read at all.
+    Raises SoundError where the file is not a recording that can be decoded; OSError where it cannot be read at all.
 
     Attributes
     ----------
@@ -118,8 +118,8 @@ class Sound:
     def read(self, start: float | None = None, end: float | None = None) -> Samples:
         """The samples of a segment in seconds, channels averaged; shorter where the file is cut off inside it.
 
-        Samples that are no numbers count as silence. Raises SoundError as `span` does, where more than
-        `MAX_FRAMES` are asked for, and where no frame of the segment can be decoded.
+        Samples that are not numbers count as silence. Raises SoundError as `span` does, where more than
+        `MAX_FRAMES` are requested, and where no frame of the segment can be decoded.
         """
         first, last = self.span(start, end)
         if last - first > MAX_FRAMES:

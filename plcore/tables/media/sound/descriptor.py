@@ -2,7 +2,7 @@
 
 The power in 32 bands from 80 Hz to 15 kHz, of equal width on the mel scale (O'Shaughnessy, *Speech communication*,
 1987; triangles as of Davis and Mermelstein, *Comparison of parametric representations*, IEEE TASSP 28, 1980), in
-decibels every 10 ms. From each band its own median over the segment is taken away and what lies below left out: what
+decibels every 10 ms. From each band its own median over the segment is removed and what lies below left out: what
 is always there, wind or a recorder's hum, is the noise floor, and tells nothing. What lies 40 dB below the
 loudest counts as that. Moments weigh by what they have above the floor. Of each band four numbers:
 

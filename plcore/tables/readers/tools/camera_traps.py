@@ -126,7 +126,7 @@ def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:
 
 
 def _holds_words(column: pd.Series[str]) -> bool:
-    """Whether the cells are a few different words that are no numbers and no flags."""
+    """Whether the cells are a few different words that are not numbers and no flags."""
     filled = column.str.strip()
     filled = filled[filled != ""]
     if not len(filled) or _is_flag(column) or pd.to_numeric(filled, errors="coerce").notna().any():

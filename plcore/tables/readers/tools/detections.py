@@ -2,7 +2,7 @@
 
 An item is (recording, start, end): its rows are its candidates, their scores the weights. Stretches that overlap stay
 items of their own. Every item may also be `NOTHING`, which weighs what the highest score leaves. The rows as they came
-are kept in the column `ORIGINAL_ROWS`, so that the same table can be given back with what people said
+are kept in the column `ORIGINAL_ROWS`, so that the same table can be returned with what people said
 (`plcore.tables.writers.verdicts`).
 """
 
@@ -168,7 +168,7 @@ def is_detections(cells: pd.DataFrame) -> bool:
 
 
 def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
-    """Columns by which a file is given back in its own format, or that draw something: no one reads them."""
+    """Columns by which a file is returned in its own format, or that draw something: no one reads them."""
     known = {ORIGINAL_ROWS, BOXES, WHOLE_FILE}
     return frozenset(known & set(cells.columns)) if ORIGINAL_ROWS in cells else frozenset()
 

@@ -48,7 +48,7 @@ class Taxonomy:
 
     meaning : of each path its classes, those below it if there are any; and itself, if the file shows a single class
         below it
-    groups : names of the places that are no classes, each with the classes below it
+    groups : names of the places that are not classes, each with the classes below it
     """
 
     meaning: dict[Path, tuple[str, ...]]

@@ -75,7 +75,7 @@ def _read_batch(records: Records, name: str) -> TableReading:
 def _reading(requests: list[_Request], name: str) -> TableReading:
     notes = []
     whole = {label for one in requests if not one.cut for choice in one.choices for label, _ in choice}
-    # Where the model was let say one token, every answer is cut off; else what it began to say is no label.
+    # Where the model was let say one token, every answer is cut off; else what it began to say is not a label.
     short = [
         place
         for place, one in enumerate(requests)

@@ -56,11 +56,11 @@ def label_matrix(
 
     votes : (n, m) class numbers of m functions or people; NaN: no vote
     classes, functions : their names; None: their numbers
-    abstain : the number that is no vote, -1 (classes from 0) or 0 (classes from 1). None: found out; if no vote is
+    abstain : the number that is not a vote, -1 (classes from 0) or 0 (classes from 1). None: found out; if no vote is
         -1, 0 is the first class, unless the classes named say otherwise, and a note tells of it
     columns : what else is known of the n rows, by name
-    truth : (n,) class numbers; the one that is no vote, or NaN: unknown
-    Raises TableError for other shapes, for what is no class number, and for numbers beyond the classes.
+    truth : (n,) class numbers; the one that is not a vote, or NaN: unknown
+    Raises TableError for other shapes, for what is not a class number, and for numbers beyond the classes.
     """
     numbers = _whole(votes, 2, "votes")
     known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
@@ -299,7 +299,7 @@ def _first_class(numbers: IntArray, n_classes: int | None) -> tuple[int, list[st
 
 
 def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntArray:
-    """Class numbers from 0; what is below the first class is no vote."""
+    """Class numbers from 0; what is below the first class is not a vote."""
     shifted = np.maximum(numbers - first, ABSTAIN)
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))

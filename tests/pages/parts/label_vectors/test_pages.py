@@ -89,7 +89,7 @@ def test_every_figure_of_progress_has_its_interval(home: Home, owner: int, show:
     assert (controls["95%, from"] < controls["to"]).all()
 
 
-def test_next_to_nothing_is_not_headline(home: Home, owner: int, show: Open) -> None:
+def test_tiny_difference_is_not_headline(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.9, test_share=0.1)
     answer_truly(home, owner, project)
     home.shelf.settle(project)

@@ -1,6 +1,6 @@
-"""A learner of label vectors that goes on from a checkpoint == one that has taken in every entry, to the last bit.
+"""A learner of label vectors that continues from a checkpoint == one that has applied every entry, to the last bit.
 
-Both go on after it with the same entries, fits that come in late among them, and give the same models.
+Both continue after it with the same entries, fits that come in late among them, and give the same models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OPTIONS = {
 
 
 def walk(rng, learner, taken, seq):
-    """An entry, possible or not; withdrawals withdraw one that was taken in."""
+    """An entry, possible or not; withdrawals withdraw one that was applied."""
     kind, who = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
     if kind == "withdraw":
         earlier = [one for one in taken if one.target is None]

@@ -122,7 +122,7 @@ def listed(table):
 
 
 def answer(pool, y, count):
-    """Take in the truth of so many open training rows."""
+    """Take in the truth of this many open training rows."""
     rows = [int(row) for row in pool.train if pool.is_open(row)][:count]
     for row in rows:
         pool.apply(Entry(pool.seq + 1, "is", row, "ann", (pool.classes[y[row]],)))

@@ -35,7 +35,7 @@ def press(learner: ActiveLearner, row: int, y: np.ndarray, who: str = "Ada", kin
 
 
 def walk(learner: ActiveLearner, y: np.ndarray, count: int, who: str = "Ada") -> list[int]:
-    """The rows of so many questions that one person answers."""
+    """The rows of this many questions that one person answers."""
     rows = []
     for _ in range(count):
         rows.append(learner.next_question(who).row)
@@ -44,7 +44,7 @@ def walk(learner: ActiveLearner, y: np.ndarray, count: int, who: str = "Ada") ->
 
 
 def runs(of: np.ndarray, rows: list[int]) -> list[int]:
-    """The sources in the order asked, each as often as it was begun."""
+    """The sources in the order asked, each as often as it starts."""
     asked = of[rows].tolist()
     return [one for place, one in enumerate(asked) if not place or one != asked[place - 1]]
 

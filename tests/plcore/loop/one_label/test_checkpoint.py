@@ -1,6 +1,8 @@
-"""A learner that goes on from a checkpoint == one that has taken in every entry, to the last bit, wherever it was made.
+"""A learner that continues from a checkpoint == one that has applied every entry, to the last bit, wherever it was
+made.
 
-Both go on after it with the same entries: withdrawals of earlier ones among them, skips, and answers of several people.
+Both continue after it with the same entries: withdrawals of earlier ones among them, skips, and answers of several
+people.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class Table:
 
 
 def walk(rng, rows, classes, taken, seq):
-    """An entry, possible or not; withdrawals withdraw one that was taken in."""
+    """An entry, possible or not; withdrawals withdraw one that was applied."""
     kind, who = str(rng.choice(KINDS)), str(rng.choice(PEOPLE))
     if kind == "withdraw":
         earlier = [one for one in taken if one.target is None]

@@ -24,7 +24,7 @@ def answer(learner, row, kind="is", labels=(), annotator="ann"):
 
 
 def answer_checks(learner, y, number, outside=0):
-    """Answer so many blind checks with the truth, some of them with "none of these"."""
+    """Answer this many blind checks with the truth, some of them with "none of these"."""
     for place, row in enumerate(learner.pool.control_left()[:number]):
         if place < outside:
             answer(learner, row, "none")

@@ -20,7 +20,7 @@ from tests.plcore.loop.fake_table import blobs
 
 
 def checked_pool(n_checks: int, **settings):
-    """A pool in which so many ambiguous blind checks are answered by the truth, the log, and the truth."""
+    """A pool in which this many ambiguous blind checks are answered by the truth, the log, and the truth."""
     table, y = blobs(n=120, truth="none")
     pool = OneLabelPool(table, LearnerSettings(control_share=0.3, **settings))
     rows = [int(row) for row in pool.control_left()][:n_checks]

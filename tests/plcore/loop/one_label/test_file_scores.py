@@ -85,7 +85,7 @@ def test_models_that_do_not_learn_from_scores_are_left_alone():
 
 
 def test_rows_that_people_weigh_are_left_to_rounds(monkeypatch):
-    """Several people have answered a row: their shares stood in the place of the file's when it was trained."""
+    """Several people have answered a row: their shares stood instead of the file's when it was trained."""
     learner, _ = learnt(5.0)
     pool, model = learner.pool, learner._model
     rows = np.flatnonzero(pool.sizes > 1)[:4]

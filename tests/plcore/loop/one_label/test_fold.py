@@ -71,7 +71,7 @@ def told(*steps):
         ([("none", 0), ("not", 0, "c"), ("withdraw", 0, 1)], "ab"),
         # Both `not` answers would empty {a, b} once `none` is gone: the last candidate stays.
         ([("none", 0), ("not", 0, "a"), ("not", 0, "b"), ("withdraw", 0, 1)], "b"),
-        # Without what came before, `none` would leave out every class: it is passed over, and a bad row stays out.
+        # Without what came before, `none` would leave out every class: it is skipped, and a bad row stays out.
         ([("among", 1, "ab"), ("none", 1), ("withdraw", 1, 1)], "abcd"),
         ([("among", 1, "ab"), ("not", 1, "a"), ("none", 1), ("withdraw", 1, 1)], "a"),
         ([("among", 1, "ab"), ("bad", 1), ("none", 1), ("withdraw", 1, 1)], ""),

@@ -234,7 +234,7 @@ def test_trained_run_says_what_trainer_does() -> None:
     assert np.array_equal(run.said(lambda *_: None), said)
 
 
-# The points of a curve are the same from columns, None if they were None, and in the order in which they came.
+# The points of a curve are the same from columns, None if they were None, and in order of arrival.
 
 
 SHARES = st.one_of(st.none(), st.floats(0, 1))

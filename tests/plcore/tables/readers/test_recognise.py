@@ -1,4 +1,4 @@
-"""A file is what its bytes say: every format in its packings, and everything else refused in words."""
+"""A file is what its bytes say: every format in its packings, and everything else refused with a message."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def broken_at(record: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
-    """The reading; None if it is refused in words, as it has to be where anything is wrong."""
+    """The reading; None if it is refused with a message, as it has to be where anything is wrong."""
     try:
         return read(*given)
     except TableError as error:

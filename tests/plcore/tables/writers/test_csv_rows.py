@@ -57,7 +57,7 @@ def test_labels_are_written_with_their_confidence(table: Disambiguated) -> None:
 
 @given(decided(), st.sampled_from(ADDED), TEXTS)
 def test_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
-    """Also of a table that was given out before, whose columns are called like the new ones."""
+    """Also of a table that was exported before, whose columns are called like the new ones."""
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
     cells = read(again)
     names = [f"before_before_{name}" if column == name else column for column in again.cells.columns]

@@ -1,4 +1,4 @@
-"""The formats to be given out: found by a file's name, written in pieces, stopped by anyone who listens."""
+"""The formats to be exported: found by a file's name, written in pieces, stopped by anyone who listens."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_rows_at_risk_are_reported_where_anything_is_known_of_them(name: str) ->
     if name == "jsonl":
         lines = [json.loads(line) for line in data.decode().splitlines()]
         assert [line["winnow_outside"] for line in lines] == [None, 0.125, 0.0]
-        assert "outside" not in read_table(data, "birds.jsonl").cells  # it is no column of the rows
+        assert "outside" not in read_table(data, "birds.jsonl").cells  # it is not a column of the rows
     if name == "npz":
         with np.load(io.BytesIO(data)) as arrays:
             np.testing.assert_array_equal(arrays["winnow_outside"], [np.nan, 0.125, 0.0])

@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's answer, its problems and the limits it passes come back in words; nothing outlives anyone who asked
+# A job's answer, its problems and the limits it passes come back in words; nothing outlives the caller
 
 
 LONG = 3600
@@ -66,7 +66,7 @@ def test_job_gives_its_result_and_cost(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_error_with_file_comes_back_with_its_place(tmp_path: Path) -> None:
+def test_file_error_names_its_place(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(written(tmp_path, b"a,b\n1\n1,2,3\n"), tmp_path)
     assert [(problem.row, problem.line, problem.column) for problem in caught.value.problems] == [
@@ -137,7 +137,7 @@ def test_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_helper_that_ends_is_reported_and_begun_again(tmp_path: Path) -> None:
+def test_helper_that_ends_is_reported_and_restarted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     start()
     read(written(tmp_path, CSV), tmp_path)

@@ -106,7 +106,7 @@ def test_failure_in_its_turn_gives_it_up() -> None:
 
 
 def ticking(seconds: float) -> Callable[[], float]:
-    """A clock that goes on by so many seconds whenever someone looks."""
+    """A clock that continues by this many seconds whenever someone looks."""
     moments = iter(range(10**9))
     return lambda: seconds * next(moments)
 

@@ -46,7 +46,7 @@ def test_input_that_cannot_be_decoded_is_reported_with_its_fix(tmp_path: Path) -
         look("small_picture", {"path": str(tmp_path / "none.png")}, 50)
 
 
-def test_limit_is_said_as_of_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_is_reported_for_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(picture(1, "PNG", (5_000, 5_000)))
     monkeypatch.setattr(looking, "LEAST_MB", 20)
@@ -113,7 +113,7 @@ def test_spectrogram_keeps_to_what_is_drawn_of_it(tmp_path: Path) -> None:
     assert dark.mean() > 128 > light.mean()
 
 
-def test_model_gets_what_it_would_get_elsewhere_and_why_not(tmp_path: Path) -> None:
+def test_model_gets_features_or_reason(tmp_path: Path) -> None:
     (tmp_path / "good").write_bytes(picture(1))
     (tmp_path / "bad").write_bytes(picture(1)[:40])
     about = Description("image", size=(4, 3), mean=(0.5, 0.5, 0.5))
@@ -133,7 +133,7 @@ def test_model_gets_what_it_would_get_elsewhere_and_why_not(tmp_path: Path) -> N
     np.testing.assert_array_equal(made, wanted)
 
 
-def test_nothing_to_make_is_nothing_made(tmp_path: Path) -> None:
+def test_empty_request_makes_nothing(tmp_path: Path) -> None:
     given = {"about": asdict(Description("sound", rate=100, seconds=1)), "keys": [], "paths": {}}
     assert jobs.model_inputs(given, tmp_path, told) == []
 
@@ -285,7 +285,7 @@ def test_client_that_disconnects_does_no_harm(control: socket.socket, tmp_path: 
 
 
 @pytest.mark.slow
-def test_child_that_no_one_listens_to_says_nothing() -> None:
+def test_child_without_reader_is_silent() -> None:
     mine, theirs = socket.socketpair()
     assert helper._send(mine, {"step": 0.5}, before=b"\n")
     assert theirs.recv(100) == b'\n{"step": 0.5}\n'

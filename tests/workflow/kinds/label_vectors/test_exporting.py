@@ -157,7 +157,7 @@ def test_progress_tells_what_log_and_cells_say(home: Home, owner: int, answered:
         assert view.unasked == int(learner.pool.open.sum())
 
 
-def test_page_sees_first_fit_after_restart_come_in(home: Home, owner: int, answered: int) -> None:
+def test_page_sees_first_fit_after_restart(home: Home, owner: int, answered: int) -> None:
     before = progress.watched(Seat(home, owner, answered))
     again = open_home(home.settings)
     try:

@@ -352,7 +352,7 @@ def test_flat_by_held_out_rows(home: Home, owner: int) -> None:
 
 
 def say_yes(home: Home, owner: int, project: int) -> None:
-    """Yes to whatever is asked: what matters here is that the curve goes on."""
+    """Yes to whatever is asked: what matters here is that the curve continues."""
     asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")

@@ -149,7 +149,7 @@ def test_answers_are_found_by_label_kind_person_flag_and_words(home: Home, owner
         reviewing.find(Seat(home, owner, one), Search(kind="withdraw"))
 
 
-def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: int, rows: int) -> None:
+def test_whole_row_is_found_by_answer_to_each_label(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 2)
     asked = loop.ask_next(Seat(home, owner, rows), row)
     right = {line.label for line in asked.lines if line.cell == 1} | {labels[0]}
@@ -215,7 +215,7 @@ def test_disagreement_is_with_prediction_when_it_was_asked(
     assert shown == "no label" or set((shown or "").split(", ")) <= set(LABELS)
 
 
-def test_after_correction_model_disagrees_with_what_stands_now(home: Home, owner: int, one: int) -> None:
+def test_after_correction_model_disagrees_with_current_label(home: Home, owner: int, one: int) -> None:
     asked = next_of_a_model(home, owner, one)
     said, row = str(asked.predicted), asked.view.row
     other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
@@ -234,9 +234,7 @@ def test_after_correction_model_disagrees_with_what_stands_now(home: Home, owner
     assert line.predicted == (asked.label if said == "yes" else "no label")
 
 
-def test_after_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
-    home: Home, owner: int, rows: int
-) -> None:
+def test_after_correction_of_whole_row_each_label_is_judged_alone(home: Home, owner: int, rows: int) -> None:
     asked = next_of_a_model(home, owner, rows)
     row, first, second, *_ = asked.view.row, *[line.label for line in asked.lines if line.cell < 0]
     known = {line.label for line in asked.lines if line.cell == 1}
@@ -449,10 +447,10 @@ def test_someone_elses_answer_is_overruled_by_annotator_but_withdrawn_by_owner_a
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "yes")
     ask(home, bob, one, row, labels[1], "yes")
-    with pytest.raises(AnswerError, match="the owner alone"):
+    with pytest.raises(AnswerError, match="only reviewers and the owner"):
         correct(home, ada, one, row, {labels[1]: -1})
     correct(home, ada, one, row, {labels[1]: 0})
-    with pytest.raises(AnswerError, match="the owner alone"):
+    with pytest.raises(AnswerError, match="only reviewers and the owner"):
         correct(home, ada, one, row, {labels[1]: -1})
     correct(home, ada, one, row, {labels[0]: -1})
     correct(home, owner, one, row, {labels[1]: -1})
@@ -562,7 +560,7 @@ def test_flag_needs_answer_that_carries_it(home: Home, owner: int, one: int) -> 
     assert find(home, owner, one, flagged=True) == [(row, "no", (labels[1],))]
 
 
-def test_bad_item_comes_back(home: Home, owner: int, one: int) -> None:
+def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
     ask(home, ada, one, row, labels[0], "bad")

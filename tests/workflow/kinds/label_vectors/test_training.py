@@ -172,7 +172,7 @@ def test_labels_entry_names_and_those_of_the_one_it_withdraws() -> None:
     assert pool.labels_at(back) == ("1",)
 
 
-def test_entry_that_names_none_says_whether_row_is_out() -> None:
+def test_entry_without_labels_marks_row_as_excluded_or_not() -> None:
     pool = make_pool(vector_table(), LabelVectorSettings())
     row = int(pool.open.any(axis=1).argmax())
     bad = Entry(1, "bad", row, "1")
@@ -218,7 +218,7 @@ def test_answered_and_open_rows_and_labels_that_are_right(home: Home, owner: int
         oracle.answer_for_me(seat, 1)
 
 
-def test_row_is_named_by_what_is_right_else_by_prediction(home: Home, owner: int) -> None:
+def test_row_is_named_by_known_label_else_by_prediction(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
     bad = loop.next_question(seat)
     assert bad is not None

@@ -61,7 +61,7 @@ def test_entry_changes_labels_it_names(turn_seat: Seat) -> None:
         assert writer.labels_now(said) == (label,)
 
 
-def test_label_stands_as_before_until_someone_says_more(turn_seat: Seat) -> None:
+def test_label_keeps_value_until_next_answer(turn_seat: Seat) -> None:
     saved = answer_truly(turn_seat.home, turn_seat.person_id, turn_seat.project_id)
 
     def stands() -> bool:

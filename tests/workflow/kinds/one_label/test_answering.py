@@ -163,7 +163,7 @@ def test_note_that_cannot_be_stored_is_refused(
     assert count_entries(home) == 0
 
 
-def test_models_word_before_answer_is_kept(home: Home, owner: int, answering_project: int) -> None:
+def test_prediction_before_answer_is_logged(home: Home, owner: int, answering_project: int) -> None:
     predicted = []
     for kind in ("is", "skip", "unsure", "bad", "none"):
         question = ask(home, owner, answering_project)
@@ -406,7 +406,7 @@ def test_labels_are_those_that_can_be_confirmed_and_how_often(learner: ActiveLea
     assert BATCHING.labels_of(learner, "ada", np.flatnonzero(pool.test_rows).tolist()) == {}
 
 
-def test_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable]) -> None:
+def test_guard_counts_rows_at_least_as_confident(learner: ActiveLearner[LabelTable]) -> None:
     right, known = BATCHING.checked(learner, 0.0)
     assert 0 < right <= known <= int(learner.test_rows.sum())
     assert BATCHING.checked(learner, 1.1) == (0, 0)
@@ -414,7 +414,7 @@ def test_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable
 
 
 @pytest.mark.parametrize("weighed", [False, True])
-def test_if_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
+def test_without_evidence_no_rows_are_confirmed_together(weighed: bool) -> None:
     table = small_table(200)
     if weighed:
         rng = np.random.default_rng(0)

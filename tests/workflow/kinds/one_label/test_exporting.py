@@ -110,7 +110,7 @@ def test_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None
     assert lines[1]["after"] == lines[0]["before"]
 
 
-def test_answers_have_names_current_and_say_no_more_than_was_said(home: Home, owner: int) -> None:
+def test_answers_have_current_names_and_claim_no_more(home: Home, owner: int) -> None:
     """`not cat` is no longer that once cat is a part of bee, which the row may still be."""
     project = four_class_project(home, owner)
     seat = Seat(home, owner, project)

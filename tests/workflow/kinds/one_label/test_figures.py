@@ -89,7 +89,7 @@ def test_if_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
         assert value.shape == (1,)
 
 
-def test_confusion_counts_what_agreed() -> None:
+def test_confusion_counts_agreeing_answers() -> None:
     found = progress.Confusion(("a", "b"), np.array([[3, 1], [0, 2]]))
     assert (found.total, found.agreed) == (6, 5)
 
@@ -127,7 +127,7 @@ def test_row_that_correction_opens_again_is_not_answered(home: Home, owner: int,
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
-def test_of_project_unloaded_only_counts_are_kept(
+def test_unloaded_project_keeps_only_counts(
     home: Home,
     owner: int,
     monkeypatch: pytest.MonkeyPatch,

@@ -19,7 +19,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.jobs import FairLock
 
-# Answers that a kernel ridge takes in before the worker's next version, in a thread of the server
+# Answers that a kernel ridge applies before the worker's next version, in a thread of the server
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_answer_changes_shares_before_next_version(
     assert (question.strategy, question.model_version) == ("moves", 0)
 
 
-def test_export_has_what_first_update_made_of_answers(
+def test_export_includes_first_update_after_answers(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares(home, owner, first_updates_project)
@@ -194,7 +194,7 @@ def test_new_classes_begin_with_new_version(home: Home, owner: int, first_update
 def test_no_press_waits_for_it(
     home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one is under way questions are shown and answered; those answers are taken in after it."""
+    """While one is under way questions are shown and answered; those answers are applied after it."""
     begun, go_on = threading.Event(), threading.Event()
     real = FirstUpdates._update
 

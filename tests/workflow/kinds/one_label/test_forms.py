@@ -179,7 +179,7 @@ def test_blind_check_is_asked_to_end_in_any_form(
 
 
 def asked_now(seat: Seat) -> AskedAs:
-    """How the question that is before this person is put, as it is stored."""
+    """How the question that is on the screen of this person is put, as it is stored."""
     with seat.turn() as turn:
         question = turn.open_now()
         assert question is not None

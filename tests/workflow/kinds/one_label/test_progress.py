@@ -68,7 +68,7 @@ def test_without_truth_and_controls_nothing_is_claimed(home: Home, owner: int) -
     assert view.confusion.total == 0
 
 
-def test_confusion_is_what_model_had_said_of_control_rows(home: Home, owner: int) -> None:
+def test_confusion_uses_predictions_for_control_rows(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     told: dict[int, tuple[str, str]] = {}
     for _ in range(60):

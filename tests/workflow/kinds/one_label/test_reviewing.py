@@ -207,7 +207,7 @@ def test_what_fits_no_row_is_refused(
     assert count_entries(home) == 1
 
 
-def test_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
+def test_bad_item_is_asked_again_after_undo(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "bad")
     opened = reviewing.open_row(Seat(home, owner, project), row)
     assert opened.out

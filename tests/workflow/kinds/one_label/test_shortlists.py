@@ -51,7 +51,7 @@ def shortlisted(seat: Seat) -> ShownQuestion:
 def with_checks(
     home: Home, owner: int, promise: float | None = 0.9, number: int = 30
 ) -> tuple[Seat, list[str]]:
-    """The owner's seat at a project with so many answered checks, and the truth of each row."""
+    """The owner's seat at a project with this many answered checks, and the truth of each row."""
     project, truth = shortlist_project(home, owner, promise)
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[:number], truth)
@@ -95,7 +95,7 @@ def test_order_of_room_that_is_fixed_holds_within_list_and_behind_it(home: Home,
     assert labels[question.first :] == sorted(labels[question.first :])
 
 
-def test_blind_checks_are_shown_in_full_and_log_keeps_what_their_list_was(home: Home, owner: int) -> None:
+def test_blind_checks_show_all_choices_and_log_their_shortlist(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     row = checks_left(home, owner, seat.project_id)[0]
     question = loop.ask_next(seat, row, drawn=True)
@@ -135,7 +135,7 @@ def test_whether_row_is_shown_in_full_does_not_change_while_one_looks_again(home
         assert [one.label for one in again.candidates] == [one.label for one in question.candidates]
 
 
-def test_list_that_is_on_screen_stays_whatever_model_learns(home: Home, owner: int) -> None:
+def test_list_on_screen_stays_while_model_learns(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner, number=12)
     question = shortlisted(seat)
     kept = [one.label for one in question.candidates]
@@ -178,7 +178,7 @@ def test_threshold_is_rebuilt_with_every_version(home: Home, owner: int) -> None
     left = checks_left(home, owner, seat.project_id)
     answer_rows(seat, left[:20], truth, none=left[:8])
     with opened(home, owner, seat.project_id) as learner:
-        assert np.isinf(threshold_of(learner, 0.9))  # the truth is no candidate of 8 in 40
+        assert np.isinf(threshold_of(learner, 0.9))  # the truth is not a candidate of 8 in 40
     view = room.shortlists_of(seat)
     assert (view.in_force, view.outside[:2]) == (False, (8, 40))
 
@@ -237,7 +237,7 @@ def test_threshold_does_not_depend_on_when_someone_first_asks() -> None:
 
 
 @pytest.mark.parametrize("checks", [0.1, 0.3])
-def test_of_what_is_shown_in_full_a_third_are_checks(home: Home, owner: int, checks: float) -> None:
+def test_a_third_of_full_questions_are_checks(home: Home, owner: int, checks: float) -> None:
     project, _ = shortlist_project(home, owner, control_share=checks)
     in_full = room.shortlists_of(Seat(home, owner, project)).in_full
     assert checks / (checks + (1 - checks) * in_full) == pytest.approx(1 / 3)

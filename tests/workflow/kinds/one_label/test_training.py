@@ -50,7 +50,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, NoRoomError
 from workflow.server.jobs import FairLock
 
-# Models that a worker trains: under what name versions are kept, and which of them a learner takes in
+# Models that a worker trains: under what name versions are kept, and which of them a learner applies
 
 
 CLPL = LearnerSettings(model="clpl")
@@ -198,7 +198,7 @@ def test_rows_held_out_take_no_entries() -> None:
 # How rows with candidates are on the map
 
 
-def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, project: int) -> None:
+def test_open_and_answered_rows_list_their_labels(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
     question = loop.next_question(seat)

@@ -83,7 +83,7 @@ def test_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, proj
         assert (out.after, writer.left) == ((), ())
 
 
-def test_row_stands_as_before_until_someone_says_more(home: Home, owner: int, project: int) -> None:
+def test_row_keeps_state_until_next_answer(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     saved = answer_next(home, owner, project)
 
@@ -238,7 +238,7 @@ def test_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
         queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
-def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
+def test_another_strategy_changes_order_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     before = standing.standing(Seat(home, owner, project))
     managing.change_strategy(Seat(home, owner, project), "random")
@@ -250,7 +250,7 @@ def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: 
         managing.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
 
 
-def test_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
+def test_finished_project_reports_proof(home: Home, owner: int, project: int) -> None:
     while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
     final = standing.standing(Seat(home, owner, project))

@@ -1,4 +1,4 @@
-"""Downloads from a hub: checked, put in place whole, or refused in words with nothing left behind."""
+"""Downloads from a hub: checked, put in place whole, or refused with a message with nothing left behind."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_licence_has_to_be_accepted_for_files_too(home: Home, tmp_path: Path, kn
 # Files in the data folder
 
 
-def test_list_says_what_can_be_had_and_how(home: Home, tmp_path: Path, known: Known) -> None:
+def test_list_shows_available_files_and_commands(home: Home, tmp_path: Path, known: Known) -> None:
     bare = [{"name": "model.onnx", "what": "model"}]
     known(
         words=words_entry(),
