@@ -211,18 +211,18 @@ TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 class ActiveLearner(Generic[TableT_co]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
-        The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
-        answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
-        updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
-        Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
+    The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
+    answer, or one trained elsewhere (`.training`), whose versions come by `publish`, and between two of them first
+    updates by `follow`. Questions use the strategy of the settings; some are blind checks (`.pool`).
+    Held-out rows, test rows and controls alike, are never trained on, and what it says of them scores no question.
 
-        changes, controls : as for the pool
-        graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
-            not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-            waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
-            random, blind checks as ever, and a model of votes says nothing
-        checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
-        """
+    changes, controls : as for the pool
+    graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
+        not be found again; None: they are found now, where needed. Raises ValueError for another shape.
+    waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
+        random, blind checks as before, and a model of votes says nothing
+    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
+    """
 
     def __init__(
         self,
