@@ -9,6 +9,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from pages.parts import frame, state
 from pages.parts.components import component
+from pages.parts.rows import row_lists
 from workflow.access import Right
 from workflow.files import limited
 from workflow.projects import managing
@@ -79,7 +80,8 @@ JUMP = component("winnow_jump", "head/jump.js", ["head/jump.css"])
 
 
 def jump(opened: StreamlitPage) -> None:
-    """The list of pages and projects that Ctrl+K opens; what is chosen there is opened."""
+    """The list of pages and projects that Ctrl+K opens, and rows of the project in the address that hold the words
+    typed; what is chosen there is opened."""
     shown = {
         one.url_path: (one, heading)
         for heading, pages in menu.items()
@@ -97,9 +99,16 @@ def jump(opened: StreamlitPage) -> None:
         {"group": "Projects", "name": name, "about": "", "page": there, "project": number}
         for number, name in names.items()
     ]
-    go = JUMP(key=state.JUMP, data={"places": places}, on_go_change=lambda: None).go
+    searches = [
+        {"page": path, "words": words}
+        for path, words in (("queue", "Open rows with"), ("review", "Answered rows with"))
+        if path in shown
+    ]
+    go = JUMP(key=state.JUMP, data={"places": places, "searches": searches}, on_go_change=lambda: None).go
     if go is not None and go.get("page") in shown:
         project = go.get("project")
+        if project in names and isinstance(words := go.get("words"), str):
+            st.session_state[row_lists.search_key(go["page"], project)] = words
         at = {"project": str(project)} if project in names else None
         st.switch_page(shown[go["page"]][0], query_params=at)
 

@@ -57,7 +57,7 @@ NEEDED = {
     "queue": ("TextInput", "Selectbox", "DownloadButton"),
     "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
     "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
-    "review": ("TextInput", "Selectbox", "ButtonGroup"),
+    "review": ("TextInput", "Selectbox", "ButtonGroup", "DownloadButton"),
     "models": ("Button", "Checkbox"),
     "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),

@@ -1,11 +1,14 @@
 // @ts-check
 // Ctrl+K, or the button at the right of the head line: a list of pages and projects, found by typing.
 
+import { drawing } from "../card/elements.js";
+
 /** @import { Component } from "../card/types.js" */
 
 /**
  * @typedef {{ group: string, name: string, about: string, page: string, project: number | null }} Place
- * @typedef {Component<{ places: Place[] }>} Jump
+ * @typedef {{ page: string, words: string }} Search
+ * @typedef {Component<{ places: Place[], searches: Search[] }>} Jump
  */
 
 const SHOWN = 8; // of a group
@@ -47,12 +50,13 @@ export default function jump(component) {
 function build(parentElement) {
   const opener = element("button", "opener");
   opener.setAttribute("type", "button");
+  opener.append(drawing("M7 12.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM11 11l4 4"));
   opener.append(element("span", "", "Search"), element("kbd", "", "Ctrl K"));
-  opener.setAttribute("aria-label", "Search pages and projects, Ctrl+K");
+  opener.setAttribute("aria-label", "Search pages, projects and rows, Ctrl+K");
   const dialog = document.createElement("dialog");
-  dialog.setAttribute("aria-label", "Search pages and projects");
+  dialog.setAttribute("aria-label", "Search pages, projects and rows");
   const box = document.createElement("input");
-  box.placeholder = "Search pages and projects";
+  box.placeholder = "Search pages, projects and rows";
   box.setAttribute("role", "combobox");
   box.setAttribute("aria-expanded", "true");
   box.setAttribute("aria-controls", "winnow-places");
@@ -86,34 +90,44 @@ function build(parentElement) {
   function draw() {
     list.replaceChildren();
     lines = [];
-    /** @type {Place[]} */
-    const all = latest.get(parentElement).data.places;
+    const { places: all, searches } = /** @type {Jump["data"]} */ (latest.get(parentElement).data);
     for (const group of new Set(all.map((place) => place.group))) {
       const found = all.filter((place) => place.group === group && fits(place, box.value)).slice(0, SHOWN);
       if (!found.length) continue;
-      const head = element("p", "group", group);
-      head.setAttribute("role", "presentation");
-      list.append(head);
-      for (const place of found) {
-        const line = element("div", "line");
-        line.id = `winnow-place-${lines.length}`;
-        line.setAttribute("role", "option");
-        line.append(element("span", "name", place.name), element("span", "about", place.about));
-        line.onclick = () => go(place);
-        const number = lines.length;
-        line.onpointermove = () => choose(number);
-        lines.push(line);
-        list.append(line);
-      }
+      head(group);
+      for (const { name, about, page, project } of found) add(name, about, { page, project });
     }
     if (!lines.length) list.append(element("p", "group", "No page or project matches."));
+    const words = box.value.trim();
+    const project = Number(new URLSearchParams(location.search).get("project"));
+    if (words && all.some((place) => place.project === project)) {
+      if (searches.length) head("Rows of this project");
+      for (const one of searches) add(`${one.words} “${words}”`, "", { page: one.page, project, words });
+    }
     choose(0);
   }
 
-  /** @param {Place} place */
-  function go(place) {
-    dialog.close();
-    latest.get(parentElement).setTriggerValue("go", { page: place.page, project: place.project });
+  /** @param {string} group */
+  function head(group) {
+    const made = element("p", "group", group);
+    made.setAttribute("role", "presentation");
+    list.append(made);
+  }
+
+  /** A line that can be chosen. @param {string} name @param {string} about @param {object} place where it leads */
+  function add(name, about, place) {
+    const line = element("div", "line");
+    const number = lines.length;
+    line.id = `winnow-place-${number}`;
+    line.setAttribute("role", "option");
+    line.append(element("span", "name", name), element("span", "about", about));
+    line.onclick = () => {
+      dialog.close();
+      latest.get(parentElement).setTriggerValue("go", place);
+    };
+    line.onpointermove = () => choose(number);
+    lines.push(line);
+    list.append(line);
   }
 
   function toggle() {

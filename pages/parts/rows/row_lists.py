@@ -64,6 +64,11 @@ MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good
 Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
+def search_key(path: str, project_id: int) -> str:
+    """The key of the search box of a project's Queue or Review page, by the address of the page."""
+    return f"search-{project_id}" if path == "queue" else f"{state.REVIEW}-{project_id}-words"
+
+
 class OpenRow(Protocol):
     """Fields shared by the opened rows of all kinds of project."""
 
@@ -344,7 +349,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
         "Search",
         placeholder="Search by meaning" if by_meaning else placeholder,
         icon=":material/search:",
-        key=f"search-{page.project.id}",
+        key=search_key("queue", page.project.id),
         label_visibility="collapsed",
     )
     if ways.by_row:

@@ -159,7 +159,7 @@ def test_phone_has_large_button_for_everything(browser: Browser, signed_in: str,
 def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> None:
     page.goto(here.address)
     page.locator(room.CARD).wait_for()
-    search = page.get_by_role("dialog", name="Search pages and projects")
+    search = page.get_by_role("dialog", name="Search pages, projects and rows")
     page.keyboard.press("Control+k")
     expect(search).to_be_visible()
     page.keyboard.type("1")  # a choice of the card, were it not covered
@@ -175,15 +175,21 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     assert f"project={here.project}" in page.url
     page.keyboard.press("Control+k")
     page.keyboard.type("handwritten")
-    expect(search.get_by_role("option")).to_have_count(1)
-    page.keyboard.press("ArrowDown")
+    expect(search.get_by_role("option")).to_have_text(
+        ["Demo: handwritten digits", "Open rows with “handwritten”", "Answered rows with “handwritten”"]
+    )
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/queue?project={DEMO}")
-    page.get_by_role("button", name="Search pages and projects").click()
+    page.get_by_role("button", name="Search pages, projects and rows").click()
     page.keyboard.type("no such name")
     expect(search).to_contain_text("No page or project matches.")
     page.keyboard.press("Escape")
     expect(search).to_be_hidden()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("17")
+    search.get_by_role("option", name="Open rows with “17”").click()
+    expect(page.get_by_placeholder("Search ID, candidate or text")).to_have_value("17")
+    page.get_by_text("matching rows.").wait_for()
 
 
 def test_menu_of_phone_closes_once_page_is_chosen(browser: Browser, signed_in: str, here: Room) -> None:
@@ -203,6 +209,10 @@ def test_menu_of_phone_closes_once_page_is_chosen(browser: Browser, signed_in: s
     page.reload()
     page.get_by_role("heading", name="Map").wait_for()
     expect(drawer).to_have_attribute("data-collapsed", "true")
+    page.get_by_role("button", name="Search pages, projects and rows").tap()
+    search = page.get_by_role("dialog", name="Search pages, projects and rows")
+    search.get_by_role("option", name="Review").tap()
+    page.wait_for_url("**/review*")
     phone.close()
 
 
@@ -296,7 +306,7 @@ def stage(page: Page, server: Server) -> Page:
     """A page without a card of Winnow's own, on which one can be drawn by hand."""
     page.goto(server.base)
     page.get_by_role("heading", name="Projects").wait_for()
-    page.get_by_role("button", name="Search pages and projects").wait_for()  # it hears a key, too
+    page.get_by_role("button", name="Search pages, projects and rows").wait_for()  # it hears a key, too
     page.evaluate(STAGE, scripts_in(FOLDER).address)
     return page
 
