@@ -85,6 +85,16 @@ class Loss(StrEnum):
     LOG = "separated from its log (the file that ends with -wal)"
 
 
+class DamagedPagesError(DatabaseUnavailableError):
+    """A page of SQLite's file is damaged. The message is for everybody to read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database is damaged: a part of its file was overwritten or cut off. Fix: stop Winnow, put a backup in "
+            "its place (winnow restore FILE --replace; winnow doctor says more), start it again."
+        )
+
+
 class DatabaseReplacedError(DatabaseUnavailableError):
     """The path of the database does not lead to the whole file that this process opened.
 
@@ -125,7 +135,9 @@ class OpenedFile:
         self.mark = 0
         """For the database, as `FileHeader` has it; 0 if no one has said it."""
         self.times = 0
-        """How often another file was taken instead of the one before."""
+        """How often another file was taken in the place of the one before."""
+        self.damaged = False
+        """Whether a page of it was found damaged: from then on nothing of it is to be trusted."""
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
         self._rescued: Path | None = None
@@ -164,6 +176,11 @@ class OpenedFile:
         loss = self.loss()
         if loss is not None:
             raise DatabaseReplacedError(self.path, loss, self._rescued)
+
+    def check_pages(self) -> None:
+        """Raises DamagedPagesError once a page was found damaged."""
+        if self.damaged:
+            raise DamagedPagesError
 
     def loss(self) -> Loss | None:
         """Event of the file; None if nothing has."""
@@ -232,6 +249,7 @@ class OpenedFile:
             self._rescue(mine)
             raise DatabaseReplacedError(self.path, loss, self._rescued)
         self._leave(mine, loss)
+        self.damaged = False
         drop()
         self.forget()
         self.times += loss is not Loss.LOG
@@ -295,6 +313,7 @@ class OpenedFile:
         """To be called once every connection is closed: the next one may open another file."""
         with self._lock:
             mine, self._opened, self._rescued = self._opened, None, None
+            self.damaged = False
             if mine is not None:
                 with suppress(sqlite3.Error):
                     mine.anchor.close()

@@ -11,8 +11,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from db.base import is_damaged
 from db.identity import begin_counting
 from db.opened_file import OpenedFile
 
@@ -56,6 +59,11 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
             connection.close()
             raise
 
+    @event.listens_for(engine, "handle_error")
+    def _note_damage(context: ExceptionContext) -> None:
+        found = context.sqlalchemy_exception
+        file.damaged |= isinstance(found, DBAPIError) and is_damaged(found)
+
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if writes:
@@ -66,6 +74,16 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def is_whole(session: Session) -> bool:
+    """Whether SQLite finds every page of its file as it should be."""
+    try:
+        return session.execute(text("PRAGMA quick_check(1)")).scalar() == "ok"
+    except DBAPIError as error:
+        if not is_damaged(error):
+            raise
+        return False
 
 
 # Which versions of the tables this Winnow knows.

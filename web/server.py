@@ -36,10 +36,11 @@ from workflow.backups import keeping, owners, staging
 from workflow.exporting import files
 from workflow.files import media
 from workflow.importing import arrivals
-from workflow.saving import STORE_FAULTS, why_nothing_is_saved
+from workflow.saving import STORE_FAULTS, DamagedPagesError, why_nothing_is_saved
 from workflow.server.home import Home, home
 from workflow.server.running import raise_most_files, terminal
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
+from workflow.server.store import check_pages, was_left_open
 
 # Replies are sent at once, in any number of pieces.
 #
@@ -80,6 +81,9 @@ def healthz(_request: Request) -> JSONResponse:
     here = home()
     try:
         here.database.check()
+    except DamagedPagesError as error:
+        _log.error("%s", error)
+        return JSONResponse({"status": "database is damaged"}, status_code=503)
     except (SQLAlchemyError, *STORE_FAULTS):
         _log.exception("The database does not answer.")
         return JSONResponse({"status": "database does not answer"}, status_code=503)
@@ -135,7 +139,8 @@ def settings_or_exit() -> Settings:
     raise_most_files()
     try:
         settings = staging.settings_at_start()
-        home()
+        left_open = was_left_open(settings)
+        check_pages(settings, home().database, left_open=left_open)
     except SettingsError as error:
         terminal.cannot_start(str(error))
         sys.exit(CANNOT_START)

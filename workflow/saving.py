@@ -14,6 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from db.base import is_cut_off, is_gone, is_held, is_read_only, lacks_a_table
 from db.engine import DatabaseBusyError, DatabaseUnavailableError, is_damaged
 from db.engine import DatabaseReplacedError as DatabaseReplacedError
+from db.opened_file import DamagedPagesError as DamagedPagesError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from websockets.exceptions import InvalidStatus
 
 from tests.attacks import world
@@ -25,6 +25,7 @@ from tests.attacks.test_attacks import answer, drawn, page_of, wire
 from tests.browser.server import Server
 from tests.live_page import LivePage
 from web import connections
+from web.api.calls import Bounded
 from web.connections import PAGES_A_PERSON, OwnConnections, SaidOnce
 
 LIMITED = (
@@ -126,19 +127,27 @@ def test_a_connection_without_a_whole_request_is_closed_in_time(
 ) -> None:
     monkeypatch.setattr(connections, "WHOLE_WITHIN", 0.2)
 
-    async def tried() -> list[bytes]:
-        app = Starlette(routes=[Mount("/", _ok)], middleware=[Middleware(OwnConnections)])
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            listening.listen()
-            server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-            serving = asyncio.create_task(server.serve([listening]))
-            came = await asyncio.to_thread(talk, listening.getsockname()[1], *pieces)
+    assert asyncio.run(heard(_ok, *pieces)) == back
+
+
+def test_a_program_that_sends_too_much_hears_so() -> None:
+    sent = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000000\r\n\r\n" + bytes(40_000_000)
+    assert asyncio.run(heard(Bounded(_ok), sent)) == [b"HTTP/1.1 413"]
+
+
+async def heard(app: ASGIApp, *pieces: bytes) -> list[bytes]:
+    """What a client hears of a server of this app."""
+    served = Starlette(routes=[Mount("/", app)], middleware=[Middleware(OwnConnections)])
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        server = uvicorn.Server(uvicorn.Config(served, log_level="error"))
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            return await asyncio.to_thread(talk, listening.getsockname()[1], *pieces)
+        finally:
             server.should_exit = True
             await serving
-        return came
-
-    assert asyncio.run(tried()) == back
 
 
 def test_accepts_that_fail_are_said_in_one_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:

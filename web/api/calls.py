@@ -46,6 +46,9 @@ SMALL = 100_000
 """Bytes of a body, such as an answer, for which there is room for MOST more: files of others do not keep it waiting."""
 PARTS = 50_000
 """Lists and objects in it, counted by their brackets."""
+DROPPED = 100_000_000
+"""Bytes of a body that is too large which are read and dropped before it is refused. If the connection closed while a
+program still sends, it gets a reset in place of the reply."""
 SILENCE = 30.0
 """Seconds within which it has come whole."""
 NAMED = 50
@@ -200,20 +203,27 @@ class Bounded:
 
     async def _read(self, body: bytearray, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, which is empty, and pass the call on."""
+        dropped = 0
         try:
             async with asyncio.timeout(SILENCE):
                 async for piece in Request(scope, receive).stream():
                     body += piece
                     self._held += len(piece)
                     if len(body) > MOST:
-                        words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."
-                        await _closing(413, words)(scope, receive, send)
-                        return
-                    if self._held > MOST_TOGETHER + (MOST if len(body) <= SMALL else 0):
+                        dropped += len(body)
+                        self._held -= len(body)
+                        body.clear()
+                        if dropped > DROPPED:
+                            break
+                    elif not dropped and self._held > MOST_TOGETHER + (MOST if len(body) <= SMALL else 0):
                         await _closing(503, TOO_MUCH, {"retry-after": AGAIN})(scope, receive, send)
                         return
         except (TimeoutError, ClientDisconnect):
             await _closing(408, f"The body did not come whole in {SILENCE:.0f} s.")(scope, receive, send)
+            return
+        if dropped:
+            words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."
+            await _closing(413, words)(scope, receive, send)
             return
         if has_too_many_parts(body, PARTS):
             await _closing(413, f"A body has at most {PARTS:,} lists and objects.")(scope, receive, send)

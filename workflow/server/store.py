@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
-from db.opened_file import is_empty, is_no_sqlite
+from db.opened_file import DamagedPagesError, is_empty, is_no_sqlite
 from plcore.arrays import counted
 from plcore.blocks import sync_folder
 from workflow.backups import making
@@ -160,6 +160,27 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
         database.close()
         raise
     return database
+
+
+LOOKED_THROUGH = 200_000_000
+"""Bytes up to which a server looks through the whole database at every start: half a second."""
+
+
+def was_left_open(settings: Settings) -> bool:
+    """Whether the last process with the SQLite database open was ended before it closed it; asked before opening."""
+    database = Database(settings.database_url)
+    return database.path is not None and database.path.with_name(f"{database.path.name}-wal").exists()
+
+
+def check_pages(settings: Settings, database: Database, *, left_open: bool) -> None:
+    """Raise BrokenHomeError if a page of an SQLite database is damaged. A large one is looked through only if it was
+    left open."""
+    if database.path is None or not (left_open or database.path.stat().st_size <= LOOKED_THROUGH):
+        return
+    try:
+        database.check_pages()
+    except DamagedPagesError as error:
+        raise BrokenHomeError(_damaged(settings)) from error
 
 
 def files_of(database: Database) -> list[Path]:

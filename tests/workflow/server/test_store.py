@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from db.engine import Database
 from db.identity import Note
+from db.opened_file import DamagedPagesError
 from tests.clocks import stopped
 from tests.disks import filled, read_only, small_disk
 from tests.workflow.world import answer_next, small_project
@@ -314,3 +315,35 @@ def test_two_winnows_are_two(tmp_path: Path) -> None:
         ids.add(found.id)
         made.close()
     assert len(ids) == 2
+
+
+def test_zeroed_pages_are_found_at_start_and_remembered(used: Path) -> None:
+    """Each page in its turn but the first, whose loss every opening notices. A large database is looked through only
+    after it was left open; an error that is met later is remembered."""
+    path, size = used / "winnow.sqlite3", 4096
+    whole = path.read_bytes()
+    assert len(whole) < store.LOOKED_THROUGH
+    opened = []
+    for page in range(1, len(whole) // size):
+        path.write_bytes(whole[: page * size] + bytes(size) + whole[(page + 1) * size :])
+        try:
+            home = open_home(settings(used))
+        except BrokenHomeError:
+            continue
+        opened.append(path.read_bytes())
+        with closing(home), pytest.raises(BrokenHomeError, match="is damaged"):
+            store.check_pages(home.settings, home.database, left_open=False)
+    assert len(opened) > 20, "an opening alone does not notice these"
+    path.write_bytes(opened[-1])
+    with pytest.MonkeyPatch.context() as patch, closing(open_home(settings(used))) as home:
+        patch.setattr(store, "LOOKED_THROUGH", 0)
+        store.check_pages(home.settings, home.database, left_open=False)
+        assert store.was_left_open(home.settings)  # by this home
+        with pytest.raises(BrokenHomeError):
+            store.check_pages(home.settings, home.database, left_open=True)
+        with pytest.raises(DamagedPagesError):
+            home.database.check()
+    path.write_bytes(whole)
+    with closing(open_home(settings(used))) as home:
+        store.check_pages(home.settings, home.database, left_open=True)
+        home.database.check()
