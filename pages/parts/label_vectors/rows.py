@@ -68,7 +68,7 @@ def _facts(one: VectorQueueRow, history: Sequence[HistoryLine] | None) -> None:
 # A label vector on the Review page: the value of each label, its history, and the form that corrects it.
 
 WAYS = {"labels": "Some labels are wrong or missing", "bad": "Bad item"}
-NAMED = {1: "Is right", 0: "Wrong labels", -1: "Unknown again"}
+NAMED = {1: "Is right", 0: "Is wrong", -1: "Is unknown again"}
 """The boxes in which labels are named, by the value that these get."""
 
 

@@ -280,13 +280,13 @@ def test_answer_is_found_corrected_and_made_not_known_without_mouse(
     right = page.get_by_text("Current labels").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)
     assert not findings(page)
-    room.choose(page, "Wrong labels", label)
+    room.choose(page, "Is wrong", label)
     send(page)
-    expect(page.get_by_test_id("stToast")).to_contain_text(f"is not right: {label}")
+    expect(page.get_by_test_id("stToast")).to_contain_text(f"is wrong: {label}")
     expect(right).not_to_contain_text(label)
-    room.choose(page, "Unknown again", label)
+    room.choose(page, "Is unknown again", label)
     send(page)
-    expect(page.get_by_test_id("stToast").last).to_contain_text(f"not known any more: {label}")
+    expect(page.get_by_test_id("stToast").last).to_contain_text(f"is unknown again: {label}")
     page.get_by_text("No answer matches all of these filters").wait_for()
     kinds = [(entry["kind"], entry["strategy"]) for entry in room.log_of(server, project)]
     assert kinds[1:] == [("no", "review"), ("withdraw", "review"), ("withdraw", "review")]

@@ -346,9 +346,9 @@ def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Ope
     )
     assert standing["Said by"][labels[0]] == "Ada"
     assert labels[0] not in named(test, "Is right").options
-    assert set(named(test, "Unknown again").options) == set(labels[:2])
+    assert set(named(test, "Is unknown again").options) == set(labels[:2])
     named(test, "Is right").set_value([labels[1], labels[2]])
-    named(test, "Unknown again").set_value([labels[0]])
+    named(test, "Is unknown again").set_value([labels[0]])
     box(test.text_input, "Note (optional)").set_value("seen again")
     button(test, SAVE).click().run()
     assert not test.exception
@@ -356,7 +356,7 @@ def test_answers_are_found_and_label_corrected(home: Home, owner: int, show: Ope
     now = stands(home, owner, project, row)
     assert [now[label] for label in labels[:3]] == [-1, 1, 1]
     assert [toast.value.replace("\\", "") for toast in test.toast] == [
-        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; unknown again: {labels[0]}"
+        f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; is unknown again: {labels[0]}"
     ]
     told = history(test)
     assert [one["Said"] for one in told] == [
@@ -375,12 +375,12 @@ def test_label_in_two_boxes_is_refused_and_choice_stays(home: Home, owner: int, 
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
     named(test, "Is right").set_value([labels[1]])
-    named(test, "Wrong labels").set_value([labels[1]])
+    named(test, "Is wrong").set_value([labels[1]])
     button(test, SAVE).click().run()
     assert f"{labels[1]} is in two boxes" in words(test)
     assert named(test, "Is right").value == [labels[1]]
     assert stands(home, owner, project, row)[labels[1]] == -1
-    named(test, "Wrong labels").set_value([])
+    named(test, "Is wrong").set_value([])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[1]] == 1
@@ -393,12 +393,12 @@ def test_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owner:
     ask(home, ada, project, row, labels[0], "yes")
     test = show(owner, "review_page.py", project=str(project))
     open_in_list(test, project, row)
-    named(test, "Wrong labels").set_value([labels[0]])
+    named(test, "Is wrong").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
     button(test, SAVE).click().run()
     assert "have changed since you opened it" in words(test)
     assert stands(home, owner, project, row)[labels[0]] == 1
-    named(test, "Wrong labels").set_value([labels[0]])
+    named(test, "Is wrong").set_value([labels[0]])
     button(test, SAVE).click().run()
     assert not test.error
     assert stands(home, owner, project, row)[labels[0]] == 0
@@ -431,7 +431,7 @@ def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show:
     assert list(listed(test).Annotator) == ["Ada"]
     assert not [one for one in test.selectbox if one.label == "Annotator"]
     open_in_list(test, project, row)
-    assert set(named(test, "Unknown again").options) == {labels[1]}
+    assert set(named(test, "Is unknown again").options) == {labels[1]}
     assert {one["Annotator"] for one in history(test)} == {"Ada"}
 
 
