@@ -18,4 +18,4 @@ app = st.App(
 )
 
 if __name__ == "__main__":
-    app.run(config=server.run_options(settings))
+    server.run(app, settings)

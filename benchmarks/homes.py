@@ -6,7 +6,7 @@ What is measured in another checkout too (`--before`) uses only what both have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -120,6 +120,14 @@ def long_table(rows: int = LONG_ROWS) -> tuple[LabelTable, LearnerSettings]:
     return table_of(X, sets.tolist()), LearnerSettings(model="plknn")
 
 
+def find_neighbors(seat: Seat) -> None:
+    """Find the neighbours that a project of many rows waits for; in an earlier checkout none does."""
+    with suppress(ImportError):
+        from workflow.models import neighbors
+
+        neighbors.find(seat, "benchmark")
+
+
 def large_project(seat: Seat) -> int:
     """Make a project of LARGE size whose linear model is trained again after every answer."""
     settings = LearnerSettings(model="plsvc", strategy="margin", train_every=1, train_seconds=0.0)
@@ -194,7 +202,7 @@ def draw_neighbors() -> None:
     """From now on neighbours are drawn in this process, where a project is made."""
     from plcore.loop.one_label import asking
 
-    def find(X: Any, unseen: Any, settings: Any) -> Any:
+    def find(X: Any, unseen: Any, settings: Any, _tell: object = None) -> Any:
         return drawn_graph(X.shape[0], 0 if unseen is None else unseen.shape[0], settings.n_neighbors)
 
     asking.find_graph = find  # type: ignore[attr-defined]

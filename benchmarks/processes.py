@@ -82,7 +82,7 @@ class Watch:
         self._looking = 0.0
         self._over = threading.Event()
         self._look()
-        self._before = sum(self._seconds.values()) if self.root == os.getpid() else 0.0
+        self._before = sum(self._seconds.values())
         self.own, self._begun = {}, time.perf_counter()
         self._thread = threading.Thread(target=self._look_on)
         self._thread.start()

@@ -33,8 +33,10 @@ from tests.workflow.vector_world import answer_truly, vector_frame, vector_proje
 from tests.workflow.world import small_frame, small_project
 from workflow import importing
 from workflow.access import Right
+from workflow.kinds.one_label import build
 from workflow.log.lines import write_log_lines
 from workflow.log.verifying import header_of
+from workflow.models import neighbors
 from workflow.people import members, team
 from workflow.rows import queue
 from workflow.seat import Seat
@@ -243,8 +245,27 @@ def test_link_of_running_server(shell: Shell, tmp_path: Path) -> None:
         assert shell.done("link").startswith("https://example.org/winnow/signin?link=")
 
 
-def test_names_do_nothing_to_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
-    """Names from before they were refused are in databases."""
+def test_import_finds_neighbours_of_many_rows_unless_a_server_does(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
+    graphs = tmp_path / "home" / "graphs"
+    shell.done("projects")
+    with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
+        _, out, err = shell("import", table)
+    assert "The server finds the neighbours of the rows now. Until then, questions come at random." in err
+    assert [one.suffix for one in graphs.iterdir()] == [".wish"]
+    monkeypatch.setattr(neighbors, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, out, err = shell("import", table, "--name", "again", "--setting", "n_neighbors=7")
+    assert (status, out) == (0, "Project 2: 60 rows, 3 classes.\n")
+    assert "Finding the neighbours of the rows." in err
+    assert "\r0%" in err
+    assert sorted(one.suffix for one in graphs.iterdir()) == [".npz", ".wish"]
+
+
+def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
+    """Names from before they were refused stand in databases."""
     shell.done("import", table)
     name = "birds\x1b[2J\u202edrib\x9b"
     with closing(sqlite3.connect(tmp_path / "home" / "winnow.sqlite3")) as database, database:

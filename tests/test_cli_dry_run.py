@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plcore.tables.right_readings import CASES, REFUSED, RIGHT, path_of
+from tests.plcore.tables.right_readings import CASES, FOLDERS, REFUSED, RIGHT, path_of
 from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
 from tests.plcore.tables.zips import make_zip
@@ -100,6 +100,7 @@ def test_dry_run_says_what_library_says(hunted: Hunted, shell: Shell) -> None:
 
 
 def test_every_case_has_right_reading_or_refusal() -> None:
+    assert {name for names in FOLDERS.values() for name in names} <= {*RIGHT, *REFUSED}
     assert {path.name for path in CASES.iterdir() if path.is_file()} <= {*RIGHT, *REFUSED}
 
 

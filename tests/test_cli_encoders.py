@@ -55,7 +55,7 @@ def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, 
     table.write_text(f"id,candidates,text\na,x|y,{TEXTS[0]}\nb,x,other\n")
     assert shell("encode", table, "--encoder", "words", "--out", tmp_path / "v.npz")[0] == 0
     status, out, _ = shell("encoders", "check", "words")
-    assert (status, out.startswith("words: well.")) == (0, True)
+    assert (status, out.startswith("words: OK.")) == (0, True)
     assert shell("encoders", "remove", "words")[:2] == (0, "words: removed.\n")
     status, _, err = shell("encoders", "check", "words")
     assert (status, "No encoder is called 'words'" in err) == (2, True)

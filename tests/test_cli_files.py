@@ -67,7 +67,7 @@ def test_candidates_weigh_by_classifier(shell: Shell, table: Path, words: Path, 
     status, out, err = shell("suggest", 1, "--with", "birds")
     assert (status, out) == (
         0,
-        "Project 1: birds scored 3 rows; the candidates of 3 weigh by it now.\n",
+        "Project 1: birds scored 3 rows; its scores now weigh the candidates of 3.\n",
     ), err
     assert "1 row has nothing to encode: 'c'." in err
     found = [LabelTable.read(path) for path in (tmp_path / "home" / "tables").glob("*.parquet")]
@@ -95,8 +95,8 @@ def test_input_that_cannot_be_encoded_is_refused_in_one_line(
 ) -> None:
     out = tmp_path / "v.npz"
     words_said = shell.refused("encode", table, "--encoder", "lost", "--out", out)
-    assert "No encoder is called 'lost'; in" in words_said
-    assert "there are 'words'" in words_said
+    assert "No encoder is called 'lost': " in words_said
+    assert "has 'words'. Fix: put its folder there" in words_said
     assert "No encoder is called '../encoders'" in shell.refused(
         "encode", table, "--encoder", "../encoders", "--out", out
     )

@@ -65,6 +65,7 @@ OPENS_BY_ITSELF = {
     "workflow/importing/encoding_worker.py": "the worker, who is no person; it takes the seat of who asked",
     "workflow/models/random_order.py": "the worker, who is no person",
     "workflow/models/map_worker.py": "the worker, who is no person",
+    "workflow/models/neighbors.py": "the worker, who is no person",
     "workflow/models/waiting.py": "the worker, who is no person",
     "workflow/models/leases.py": "the worker, who is no person",
     "workflow/kinds/one_label/training.py": "takes in what a worker has published, whoever is there",

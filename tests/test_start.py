@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.loaded import Forked
 from tests.conftest import ROOT
 from tests.disks import filled, read_only, small_disk
 from tests.migrated import lay_database
@@ -30,12 +31,16 @@ COMMANDS = {
 }
 
 
-def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+def environment(home: Path, more: dict[str, str]) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WINNOW_")}
+    return {**kept, "WINNOW_HOME": str(home), **more}
+
+
+def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env={**kept, "WINNOW_HOME": str(home), **more},
+        env=environment(home, more),
         capture_output=True,
         text=True,
         check=False,
@@ -43,11 +48,24 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
     )
 
 
+def forked(home: Path, *command: str, **more: str) -> tuple[int, str]:
+    """Exit status, and what was said on both streams, of a program that is run where its imports are done: they take
+    seconds."""
+    process = Forked(
+        environment(home, more),
+        f"import runpy, sys; sys.argv = {[*command]!r}; runpy.run_path({command[0]!r}, run_name='__main__')",
+    )
+    assert process.stdout is not None
+    with process.stdout:
+        said = process.stdout.read()
+    return process.wait(600), said
+
+
 def refused(home: Path, *command: str) -> str:
     """The one line that it says."""
-    done = start(home, *command)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    status, said = forked(home, *command)
+    assert status == 2, said
+    (line,) = said.splitlines()
     assert "Fix: " in line
     return line
 
@@ -131,6 +149,15 @@ def test_disk_that_cannot_be_written_is_reported_in_one_line(
         assert {one.name for one in home.iterdir()} <= {"tables", "in-use"}
 
 
+@pytest.mark.parametrize("command", ["server", pytest.param("serve", marks=pytest.mark.proof)])
+def test_start_that_cannot_note_itself_says_so_and_ends_with_two(tmp_path: Path, command: str) -> None:
+    """After a crash the database opens on a full disk; what is written next is the note of the server."""
+    lay_database(tmp_path)
+    (tmp_path / "servers").touch()  # no folder can be made there, by root neither
+    line = refused(tmp_path, *COMMANDS[command])
+    assert line.startswith("Winnow cannot start. A file could not be written (File exists). Fix: make room")
+
+
 def test_start_next_to_one_that_puts_backup_back_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
@@ -142,18 +169,25 @@ def test_accepting_what_is_there_lets_winnow_start(tmp_path: Path) -> None:
     path = tmp_path / "home" / "winnow.sqlite3"
     damaged(path)
     refused(path.parent, *COMMANDS["shell"])
-    said = start(path.parent, "cli.py", "accept-store")
-    assert (said.returncode, said.stderr) == (0, "")
-    kept, accepted = said.stdout.splitlines()
+    status, said = forked(path.parent, "cli.py", "accept-store")
+    assert status == 0, said
+    kept, accepted = said.splitlines()
     assert Path(kept.removeprefix("Kept as ").removesuffix(".")).read_bytes() == b"x" * 8192
     assert accepted == f"Accepted: {path}."
-    assert start(path.parent, *COMMANDS["shell"]).returncode == 0
+    assert forked(path.parent, *COMMANDS["shell"])[0] == 0
 
 
-def test_nothing_is_wrong_with_first_start(tmp_path: Path) -> None:
-
+def test_nothing_is_wrong_with_a_first_start(tmp_path: Path) -> None:
     done = start(tmp_path / "home", *COMMANDS["shell"])
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_server_says_its_one_line_as_an_error(tmp_path: Path) -> None:
+    """In a Python of its own, which has not loaded anything."""
+    damaged(tmp_path / "home" / "winnow.sqlite3")
+    done = start(tmp_path / "home", *COMMANDS["server"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["words", "document"])
@@ -162,14 +196,14 @@ def test_port_that_another_program_has_is_refusal(tmp_path: Path, words: tuple[s
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = start(tmp_path / "home", "cli.py", "serve", *words, WINNOW_PORT=str(port))
+        status, printed = forked(tmp_path / "home", "cli.py", "serve", *words, WINNOW_PORT=str(port))
     said = f"cannot listen at port {port} of 127.0.0.1"
-    assert done.returncode == 2
-    assert said in done.stderr.splitlines()[-1]
-    assert "Fix: " in done.stderr.splitlines()[-1]
-    if not words:
-        assert done.stdout == ""
-    else:
-        problem = json.loads(done.stdout)
+    assert status == 2
+    error, brace, document = printed.partition("{")
+    assert said in error.splitlines()[-1]
+    assert "Fix: " in error.splitlines()[-1]
+    assert bool(brace) == bool(words)
+    if words:
+        problem = json.loads(brace + document)
         assert said in problem["detail"]
         assert problem["exit_status"] == 2

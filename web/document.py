@@ -23,9 +23,10 @@ from streamlit.file_util import get_static_dir
 
 from pages.parts.components import scripts_in
 from web.closed import FRAMED_BY
+from web.connections import PAGES_A_PERSON, open_pages
 from web.guard import PERSON_HEADER
-from web.packed import takes_packed
-from web.scripts import FOLDER
+from web.packed import FOLDER, takes_packed
+from web.signin_page import page as plain_page
 from workflow.access import NotAllowed
 from workflow.people import members
 from workflow.saving import STORE_FAULTS
@@ -90,9 +91,16 @@ _TOLD = (
     '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href, '
     f"HOST_CONFIG: {_HOST} }};</script>"
 )
+TOO_MANY_PAGES = (
+    f"One person can have {PAGES_A_PERSON} pages of Winnow open. Fix: close one in another tab or window, then load "
+    "this page again. If you have fewer open, many other people do: try again in a minute."
+)
 
 
 async def show(request: Request) -> Response:
+    """The document of a page; 429 in words where the person, or all together, have too many open."""
+    if not open_pages.may_open(int(request.headers.get(PERSON_HEADER, "0"))):
+        return plain_page("Too many pages are open", TOO_MANY_PAGES, status=429)
     page = request.url.path.rpartition("/")[2]
     chooses = page in CHOOSING and await run_in_threadpool(_projects_of, request) >= CHOOSING[page][0]
     headers = {"cache-control": "no-cache", "vary": "accept-encoding"}

@@ -21,6 +21,7 @@ from streamlit.proto.AuthRedirect_pb2 import AuthRedirect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from web import bearer
+from web.connections import open_pages
 from web.problems import problem
 from web.proxies import proxy_user
 from web.signin_page import cookie_of
@@ -137,13 +138,21 @@ class Guard:
             (SIGN_IN_HEADER.encode(), str(found.id).encode()),
         ]
         if scope["type"] == "websocket":
-            if found.how == "proxy":
-                receive = _while_believed(receive, send)
-            receive, send = self._while_signed_in(secret, found.id, receive, send)
+            await self._page(scope, secret, found, receive, send)
         elif scope["path"].startswith(PATH) and not self._told.knows(found.id, scope["path"]):
             await _refuse(scope, receive, send, PlainTextResponse("There is no such file here.", 404))
+        else:
+            await self.app(scope, receive, send)
+
+    async def _page(self, scope: Scope, secret: str, found: SignedIn, receive: Receive, send: Send) -> None:
+        """Let a page talk, unless too many are open: its document says so in words (`web.document`)."""
+        if not open_pages.may_open(found.person.id):
+            await _refuse(scope, receive, send, Response(status_code=429))
             return
-        await self.app(scope, receive, send)
+        if found.how == "proxy":
+            receive = _while_believed(receive, send)
+        with open_pages.opened(found.person.id):
+            await self.app(scope, *self._while_signed_in(secret, found.id, receive, send))
 
     async def _program(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Let a program in as the person of its token; whatever cookie it sends counts for nothing."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
@@ -23,9 +25,9 @@ from workflow.exporting import files
 from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
-from workflow.models import map_worker
+from workflow.models import map_worker, neighbors
 from workflow.people import team
-from workflow.saving import FaultLog
+from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
 from workflow.server.home import Home, close_home, home
 from workflow.server.running import noted, terminal
 
@@ -42,7 +44,7 @@ PATIENCE = 5.0
 
 class WorkerCrew:
     """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    or rows to be encoded; or while a layout of a map, or a backup, is wanted."""
+    rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -96,9 +98,8 @@ class WorkerCrew:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
             self._needed, self._seen = anything_to_do(self._home), stamp
-        return (
-            self._needed or map_worker.anything_to_do(self._home) or backup_worker.anything_to_do(self._home)
-        )
+        others = (neighbors, map_worker, backup_worker)
+        return self._needed or any(one.anything_to_do(self._home) for one in others)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -133,15 +134,17 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
     try:
-        from workflow.demos.digits import ensure_demo  # loads the scientific packages
-        from workflow.server.warming import warm_up
+        with saying_why_not(here):
+            from workflow.demos.digits import ensure_demo  # loads the scientific packages
+            from workflow.server.warming import warm_up
 
-        warm_up(terminal.say)
-        team.ensure_owner(here)
-        ensure_demo(here)
-        address = here.settings.public_url or base_url()
-        notes.enter_context(noted(here.servers_dir, address))
-        terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+            warm_up(terminal.say)
+            team.ensure_owner(here)
+            ensure_demo(here)
+            address = here.settings.public_url or base_url()
+            notes.enter_context(noted(here.servers_dir, address))
+            terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+        load_pages()
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
         # looked at, which makes a key press several times faster.
         gc.collect()
@@ -155,6 +158,32 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         crew.stop()
         notes.close()
         close_home()
+
+
+def load_pages() -> None:
+    """Do now what the first page would do first, which costs it half a second: load the pages' parts, and plotly; and
+    have Python read where its modules come from, which Streamlit asks about once."""
+    from pages.parts import charts, kinds  # noqa: F401 - with all that the pages of every kind are drawn with
+
+    charts.share_curve(np.arange(2), np.zeros(2))
+    inspect.stack()
+
+
+@contextmanager
+def saying_why_not(here: Home) -> Iterator[None]:
+    """Of a start that the disk or the database ends: say it in words, and have uvicorn say no more."""
+    try:
+        yield
+    except (OSError, NotSaved, *STORE_FAULTS) as error:
+        why = why_it_failed(error) if isinstance(error, STORE_FAULTS) else None
+        if isinstance(error, OSError):
+            why = (
+                f"A file could not be written ({error.strerror or error}). Fix: make room on the disk of "
+                f"{here.settings.home} and of temporary files, and let this user write both."
+            )
+        terminal.cannot_start(why or str(error))
+        logging.getLogger("uvicorn.error").disabled = True  # it would print the traceback
+        raise
 
 
 async def _sweep(here: Home) -> None:

@@ -15,10 +15,14 @@ from pathlib import Path
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from pages.parts.components import PATH as OWN_PATH
+from pages.parts.components import scripts_in
 
 PATH = "/static/"
 TYPES = {".js": "text/javascript", ".css": "text/css"}
@@ -68,6 +72,30 @@ def takes_packed(headers: Headers) -> bool:
     """Whether who asks takes it packed. A range of a file is of the file as it is."""
     taken = [one.replace(" ", "").lower() for one in headers.get("accept-encoding", "").split(",")]
     return "gzip" in taken and "range" not in headers
+
+
+# `/scripts/VERSION.js`: the JavaScript modules that lie beside the pages, as one, for people who are signed in.
+
+FOLDER = Path(__file__).parents[1] / "pages" / "parts"
+ADDRESS = f"{OWN_PATH}/{{version}}.js"
+# The address is made from the content, so a copy is good for ever.
+_OWN_HEADERS = {"cache-control": "private, max-age=31536000, immutable", "vary": "accept-encoding"}
+
+
+async def script(request: Request) -> Response:
+    """The modules; 404 for a version that is not this server's."""
+    scripts = scripts_in(FOLDER)
+    if request.path_params["version"] != scripts.version:
+        return PlainTextResponse("There is no such script. Load the page again.", status_code=404)
+    if takes_packed(request.headers):
+        headers = {**_OWN_HEADERS, "content-encoding": "gzip"}
+        return Response(_own_packed(), media_type="text/javascript", headers=headers)
+    return Response(scripts.joined, media_type="text/javascript", headers=_OWN_HEADERS)
+
+
+@cache
+def _own_packed() -> bytes:
+    return gzip.compress(scripts_in(FOLDER).joined, mtime=0)
 
 
 # Websocket messages of pages, read before Streamlit reads them.

@@ -18,11 +18,12 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from streamlit import config
+from streamlit import App, config
 
-from web import bearer, document, presses, scripts
+from web import bearer, document, packed, presses
 from web.api.made import make_api
 from web.closed import Closed
+from web.connections import OwnConnections
 from web.downloads import backup_file, kept_file, prepared_file, small_picture, spectrogram
 from web.guard import Guard
 from web.headers import SecurityHeaders
@@ -37,6 +38,7 @@ from workflow.files import media
 from workflow.importing import arrivals
 from workflow.saving import STORE_FAULTS, why_nothing_is_saved
 from workflow.server.home import Home, home
+from workflow.server.running import raise_most_files, terminal
 from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
 
 # Replies are sent at once, in any number of pieces.
@@ -117,7 +119,7 @@ ROUTES = [
     Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
     Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
     *(Route(f"/{page}", document.show, methods=["GET"]) for page in (document.START, *document.PAGES)),
-    Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
+    Route(packed.ADDRESS, packed.script, methods=["GET"]),
     Route(f"{document.PATH}/manifest.webmanifest", document.manifest, methods=["GET"]),
     Route(f"{document.PATH}/icon-{{size}}.png", document.icon, methods=["GET"]),
     Mount(bearer.API, make_api()),
@@ -130,11 +132,12 @@ ROUTES = [
 
 def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
+    raise_most_files()
     try:
         settings = staging.settings_at_start()
         home()
     except SettingsError as error:
-        print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal
+        terminal.cannot_start(str(error))
         sys.exit(CANNOT_START)
     see_to_home()
     return settings
@@ -149,10 +152,11 @@ def see_to_home() -> None:
 
 
 def middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first: headers on refusals too, then what proxies say, then where people reach Winnow, then the
-    host, then who is there, then whether there is such an address, then what is kept packed, then whether it can be
-    read."""
+    """Outermost first: bounds for connections, then headers, on refusals too, then what proxies say, then where people
+    reach Winnow, then the host, then who is there, then whether there is such an address, then what is kept packed,
+    then whether it can be read."""
     return [
+        Middleware(OwnConnections),
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
         Middleware(PublicAddress, settings=settings),
@@ -173,6 +177,14 @@ def run_options(settings: Settings) -> dict[str, str | int]:
     if settings.port != DEFAULT_PORT:
         options["server.port"] = settings.port
     return options
+
+
+def run(app: App, settings: Settings) -> None:
+    """Serve until stopped. Ends with CANNOT_START where it was said why it does not start (`web.lifespan`)."""
+    try:
+        app.run(config=run_options(settings))
+    except SystemExit as ended:
+        sys.exit(CANNOT_START if terminal.failed else ended.code)
 
 
 def follow(settings: Settings) -> None:

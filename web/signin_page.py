@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Scope
 
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.people.browsers import SIGN_IN_LIFE, Visit, browser_words
 from workflow.server.home import home
 

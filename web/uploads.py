@@ -43,22 +43,25 @@ async def receive_file(request: Request) -> Response:
     """
     if request.headers.get("content-type") != TYPE:
         return PlainTextResponse(f"A file is sent as {TYPE}.", 415)
-    size = request.headers.get("content-length")
-    name = request.query_params.get("name", "")
     try:
-        arriving = await run_in_threadpool(
-            arrivals.begin, _seat(request), name, None if size is None else int(size)
-        )
-        try:
-            async for piece in _pieces(request):
-                await run_in_threadpool(arriving.write, piece)
-            arrived = await run_in_threadpool(arriving.finish)
-        finally:
-            arriving.end()
+        arrived = await take_in(request, _seat(request), request.query_params.get("name", ""))
     except tuple(_STATUS) as error:
         words = str(error) or "The upload fell silent. Fix: try again."
         return PlainTextResponse(words, _STATUS[type(error)], headers={"connection": "close"})
     return JSONResponse({"key": arrived.key, "name": arrived.name, "size": arrived.size}, 201)
+
+
+async def take_in(request: Request, seat: Seat, name: str) -> arrivals.Arrived:
+    """The file that is the body, once all of it lies on the disk. Raises NotAllowed, before a byte of it is read;
+    TooLarge, OneAtATime, NoRoom; TimeoutError where nothing more comes, ClientDisconnect. Nothing is kept then."""
+    size = request.headers.get("content-length")
+    arriving = await run_in_threadpool(arrivals.begin, seat, name, None if size is None else int(size))
+    try:
+        async for piece in _pieces(request):
+            await run_in_threadpool(arriving.write, piece)
+        return await run_in_threadpool(arriving.finish)
+    finally:
+        arriving.end()
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytearray]:

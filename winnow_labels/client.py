@@ -250,6 +250,43 @@ class Winnow:
         """The project of this number; asks no one."""
         return WinnowProject(self, number)
 
+    def read(self, file: str | Path, **how: object) -> dict[str, Any]:
+        """How a file would be read: a sentence, `reading`, with rows, classes, roles, notes, doubts. Nothing is stored.
+
+        how : as of `create`. Raises WinnowError, OSError.
+        """
+        found: dict[str, Any] = self.ask("POST", "/readings", params=self._sent(file, how))
+        return found
+
+    def create(self, file: str | Path, name: str, **how: object) -> WinnowProject:
+        """Make a project of a file, a table or a zip of one with its files; once, for the name of a project is its own.
+
+        how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
+            unlabelled, truth_outside, item, unfinished, as_it_is, as `POST /projects` has them
+        Raises WinnowError, such as for a doubt that stops the import; OSError.
+        """
+        params = {**self._sent(file, how), "project": name}
+        return self.project(self.ask("POST", "/projects", again=False, params=params)["id"])
+
+    def _sent(self, file: str | Path, how: Mapping[str, object]) -> dict[str, Any]:
+        """The file is sent; what names it in an address, and how it is to be read."""
+        path = Path(file)
+        with path.open("rb") as body:
+            found = self.ask(
+                "POST",
+                "/uploads",
+                again=False,
+                params={"name": path.name},
+                content=body,
+                headers={
+                    "content-type": "application/octet-stream",
+                    "content-length": str(path.stat().st_size),
+                },
+            )
+        return {"upload": found["key"]} | {
+            name: json.dumps(value) if isinstance(value, Mapping) else value for name, value in how.items()
+        }
+
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
         """The JSON of a reply. again : it may be sent again if nothing is heard. Raises WinnowError."""
 

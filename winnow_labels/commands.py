@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,8 @@ from winnow_labels.options import NotWell, counted, home, is_json, json_option, 
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
+    from workflow.kinds import FindingNeighbors
+    from workflow.seat import Seat
 
 # Options and messages of `winnow export`.
 
@@ -198,8 +201,42 @@ def import_table(
         for person, role in shared:
             members.share(seat, person, [project_id], role)
         made = managing.get_project(seat.at(project_id))
+        _find_neighbors(seat.at(project_id))
     say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
     return made.to_json() | {"reading": reading, "notes": notes}
+
+
+def _find_neighbors(seat: Seat) -> None:
+    """Find the neighbours that a new project of many rows waits for, and say how far it is; a server does it if one
+    runs. Without them questions come at random, so what ends this loses nothing."""
+    from workflow.models import neighbors
+    from workflow.server.running import running
+
+    if neighbors.read_finding(seat) is None:
+        return
+    if running(seat.home.servers_dir):
+        say(
+            "The server finds the neighbours of the rows now. Until then, questions come at random.", err=True
+        )
+        return
+
+    def tell(finding: FindingNeighbors) -> None:
+        left = finding.seconds_left
+        ending = "" if left is None else f", about {counted(max(1, round(left)), 'second')} left"
+        click.echo(f"\r{finding.share:.0%}{ending}".ljust(40), nl=False, err=True)
+
+    say(
+        "Finding the neighbours of the rows. If you stop this, the server finds them when it starts.",
+        err=True,
+    )
+    shown = sys.stderr.isatty()
+    try:
+        neighbors.find(seat, f"import-{os.getpid()}", tell if shown else None)
+    except (OSError, MemoryError, ValueError) as error:
+        say(f"They could not be found: {error} The server tries it again when it starts.", err=True)
+    finally:
+        if shown:
+            click.echo("\r".ljust(41) + "\r", nl=False, err=True)
 
 
 def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
@@ -260,10 +297,10 @@ def encode(
     files: FileOptions,
     columns: Mapping[str, object],
 ) -> object:
-    """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
+    """Make a vector of each row by an encoder, from its text, images or recordings.
 
-    Those of a FILE are written to another; those of a project are what it learns from, as well, from then on.
-    Nothing is fetched.
+    Vectors of a FILE are written to another file. A project learns from them, and from its other columns. Nothing is
+    downloaded: `winnow encoders get` does that.
     """
     from workflow.importing import encoding
     from workflow.importing.vector_memory import minutes_for
@@ -335,6 +372,7 @@ def append_rows(
         addition = more_rows.read_rows(seat, upload, labels)
         _refuse_doubts([doubt for doubt in addition.doubts if doubt.stops], accepted)
         n_rows = more_rows.add_rows(seat, addition)
+        _find_neighbors(seat)
     grown = addition.grown
     notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
     for said in (

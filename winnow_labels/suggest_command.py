@@ -21,7 +21,7 @@ from winnow_labels.options import counted, home, json_option, owner, say
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:
     """Weigh the candidates of PROJECT_ID by the scores of a classifier, or by how like the class names the texts are.
 
-    No label changes, and nothing is fetched.
+    No label changes, and nothing is downloaded.
     """
     from workflow.models import suggesting
 
@@ -40,9 +40,11 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
         more = f" and {len(found.unknown) - 5:,} more" if len(found.unknown) > 5 else ""
         say(f"{name} does not know these classes: {shown}{more}.", err=True)
     rows = counted(found.rows, "row")
-    say(f"Project {project_id}: {name} scored {rows}; the candidates of {found.weighed:,} weigh by it now.")
+    say(
+        f"Project {project_id}: {name} scored {rows}; its scores now weigh the candidates of {found.weighed:,}."
+    )
     if found.outside:
-        say(f"{found.outside:,} of them have a best class outside the candidates.")
+        say(f"In {counted(found.outside, 'row')}, its best class is not among the candidates.")
     return {
         "id": project_id,
         "rows": found.rows,

@@ -127,6 +127,8 @@ def press_rows() -> str:
     with folder() as place:
         with homes.owner_of(place / "home") as seat:
             ids = [managing.create_project(seat, f"{n:,}", *homes.long_table(n)) for n in SIZES]
+            for one in ids:
+                homes.find_neighbors(seat.at(one))
             going = [press.presses(seat.at(one), press.FIRST + MEASURED) for one in ids]
             each = [
                 [next(one)[0] for one in going] for _ in range(press.FIRST + MEASURED)

@@ -156,7 +156,8 @@ def make_long(place: str, rows: int) -> None:
     """In a process that ends with it: a project of this many rows and an empty log."""
     homes.draw_neighbors()
     with homes.owner_of(place) as seat:
-        managing.create_project(seat, "long", *homes.long_table(rows))
+        project = managing.create_project(seat, "long", *homes.long_table(rows))
+        homes.find_neighbors(seat.at(project))
 
 
 def make_vectors(place: str) -> None:

@@ -83,8 +83,9 @@ def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
 
 
 def offer_name(one: offers.EncoderOffer) -> str:
-    """Its title and when to take it."""
-    return f"{one.entry.title}: {one.entry.use}"
+    """Its title, when to take it, and whether nobody can ask for it here."""
+    missing = {"package": " (the operator adds it)", "not verified": " (not verified)"}.get(one.state, "")
+    return f"{one.entry.title}: {one.entry.use}{missing}"
 
 
 def server_encoders_part(seat: Seat, key: str) -> None:
@@ -128,7 +129,7 @@ def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callabl
             one = st.selectbox("Encoder", offered, format_func=offer_name, key=f"{key}-which")
         warn_of_language(one)
         st.caption(
-            f"{offer_words(one, reads='reads')} It starts when the project exists; you can answer meanwhile."
+            f"{offer_words(one, reads='reads')} It begins once the project is created; you can answer meanwhile."
         )
         accepted = not wanted or accept_box(one.entry, key)
     if not wanted:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -54,6 +55,17 @@ def since(answers: np.ndarray) -> str:
     return (
         f" Measured since the model was changed or first trained, after {counted(int(answers[0]), 'answer')}."
     )
+
+
+@contextmanager
+def more_figures(page: ProjectPage) -> Iterator[bool]:
+    """A box for the charts that do not lead. Yields whether it is open: what it holds is read and drawn only then, so
+    the first curve waits for no other."""
+    box = st.expander(
+        "More figures", icon=":material/bar_chart:", key=f"more-figures-{page.project.id}", on_change="rerun"
+    )
+    with box:
+        yield bool(box.open)
 
 
 def rows_per_label(labels: Sequence[LabelCount]) -> None:

@@ -263,6 +263,8 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     if found.running is not None:
         _watch(page)
         return
+    if not found.readable:  # numbers and categories need no encoder
+        return
     server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:
@@ -273,8 +275,8 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
     else:
         st.caption(
-            "Your own ONNX model can encode images, texts or sounds. Put its folder into "
-            f"{escape(found.folder)}; docs/library.md describes its files under *Encoders of your own*."
+            "To use an ONNX model of your own for texts, images or sounds, put its folder into "
+            f"{escape(found.folder)}. docs/library.md describes its files under *Encoders of your own*."
         )
 
 
@@ -310,7 +312,7 @@ def _offer(
     if st.session_state.get(f"{key}-others"):
         one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
     elif one.column in encoded or not one.is_verified:
-        if not one.is_verified:
+        if one.column not in encoded:
             st.caption(f"Winnow's authors have verified no encoder for **{escape(one.column)}** yet.")
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
@@ -389,7 +391,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         )
         st.progress(share, text=f"{name} is downloaded: {size}")
     elif not running.begun:
-        st.info(f"{name} is queued. You can go on working.", icon=":material/hourglass_empty:")
+        st.info(f"{name} waits for a worker. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:

@@ -108,8 +108,8 @@ def control_rows(view: Seen) -> str:
 
 def no_accuracy(view: Seen) -> str:
     """Why there is no accuracy at all."""
-    if view.trained and not view.has_model:
-        return "The model is not trained yet."
+    if not view.has_model:
+        return "The model is not trained yet." if view.trained else "Neighbours are still being found."
     if view.n_control:
         return "The first answers to blind checks are still to come."
     if view.has_truth:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
         BoolArray,
         FloatArray,
         IntArray,
+        ShareProgress,
         StepProgress,
+        untold,
     )
     from plcore.arrays.words import (
         counted,

@@ -41,6 +41,12 @@ RoundProgress = Callable[[int, float], object]
 """Called after each round of a fit with (rounds done, the figure they bring down). What it raises ends the fit."""
 StepProgress = Callable[[int, int, str], object]
 """Called with (steps done, steps in all, name of the next step). What it raises ends them."""
+ShareProgress = Callable[[float], object]
+"""Called with the share of the work that is done, in [0, 1], ascending. What it raises ends it."""
+
+
+def untold(_share: float) -> None:
+    """A `ShareProgress` that nobody looks at."""
 
 
 BOTH, WORDS, MEANING = FEATURE_SETS = ("both", "words", "meaning")

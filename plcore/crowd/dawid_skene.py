@@ -13,7 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState, check_int, is_real
 from plcore.crowd.votes import VotesLike, last_votes, read_votes
-from plcore.kernels.votes import SMALLEST, add_counts, find_confusions, find_distributions, find_evidence
+from plcore.kernels.votes import (
+    LEAST,
+    SMALLEST,
+    add_counts,
+    find_confusions,
+    find_distributions,
+    find_evidence,
+)
 from plcore.labels.candidates import check_candidates
 
 # The rounds of expectation and maximisation behind `DawidSkene`, on arrays.
@@ -27,15 +34,17 @@ from plcore.labels.candidates import check_candidates
 # (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall a little in a
 # round.
 #
-# How strongly depends on how people err. If they err evenly, a matrix of their own is noise; if they have
-# mistakes of their own, the coin is wrong. So both are fitted, the coin counting for as many answers as the person gave
-# on the class, and for 20 at most. The one under which the votes are more probable is taken, masses and matrices
-# integrated out: the variational lower bound at the posterior q of the last round,
+# How strongly depends on how people err. Where they err evenly, a matrix of their own is noise; where they have
+# mistakes of their own, the coin is wrong; where all take one class for another, as grades next to each other, the
+# matrix of all people is a better prior than a coin, and one that keeps rare classes. So three are fitted: the coin
+# counting for as many answers as the person gave on the class, the same for 20 at most, and the matrix of all people
+# counting for 5. The one under which the votes are more probable is taken, masses and matrices integrated out: the
+# variational lower bound at the posterior q of the last round,
 #
 #     E_q[log p(A, z)] + H(q),    where  H(q) = log p(A | pi, theta) - E_q[log p(A, z | pi, theta)].
 
-SHRINKAGE = (20.0, np.inf)
-"""Answers on a class for which a person's own coin counts at most."""
+PRIORS = ((20.0, False), (np.inf, False), (20.0, True))
+"""Answers on a class for which a person's own coin counts at most; whether the matrix of all takes its place."""
 TOLERANCE = 1e-6
 """The rounds end if the log-likelihood changes by less than this for each vote."""
 
@@ -58,7 +67,7 @@ class SortedVotes:
 @dataclass(frozen=True)
 class CrowdRounds:
     """Result of the rounds: distributions (n, m), masses (m,), confusions (people + 1, said, true), the last of
-    someone who has not answered, the history of the log-likelihood, and the evidence for this shrinkage."""
+    somebody who has not answered, the history of the log-likelihood, and the evidence for this prior."""
 
     distributions: FloatArray
     masses: FloatArray
@@ -66,6 +75,7 @@ class CrowdRounds:
     objective: list[float]
     converged: bool
     shrinkage: float
+    shared: bool
     evidence: float  # a logarithm; nan without a prior
 
 
@@ -96,12 +106,20 @@ def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
 
 
 def run_rounds(
-    votes: SortedVotes, candidates: BoolArray, people: int, prior: float, shrinkage: float, max_iter: int
+    votes: SortedVotes,
+    candidates: BoolArray,
+    people: int,
+    prior: float,
+    shrinkage: float,
+    max_iter: int,
+    *,
+    shared: bool = False,
 ) -> CrowdRounds:
     """Expectation and maximisation from the shares of the votes on, which is their majority.
 
     prior : strength of every person's own coin, 0: none; the class masses begin as `prior` rows, spread evenly
     shrinkage : answers on a class for which the coin counts at most
+    shared : the matrix of all people is the prior of each, in place of the coin
     Rows without votes take no part; they have all candidates alike at the end.
     """
     n_classes, voted = candidates.shape[1], votes.voted.astype(np.float64)
@@ -116,7 +134,7 @@ def run_rounds(
         counts[:] = 0.0
         add_counts(*parts, distributions, confusions, counts)
         counts[-1] = counts[:-1].sum(axis=0)
-        find_confusions(counts, prior, shrinkage, confusions)
+        find_confusions(counts, prior, shrinkage, shared, confusions)
         masses = voted @ distributions + prior / n_classes
         masses = np.maximum(masses / max(masses.sum(), SMALLEST), SMALLEST)
         # 2) what people say of rows
@@ -130,10 +148,13 @@ def run_rounds(
     if prior > 0:
         counts[:] = 0.0
         add_counts(*parts, distributions, confusions, counts)
+        of_all = np.empty((1, n_classes, n_classes))
+        find_confusions(counts[:-1].sum(axis=0)[None], prior, LEAST, False, of_all)
         rows = voted @ distributions
         entropy = likelihoods[-1] - (counts * np.log(confusions)).sum() - rows @ np.log(masses)
-        evidence = entropy + find_evidence(counts[:-1], prior, shrinkage) + _evidence_of_masses(rows, prior)
-    return CrowdRounds(distributions, masses, confusions, likelihoods, converged, shrinkage, evidence)
+        evidence = entropy + find_evidence(counts[:-1], prior, shrinkage, shared, of_all[0])
+        evidence += _evidence_of_masses(rows, prior)
+    return CrowdRounds(distributions, masses, confusions, likelihoods, converged, shrinkage, shared, evidence)
 
 
 def _evidence_of_masses(rows: FloatArray, prior: float) -> float:
@@ -154,8 +175,9 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         answers, whatever the class, and says each other class alike. What the coin is, follows the person's answers.
         Each row of their confusion matrix is the shares of their answers on that class, shrunk to their coin: it
         counts as many answers as they gave on that class, at least 2, times `prior_strength`. So it does not outweigh
-        what is known of a rare class. If the votes are more probable so, which they are where people have mistakes
-        of their own, it counts as 20 answers at most (`shrinkage_`)
+        what is known of a rare class. Where the votes are more probable so, which they are where people have mistakes
+        of their own, it counts as 20 answers at most (`shrinkage_`). Where they are more probable if people share
+        their mistakes, the matrix of all people takes the place of the coin and counts as 5 (`shared_`)
     max_iter : rounds at most
     random_state : kept for tools that set it on every estimator; nothing is drawn, the same votes give the same fit
 
@@ -163,12 +185,12 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
     pooled_confusion_ (m, m), of someone who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
     n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
-    answers on a class for which a coin counts at most; 20 where both are the same.
+    answers on a class for which a coin counts at most; 20 where both are the same; shared_, whether the matrix of all
+    people was the prior in place of the coin.
 
-    On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this has 0.417 0.441
-    0.093 0.049,
-    and a fixed prior of 20 answers 0.027 for the rarest class. `benchmarks crowd` compares the rules.
-    The matrices are in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
+    On the anaesthetists' data of 1979 plain EM has class masses of .422 .401 .111 .067; this has .418 .400 .112 .070
+    and the same labels. With coins alone the rarest class had .049. `benchmarks crowd` compares the rules.
+    The matrices lie in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
     """
 
     def __init__(
@@ -248,12 +270,15 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
                 f"{MOST_CELLS:,}. Fix: fit parts of the classes or of the people, or merge rare classes."
             )
         votes = sort_votes(rows, who, masks, len(candidates))
-        least, most = SHRINKAGE
-        found = run_rounds(votes, candidates, len(annotators), prior, least, self.max_iter)
-        if prior > 0 and np.bincount(who, minlength=1).max() > least:  # else both are the same
-            other = run_rounds(votes, candidates, len(annotators), prior, most, self.max_iter)
-            found = max(found, other, key=lambda rounds: rounds.evidence)
+        # Of 20 answers of each person at most, both coins are the same, and nothing is known of shared mistakes.
+        some = prior > 0 and np.bincount(who, minlength=1).max() > PRIORS[0][0]
+        fits = (
+            run_rounds(votes, candidates, len(annotators), prior, most, self.max_iter, shared=shared)
+            for most, shared in (PRIORS if some else PRIORS[:1])
+        )
+        found = max(fits, key=lambda rounds: rounds.evidence)
         self.label_distributions_, self.shrinkage_ = found.distributions, found.shrinkage
+        self.shared_ = found.shared
         self._learnt(annotators, found.masses, found.confusions)
         self.objective_, self.n_iter_, self.converged_ = (
             found.objective,

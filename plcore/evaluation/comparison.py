@@ -48,7 +48,7 @@ from plcore.evaluation.learners import (
 )
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
 from plcore.labels.accuracy import PartialKFold, deal_whole
-from plcore.labels.candidates import check_candidates, name_rows
+from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, name_rows
 from plcore.labels.set_masses import read_sources
 from plcore.labels.weights import check_candidate_weights, prior_labels
 
@@ -123,7 +123,7 @@ class FitJob(BlockJob):
     """Writes what a learner predicts for one fold, fitted on the others.
 
     setting : its number among those of the learner      parameters : its values, as JSON
-    candidates, weights, sources, members_only, train, test : names of parts; '' without      n_folds : of all
+    candidates, weights, sources, members_only, imported, train, test : names of parts; '' without      n_folds : of all
     """
 
     learner: str
@@ -136,6 +136,7 @@ class FitJob(BlockJob):
     weights: str
     sources: str
     members_only: str
+    imported: str
     train: str
     test: str
     keep_scales: bool
@@ -169,6 +170,7 @@ def make_fit(asked: AskedFit) -> Fit:
         job.keep_scales,
         np.array(job.read(job.sources)) if job.sources else None,
         np.array(job.read(job.members_only)) if job.members_only else None,
+        job.read(job.imported) if job.imported else None,
     )
     entry = replace(LEARNER_ENTRIES[job.learner], settings=(json.loads(job.parameters),))
     made = rows.fit(entry, 0, 0, Budget(asked.seconds))
@@ -265,6 +267,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     sources = "" if rows.sources is None else keep_array(folder, rows.sources)
     members_only = "" if rows.members_only is None else keep_array(folder, rows.members_only)
+    imported = "" if rows.imported is None else keep_array(folder, rows.imported)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
     return [
         FitJob(
@@ -279,6 +282,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             weights=weights,
             sources=sources,
             members_only=members_only,
+            imported=imported,
             train=train,
             test=test,
             keep_scales=rows.keep_scales,
@@ -309,6 +313,7 @@ def compare_learners(
     own_parameters: Mapping[str, Mapping[str, object]] | None = None,
     groups: ArrayLike | None = None,
     members_only: ArrayLike | None = None,
+    imported: LabelsLike | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -348,6 +353,7 @@ def compare_learners(
     members_only : bool (n,) rows that no learner learns from and none is tried on, such as test rows, and that are
         members of a source: learners that take `groups` and `sample_weight` get those of their training sources with
         weight 0, so that these are whole. Their candidates are the file's; no label of theirs is looked at
+    imported : the candidates (n, m) before rows were answered, for learners that take them; None: `candidates`
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -368,7 +374,6 @@ def compare_learners(
         raise ValueError(f"budget must be None or a number of CPU seconds above 0. Got {budget!r}.")
     truth = true_columns(y_true, classes, len(mask))
     given = check_candidate_weights(candidate_weights, mask.shape, classes)
-    weights = None if given is None else prior_labels(mask, given)
     sources = None if groups is None else read_sources(groups, len(mask))
     apart = _members(members_only, sources, len(mask))
     own = np.flatnonzero(~apart)
@@ -377,7 +382,13 @@ def compare_learners(
         (own[train], own[test])
         for train, test in _held_out_folds(cv, _safe_indexing(X, own), mask[own], random_state, own_sources)
     ]
-    rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None)
+    before = None if imported is None else candidates_among(imported, classes)
+    if before is not None and before.shape != mask.shape:
+        raise CandidateError(
+            f"imported must have the shape of the candidates, {mask.shape}. Got {before.shape}."
+        )
+    weights = None if given is None else prior_labels(mask if before is None else mask | before, given)
+    rows = TrialRows(X, mask, weights, folds, keep_scales, sources, apart if apart.any() else None, before)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if own_features:

@@ -85,7 +85,8 @@ class TrialRows:
     """Input that every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the
     candidates or
     None, the folds, whether the features have the scales that they should have, the source (n,) of each row or None,
-    and bool (n,) the rows that are there as members of their source alone, which no fold has, or None."""
+    bool (n,) the rows that are there as members of their source alone, which no fold has, or None, and the candidates
+    (n, m) before rows were answered, or None."""
 
     X: FeatureMatrix
     candidates: BoolArray
@@ -94,6 +95,7 @@ class TrialRows:
     keep_scales: bool = False
     sources: IntArray | None = None
     members_only: BoolArray | None = None
+    imported: BoolArray | None = None
 
     @property
     def held_out(self) -> BoolArray:
@@ -203,6 +205,7 @@ class TrialRows:
             train = np.concatenate([train, others])
         told["groups"] = None if self.sources is None else self.sources[train]
         told["candidate_weights"] = None if self.candidate_weights is None else self.candidate_weights[train]
+        told["imported"] = None if self.imported is None else self.imported[train]
         return train, told
 
     def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:

@@ -1,15 +1,25 @@
-"""Kernel, ridge, set mass and class mass, chosen by held-out candidate accuracy: no clean label is seen.
+"""Kernel, ridge, the masses and the temperature, chosen by held-out candidate sets: no clean label is seen.
 
 Three folds, of whole sources where rows have these, the same in whatever order the rows come. Kernel and alpha by the
 highest share of held-out predictions inside their sets, at class mass 0.5, and set mass 1 if rows come from
 sources; then set mass 0.5 or 0 instead only where that is better by more than two paired standard errors, and class
 mass 0 or 1 if by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
 consistency, which is free, chooses worse: it prefers too small an alpha.
+
+Two things candidate accuracy hardly sees, so that they go by agreement as well: how often the prediction for a held-out
+row is the label that the row gets where it is learnt from.
+
+- The temperature. A softer one keeps early mistakes from being final, but gives more power to the class masses, and
+  ruins labels where these are wrong: where false candidates are spread over the classes more evenly than truths. Labels
+  and predictions then part. So .15 in place of .05 is taken where sets show that false candidates are not spread evenly
+  (`uneven`) and agreement is no lower, with class mass 1 or, if that lowers it, the larger of .5 and what was chosen.
+- Rows whose truth is outside of their set (`plcore.kernel.doubtful`). Candidate accuracy counts the wrong sets, too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +27,11 @@ from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, 
 from plcore.kernel.doubtful import Sets, settle_in_doubt
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
-from plcore.kernel.smoother import Smoother
+from plcore.kernel.smoother import Ridge, Smoother
+from plcore.kernels import softmax_rows
 from plcore.labels.accuracy import deal_whole
-from plcore.labels.set_masses import SetMasses, as_rows, take_whole
+from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, take_whole
+from plcore.labels.temperature import fit_temperature
 from plcore.labels.weights import ClassMasses
 
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
@@ -29,8 +41,14 @@ SET_MASSES = (1.0, 0.5, 0.0)  # the first if nothing speaks against it
 # Candidate accuracy hardly sees what set masses gain: at one standard error chance turned them off in two of ten folds
 # of MSRCv2, which cost 0.03. Where sets follow from labels it falls by more than that.
 DOUBT = 2.0  # paired standard errors
+SHARP, SOFT = 0.05, 0.15
+"""Temperatures of the softmax of the rounds, in units of scores, which are about 1 for a sure class."""
+RARE = 0.5  # of the sets that evenly spread false candidates would put a class in
+CLEARLY = 3.0  # standard errors below what they would
+AGREED = 2.0  # paired standard errors by which agreement must rise for rows to be doubted
 FOLDS = 3
-NOT_LEFT_OUT = -1
+LEAST_SHARE = 1e-12  # of a set in what is predicted: none weighs without bound
+NOT_LEFT_OUT, NOTHING = -1, -2  # number of no fold, and of the fit that leaves nothing out
 MOST_MEMBERS = 4
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
@@ -43,12 +61,13 @@ DRAWN_ROWS, DRAWN_POINTS, DRAWN_ROUNDS = 1500, 200, 5
 
 @dataclass(frozen=True)
 class Chosen:
-    """Kernel, alpha and the masses; accuracy : the held-out candidate accuracy they were chosen by, nan for none."""
+    """Kernel, alpha, masses, temperature; accuracy : the held-out candidate accuracy they have, nan for none."""
 
     kernel: str
     alpha: float
     mass: float
     set_mass: float
+    temperature: float
     accuracy: float
     doubt: float | None = None  # how far single candidates are doubted at the start; None: no set is doubted
 
@@ -57,7 +76,8 @@ class Chosen:
 class Grid:
     """Candidates of the choice, and its extra inputs.
 
-    kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen too
+    kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
+    temperature : None where it is chosen with the class mass
     doubt : given, None for none      doubts : tried in turn, each against what was chosen before
     """
 
@@ -65,7 +85,7 @@ class Grid:
     alphas: tuple[float, ...]
     mass: float | None
     set_mass: float | None
-    temperature: float
+    temperature: float | None
     max_iter: int
     n_components: int
     doubt: float | None = None
@@ -82,7 +102,12 @@ class Grid:
         """Fallback if nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
         alpha = self.alphas[min(1, len(self.alphas) - 1)]
-        return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan, self.doubt)
+        return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, self.start, np.nan, self.doubt)
+
+    @property
+    def start(self) -> float:
+        """The temperature that is taken before another is tried."""
+        return SHARP if self.temperature is None else self.temperature
 
 
 @dataclass(frozen=True)
@@ -150,8 +175,19 @@ class _Fold:
     candidates: BoolArray
 
 
+@dataclass(frozen=True)
+class _HeldOut:
+    """Columns predicted for the rows of a fold, among all classes and inside of their sets (r,), and 1 for each where
+    the former is inside, else 0; where doubts are tried also their scores (r, m)."""
+
+    predicted: IntArray
+    inside: IntArray
+    hits: FloatArray
+    scores: FloatArray | None = None
+
+
 class _Folds:
-    """One kernel on all folds: held-out hits for any alpha and masses."""
+    """One kernel on all folds: what is predicted for held-out rows, for any alpha, masses and temperature."""
 
     def __init__(
         self, rows: Rows, fold: IntArray, kernel: str, grid: Grid, seed: int, progress: RoundProgress | None
@@ -160,26 +196,38 @@ class _Folds:
         features = KernelFeatures(kernel, grid.n_components)
         self.Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
         self._made: dict[int, _Fold] = {}
+        self._held: dict[tuple[_Setting, int], _HeldOut] = {}
 
-    def hits(
-        self, alpha: float, mass: float, set_mass: float, doubt: float | None, number: int
-    ) -> FloatArray:
-        """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
+    def held_out(self, setting: _Setting, number: int) -> _HeldOut:
+        """What is predicted for the rows of a fold by a fit on the other folds."""
+        if (setting, number) not in self._held:
+            part, ridge, labels = self._settle(setting, number)
+            outer, shift = part.smoother.weights_of(ridge, labels)
+            scores = part.Z @ outer + shift
+            scores[:, part.impossible] = -np.inf
+            predicted = scores.argmax(axis=1)
+            inside = np.where(part.candidates, scores, -np.inf).argmax(axis=1)
+            hits = part.candidates[np.arange(len(scores)), predicted].astype(float)
+            kept = scores if self.grid.doubts else None
+            self._held[setting, number] = _HeldOut(predicted, inside, hits, kept)
+        return self._held[setting, number]
+
+    def labels(self, setting: _Setting) -> IntArray:
+        """(n,) the label of each row where nothing is left out."""
+        return np.asarray(self._settle(setting, NOTHING)[2].argmax(axis=1))
+
+    def _settle(self, setting: _Setting, number: int) -> tuple[_Fold, Ridge, FloatArray]:
         if number not in self._made:  # not before a setting gets so far
             self._made[number] = self._make(number)
-        part = self._made[number]
-        sources = part.sources if set_mass > 0 else None
-        ridge = part.smoother.ridge(alpha)
-        rounds = Rounds(ridge, part.masses, mass, self.grid.temperature, sources, set_mass)
-        if doubt is None:
-            settled = rounds.settle(part.rows.prior, self.grid.max_iter, progress=self.progress)
+        part, progress = self._made[number], self.progress
+        sources = part.sources if setting.set_mass > 0 else None
+        ridge = part.smoother.ridge(setting.alpha)
+        rounds = Rounds(ridge, part.masses, setting.mass, setting.temperature, sources, setting.set_mass)
+        if setting.doubt is None:
+            settled = rounds.settle(part.rows.prior, self.grid.max_iter, progress=progress)
         else:
-            settled = settle_in_doubt(rounds, part.rows.sets, doubt, self.grid.max_iter, self.progress)[1]
-        outer, shift = part.smoother.weights_of(rounds.ridge, settled.labels)
-        scores = part.Z @ outer + shift
-        scores[:, part.impossible] = -np.inf
-        inside = part.candidates[np.arange(len(scores)), scores.argmax(axis=1)]
-        return np.asarray(inside, dtype=float)
+            settled = settle_in_doubt(rounds, part.rows.sets, setting.doubt, self.grid.max_iter, progress)[1]
+        return part, ridge, settled.labels
 
     def _make(self, number: int) -> _Fold:
         others, left = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
@@ -196,8 +244,41 @@ class _Folds:
         )
 
 
-Setting = tuple[_Folds, float, float, float, float | None]
-"""Kernel, alpha, class mass, set mass and how far single candidates are doubted."""
+class _Setting(NamedTuple):
+    """What is tried. doubt : how far single candidates are doubted at the start, None where no set is doubted"""
+
+    folds: _Folds
+    alpha: float
+    mass: float
+    set_mass: float
+    temperature: float
+    doubt: float | None = None
+
+    def hits(self, number: int) -> FloatArray:
+        """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
+        return self.folds.held_out(self, number).hits
+
+    def agreement(self, *, among_all: bool) -> FloatArray:
+        """1 for each held-out row, fold after fold, whose prediction is the label that it has in a fit on all rows.
+
+        among_all : of all classes; else inside of its set, and rows with one candidate have 0
+        """
+        labels, fold, found = self.folds.labels(self), self.folds.fold, []
+        several = self.folds.rows.candidates.sum(axis=1) > 1
+        for number in range(FOLDS):
+            rows, held = fold == number, self.folds.held_out(self, number)
+            same = labels[rows] == (held.predicted if among_all else held.inside)
+            found.append(same if among_all else same & several[rows])
+        return np.concatenate(found).astype(float)
+
+    def set_logs(self, whole: FloatArray) -> FloatArray:
+        """(n,) how probable the set of each held-out row is, fold after fold, by the temperature at which all are most
+        probable: logarithms. whole : their weights (n,)"""
+        candidates, fold = self.folds.rows.candidates, self.folds.fold
+        sets = np.concatenate([candidates[fold == number] for number in range(FOLDS)])
+        scores = np.concatenate([self.folds.held_out(self, number).scores for number in range(FOLDS)])
+        shares = softmax_rows(scores / fit_temperature(scores, sets, whole), np.isfinite(scores))
+        return np.asarray(np.log(np.maximum((shares * sets).sum(axis=1), LEAST_SHARE)))
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
@@ -228,24 +309,76 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         start_set = 0.0 if part.sources is None else SET_MASSES[0]
     weights = [part.weights[fold == number] for number in range(FOLDS)]
     folds = [_Folds(part, fold, kernel, grid, seed, progress) for kernel in grid.kernels]
-    settings: list[Setting] = [(one, alpha, start, start_set, None) for one in folds for alpha in grid.alphas]
-    tried = _race(settings, _firsts(settings), weights)
+    settings = [_Setting(one, alpha, start, start_set, grid.start) for one in folds for alpha in grid.alphas]
+    tried = _race(settings, weights)
     whole = np.concatenate(weights)
     shares = [float(np.average(hits, weights=whole)) for _, hits in tried]
-    (best, alpha, *_), found = tried[int(np.argmax(shares))]
-    chosen = Chosen(best.kernel, alpha, start, start_set, max(shares))
+    best, found = tried[int(np.argmax(shares))]
     if grid.set_mass is None and part.sources is not None:
-        settings = [(best, alpha, start, one, None) for one in SET_MASSES[1:]]
-        chosen, found = _challenge(chosen, found, settings, weights, DOUBT)
+        settings = [best._replace(set_mass=one) for one in SET_MASSES[1:]]
+        best, found = _challenge(best, found, settings, weights, DOUBT)
     if grid.mass is None:
         # With set masses classes are pulled at least as far as that.
-        masses = [one for one in MASSES if one != start and (one > start or chosen.set_mass == 0)]
-        settings = [(best, alpha, one, chosen.set_mass, None) for one in masses]
-        chosen, found = _challenge(chosen, found, settings, weights)
+        masses = [one for one in MASSES if one != start and (one > start or best.set_mass == 0)]
+        best, found = _challenge(best, found, [best._replace(mass=one) for one in masses], weights)
+        # Set masses keep early mistakes from being final, too: with both Lost lost .02.
+        if grid.temperature is None and best.set_mass == 0 and uneven(part.imported[learnt] > 0):
+            best = _softened(best, whole)
+            found = np.concatenate([best.hits(number) for number in range(FOLDS)])
+    # A class whose rows are in doubt has nothing to hold it without masses: BirdSong fell from .65 to .49.
+    least = 0.0 if grid.mass is not None else MIDDLE_MASS
     for doubt in grid.doubts:
-        settings = [(best, alpha, chosen.mass, chosen.set_mass, doubt)]
-        chosen, found = _challenge(chosen, found, settings, weights)
-    return chosen if grid.doubt is None else replace(chosen, doubt=grid.doubt)
+        doubting = best._replace(doubt=doubt, mass=max(best.mass, least))
+        if best.doubt is not None:
+            best, found = _challenge(best, found, [doubting], weights)
+        elif _is_agreed(best, found, doubting, weights):
+            best, found = doubting, np.concatenate([doubting.hits(number) for number in range(FOLDS)])
+    share = float(np.average(found, weights=whole))
+    if grid.doubt is not None:
+        best = best._replace(doubt=grid.doubt, mass=max(best.mass, least))
+    return Chosen(
+        best.folds.kernel, best.alpha, best.mass, best.set_mass, best.temperature, share, best.doubt
+    )
+
+
+def uneven(sets: BoolArray) -> bool:
+    """Whether false candidates are not spread evenly over the classes of sets (n, m).
+
+    Spread evenly they put every class in a share (mean size - 1)/(m - 1) of the sets at least, and flatten the class
+    masses as counted. Where a class is in less than half of that, by more than three standard errors, they go with the
+    truths, and the counts are near these: rare classes are rarely wrong. Sets that follow from the label say nothing of
+    that: there are at least three different ones for each class here.
+    """
+    sets = sets[:, sets.any(axis=0)]
+    n, m = sets.shape
+    different = len(np.unique(np.packbits(sets, axis=1), axis=0))
+    if m < 2 or different < SETS_A_CLASS * m:
+        return False
+    evenly = (sets.sum() - n) / (m - 1)
+    return bool(sets.sum(axis=0).min() < min(RARE * evenly, evenly - CLEARLY * np.sqrt(evenly)))
+
+
+def _softened(best: _Setting, whole: FloatArray) -> _Setting:
+    """The setting at the softer temperature and the largest class mass with which agreement is no lower; as it is where
+    there is none. whole : weights (n,) of the held-out rows"""
+    before = best.agreement(among_all=False)
+    for mass in dict.fromkeys((MASSES[-1], max(best.mass, MIDDLE_MASS))):
+        softer = best._replace(mass=mass, temperature=SOFT)
+        if np.average(softer.agreement(among_all=False) - before, weights=whole) >= 0:
+            return softer
+    return best
+
+
+def _is_agreed(best: _Setting, found: FloatArray, doubting: _Setting, weights: list[FloatArray]) -> bool:
+    """Whether doubts raise the agreement by more than two paired standard errors, and neither candidate accuracy nor
+    the log probability of the sets falls by more than one. found : the hits of the best before"""
+    whole = np.concatenate(weights)
+    for _, hits in _race([doubting], weights, found[: len(weights[0])]):
+        losses = found - hits, best.set_logs(whole) - doubting.set_logs(whole)
+        if all(np.average(loss, weights=whole) <= standard_error(loss, whole) for loss in losses):
+            gain = doubting.agreement(among_all=True) - best.agreement(among_all=True)
+            return bool(np.average(gain, weights=whole) > AGREED * standard_error(gain, whole))
+    return False
 
 
 def by_content(rows: Rows) -> IntArray:
@@ -260,54 +393,40 @@ def by_content(rows: Rows) -> IntArray:
     return np.lexsort((sets.round(9), (places / largest).round(9)))
 
 
-def _firsts(settings: list[Setting]) -> list[FloatArray]:
-    """The hits of each setting on the first fold."""
-    return [one[0].hits(*one[1:], 0) for one in settings]
-
-
 def _challenge(
-    chosen: Chosen,
+    best: _Setting,
     found: FloatArray,
-    settings: list[Setting],
+    settings: list[_Setting],
     weights: list[FloatArray],
     errors: float = 1.0,
-) -> tuple[Chosen, FloatArray]:
-    """The best of the settings if it is better than what was chosen by more than this many paired standard errors,
+) -> tuple[_Setting, FloatArray]:
+    """The best of the settings where it is better than what was chosen by more than so many paired standard errors,
     with its hits on all folds; else what was chosen. found : the hits of that"""
-    whole, best, kept = np.concatenate(weights), chosen, found
-    rival = found[: len(weights[0])]
-    for setting, hits in _race(settings, _firsts(settings), weights, rival):
+    whole, taken, kept, most = np.concatenate(weights), best, found, 0.0
+    for setting, hits in _race(settings, weights, found[: len(weights[0])]):
         gain = hits - found
         mean = float(np.average(gain, weights=whole))
-        if mean > errors * standard_error(gain, whole) and chosen.accuracy + mean > best.accuracy:
-            kernel, alpha, mass, set_mass, doubt = setting
-            best = Chosen(kernel.kernel, alpha, mass, set_mass, chosen.accuracy + mean, doubt)
-            kept = hits
-    return best, kept
+        if mean > errors * standard_error(gain, whole) and mean > most:
+            taken, kept, most = setting, hits, mean
+    return taken, kept
 
 
 def _race(
-    settings: list[Setting],
-    firsts: list[FloatArray],
-    weights: list[FloatArray],
-    rival: FloatArray | None = None,
-) -> list[tuple[Setting, FloatArray]]:
-    """The settings that are not clearly worse than the best on the first fold, and their hits on all of them.
+    settings: list[_Setting], weights: list[FloatArray], rival: FloatArray | None = None
+) -> list[tuple[_Setting, FloatArray]]:
+    """The settings that are not clearly worse than the rival on the first fold, and their hits on all of them.
 
-    firsts : the hits of each setting on the first fold      weights : of the rows of each fold
-    rival : hits on the first fold, None for the best of these
+    weights : of the rows of each fold      rival : hits on the first fold, None for the best of these
     """
+    firsts = [one.hits(0) for one in settings]
     if rival is None:
         rival = max(firsts, key=lambda hits: float(hits @ weights[0]))
     kept = []
     for setting, first in zip(settings, firsts, strict=True):
         loss = rival - first
         if np.average(loss, weights=weights[0]) <= HOPELESS * standard_error(loss, weights[0]):
-            kept.append((setting, first))
-    return [
-        (one, np.concatenate([first, *(one[0].hits(*one[1:], number) for number in range(1, FOLDS))]))
-        for one, first in kept
-    ]
+            kept.append(setting)
+    return [(one, np.concatenate([one.hits(number) for number in range(FOLDS)])) for one in kept]
 
 
 def standard_error(values: FloatArray, weights: FloatArray) -> float:

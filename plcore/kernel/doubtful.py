@@ -14,7 +14,9 @@ the
 masses are those of such mixtures.
 
 Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.
-So `plcore.kernel.choice` takes this only where held-out sets are better predicted by it.
+So `plcore.kernel.choice` takes this only where predictions for held-out rows agree more with the labels of these rows,
+and are inside of the sets about as often and as surely. To ask for more of the latter, as at first, left Lost as it was
+in one of two draws: sets that lack the truth count against it there.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ FIRST_RATE, EM_ROUNDS, PRIOR_ROWS = 0.05, 30, 20.0
 DOUBTED = 0.5
 """Rows are doubted in the next pass above this probability."""
 SINGLES = 0.8
-"""How far single candidates are doubted at the start, where held-out sets are better predicted by that."""
+"""How far single candidates are doubted at the start, where the choice allows it."""
 FEWEST_CHECKS, CLEAR = 10, 0.2
 """Blind checks of single candidates from which their wrong share is the start, and the share from which they decide."""
 

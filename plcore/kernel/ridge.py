@@ -141,12 +141,18 @@ class PLKernelRidge(SoftLabelClassifier):
         groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
     outside : whether rows are found whose truth is none of their candidates (`plcore.kernel.doubtful`). None: every set
         is taken to hold its truth. "auto": such rows are learnt from by classes outside of their sets, too, where
-        held-out sets are better predicted by that, by more than one standard error; single candidates are doubted at
-        the start where that is better by one more, or where blind checks found them wrong (`single_checks` of `fit`).
-        A number in [0, 1] is taken as it is: how far single candidates are doubted at the start. For shortlists of
-        models, which miss the truth of some rows; where sets depend on the label a number may ruin the fit. Refused for
-        more than 200,000 rows. Costs up to three times a fit.
-    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
+        predictions for held-out rows are then their labels more often, by more than two standard errors, and their sets
+        are predicted no worse by more than one, in accuracy and in log probability. Single candidates are doubted at
+        the start where that does the same and the former does not, where more predictions are inside by more than one,
+        or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
+        single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
+        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then .5 at least. Refused
+        for more than 200,000 rows.
+        Costs up to three times a fit.
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is .05, or .15
+        where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
+        few sets that false candidates are not spread evenly over the classes, and labels stay as near to held-out
+        predictions (`plcore.kernel.choice`).
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through this many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
         Beyond 5,000 rows through 0.7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn
@@ -161,7 +167,8 @@ class PLKernelRidge(SoftLabelClassifier):
     Attributes
     ----------
     classes_ (m,), n_features_in_, candidates_ bool (n, m)
-    kernel_, alpha_, class_mass_, set_mass_ : as chosen or given; set_mass_ is 0 if rows come from no sources.
+    kernel_, alpha_, class_mass_, set_mass_, temperature_ : as chosen or given; set_mass_ is 0 where rows come from no
+        sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores if nothing was to be chosen.
     probability_temperature_ : that of `predict_proba`, at which leave-one-out scores make the sets most probable.
@@ -183,7 +190,7 @@ class PLKernelRidge(SoftLabelClassifier):
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "set_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "outside": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "scaling": [StrOptions({"auto", "standard"}), None],
@@ -195,6 +202,7 @@ class PLKernelRidge(SoftLabelClassifier):
     alpha_: float
     class_mass_: float
     set_mass_: float
+    temperature_: float
     candidate_accuracy_: float
     probability_temperature_: float
     rounds_: Rounds
@@ -209,7 +217,7 @@ class PLKernelRidge(SoftLabelClassifier):
         alpha: float | str = "auto",
         class_mass: float | str = "auto",
         set_mass: float | str = "auto",
-        temperature: float = 0.05,
+        temperature: float | str = "auto",
         n_components: int = 1000,
         max_iter: int = 25,
         scaling: str | None = "auto",
@@ -328,12 +336,12 @@ class PLKernelRidge(SoftLabelClassifier):
         masses = ClassMasses.of(rows.imported, rows.weights)
         sources = rows.set_masses if chosen.set_mass > 0 else None
         set_mass = 0.0 if sources is None else chosen.set_mass
-        rounds = Rounds(ridge, masses, chosen.mass, self.temperature, sources, set_mass)
+        rounds = Rounds(ridge, masses, chosen.mass, chosen.temperature, sources, set_mass)
         self.outside_start_ = chosen.doubt
         settled = self._settle(rounds, rows.sets, progress)
         self._scaler, self._features, self._smoother = scaler, features, smoother
         self.kernel_, self.alpha_, self.class_mass_ = chosen.kernel, chosen.alpha, chosen.mass
-        self.set_mass_ = set_mass
+        self.set_mass_, self.temperature_ = set_mass, chosen.temperature
         self.classes_ = classes
         self._take(rows.candidates, rows.prior, settled)
         self.candidate_accuracy_ = chosen.accuracy
@@ -358,7 +366,7 @@ class PLKernelRidge(SoftLabelClassifier):
         return settled
 
     def _calibrate(self, ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> None:
-        self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature)
+        self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature_)
 
     def _grid(self, X: Matrix, checks: tuple[int, int] | None) -> Grid:
         """Parameters left open for rows like X."""
@@ -373,7 +381,8 @@ class PLKernelRidge(SoftLabelClassifier):
             doubts, doubt = starts_to_try(checks)
         else:
             doubt = None if self.outside is None else float(self.outside)
-        sizes = self.temperature, self.max_iter, self.n_components
+        temperature = None if self.temperature == "auto" else float(self.temperature)
+        sizes = temperature, self.max_iter, self.n_components
         return Grid(kernels, alphas, mass, set_mass, *sizes, doubt, doubts)
 
     def _take(self, candidates: BoolArray, prior: FloatArray, settled: Settled) -> None:
@@ -410,9 +419,9 @@ class PLKernelRidge(SoftLabelClassifier):
         """Fit again to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
         Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
-        set_mass=set_mass_ and, if it is not None, outside=outside_start_ on the same rows, weights and sources, and
-        costs the rounds alone. y : candidate matrix; the other arguments and the errors are those of `fit`. Nothing
-        changes when an error is raised.
+        set_mass=set_mass_, temperature=temperature_ and, where it is not None, outside=outside_start_ on the same rows,
+        weights and sources, and costs the rounds alone. y : candidate matrix; the other arguments and the errors are
+        those of `fit`. Nothing changes when an error is raised.
         """
         self._check_resident()
         n = len(self.candidates_)

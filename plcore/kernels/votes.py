@@ -123,6 +123,8 @@ SMALLEST = 1e-10
 
 LEAST = 2.0
 """Answers on a class for which a person's own coin counts at least."""
+OF_ALL = 5.0
+"""Answers on a class for which the matrix of all people counts, if people share their mistakes."""
 MOST_RIGHT = 0.999
 """No coin is right more often."""
 
@@ -234,28 +236,39 @@ def find_shrinkage(counts: FloatArray, c: int, prior: float, most: float) -> tup
 
 
 @kernel
-def find_confusions(counts: FloatArray, prior: float, most: float, confusions: FloatArray) -> None:
-    """Fill confusions (people, said, true) from counts, each person's shrunk to their own coin (`find_coin`), which
-    says each wrong class alike and counts as of `find_shrinkage`.
+def find_confusions(
+    counts: FloatArray, prior: float, most: float, shared: bool, confusions: FloatArray
+) -> None:
+    """Fill confusions (people, said, true) from counts, the last of which are those of all people together.
+
+    Each matrix is shrunk to its person's own coin (`find_coin`), which says each wrong class alike and counts as of
+    `find_shrinkage`. shared : shrink to the last matrix instead, which counts for `prior` times OF_ALL answers; that
+    one is shrunk to its own coin, which counts LEAST.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
-    for person in range(people):
+    for person in range(people - 1, -1, -1):
         right = find_coin(counts[person], prior)
         wrong = (1.0 - right) / max(n_classes - 1, 1)
+        of_all = shared and person < people - 1
         for c in range(n_classes):
-            total, weight = find_shrinkage(counts[person], c, prior, most)
+            total, weight = find_shrinkage(counts[person], c, prior, LEAST if shared else most)
+            if of_all:
+                weight = prior * OF_ALL
             for said in range(n_classes):
-                coin = right if said == c else wrong
-                value = coin if prior > 0.0 else 1.0 / n_classes
+                expected = right if said == c else wrong
+                if of_all:
+                    expected = confusions[people - 1, said, c]
+                value = expected if prior > 0.0 else 1.0 / n_classes
                 if total + weight > 0.0:
-                    value = (counts[person, said, c] + weight * coin) / (total + weight)
+                    value = (counts[person, said, c] + weight * expected) / (total + weight)
                 confusions[person, said, c] = max(value, SMALLEST)
 
 
 @kernel
-def find_evidence(counts: FloatArray, prior: float, most: float) -> float:
+def find_evidence(counts: FloatArray, prior: float, most: float, shared: bool, of_all: FloatArray) -> float:
     """How probable these counts (people, said, true) are, as a logarithm, whatever the confusions: each row of these is
-    Dirichlet about the coin, with the weight that `find_confusions` gives it. prior > 0.
+    Dirichlet about the coin, or about that of all people, of_all (said, true), with the weight that `find_confusions`
+    gives it. prior > 0.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
     evidence = 0.0
@@ -264,9 +277,14 @@ def find_evidence(counts: FloatArray, prior: float, most: float) -> float:
         wrong = (1.0 - right) / max(n_classes - 1, 1)
         for c in range(n_classes):
             total, weight = find_shrinkage(counts[person], c, prior, most)
+            if shared:
+                weight = prior * OF_ALL
             evidence += lgamma(weight) - lgamma(weight + total)
             for said in range(n_classes):
-                expected = weight * (right if said == c else wrong)
+                expected = right if said == c else wrong
+                if shared:
+                    expected = of_all[said, c]
+                expected *= weight
                 if expected > 0.0:
                     evidence += lgamma(expected + counts[person, said, c]) - lgamma(expected)
     return evidence

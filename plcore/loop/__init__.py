@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from plcore.loop.base import CONTROL, Learner, Pool
     from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
     from plcore.loop.classes import ClassMap, map_labels, with_classes
-    from plcore.loop.comparison import FeatureComparison, ModelComparison, ModelFigures, TooFewRowsError
+    from plcore.loop.comparison import (
+        FEWEST_ANSWERED,
+        FeatureComparison,
+        ModelComparison,
+        ModelFigures,
+        TooFewRowsError,
+    )
     from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
     from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
     from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge

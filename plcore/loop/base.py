@@ -241,6 +241,18 @@ class Learner(Protocol):
     @property
     def model_version(self) -> int: ...
     @property
+    def waits(self) -> bool:
+        """Whether neighbours are found elsewhere, and another learner takes the place of this one then."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the model says anything yet."""
+
+    @property
+    def proves_done(self) -> bool:
+        """Whether `share_settled` is proved about predictions; else it is a share of rows or labels."""
+
+    @property
     def version_published(self) -> int | None:
         """The entry up to which the model in place was trained as a whole; None before the first such model."""
 

@@ -16,7 +16,17 @@ from sklearn.base import TransformerMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.arrays.array_files import large_array
-from plcore.arrays.types import BOTH, AnyArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
+from plcore.arrays.types import (
+    BOTH,
+    AnyArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    MatrixLike,
+    ShareProgress,
+    is_sparse,
+    untold,
+)
 from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
@@ -85,13 +95,18 @@ class NeighborGraph:
         rows, distances = self._search.nearest(queries, self.n_neighbors)
         return rows.astype(np.int32), neighbor_weights(distances, self.weights)
 
-    def own_neighbors(self, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-        """(neighbors int32, weights int64) (q, K) of training rows (default: all), each its own first neighbour."""
+    def own_neighbors(
+        self, rows: IntArray | None = None, tell: ShareProgress = untold
+    ) -> tuple[IntArray, IntArray]:
+        """(neighbors int32, weights int64) (q, K) of training rows, each its own first neighbour.
+
+        rows : None for all, of which `tell` learns how far it is
+        """
         n_others = self.n_neighbors - 1
         if rows is None and n_others:
             shape = self.n_rows, self.n_neighbors
             neighbors, weights = large_array(shape, np.int32), large_array(shape, np.int64)
-            for some, near, far in self._search.own_nearest(n_others):
+            for some, near, far in self._search.own_nearest(n_others, tell):
                 neighbors[some], weights[some] = self._with_own(some, near, far)
             return neighbors, weights
         own = np.arange(self.n_rows) if rows is None else rows
@@ -203,13 +218,15 @@ def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray
     return neighbors.astype(np.int32, copy=False), weights.astype(np.int64, copy=False)
 
 
-def find_graph(X: MatrixLike, unseen: MatrixLike | None, settings: GraphSettings) -> Graph:
+def find_graph(
+    X: MatrixLike, unseen: MatrixLike | None, settings: GraphSettings, tell: ShareProgress = untold
+) -> Graph:
     """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
 
-    Both are finite float64, dense or CSR, already scaled.
+    Both are finite float64, dense or CSR, already scaled. tell : how far the search among the training rows is
     """
     search = NeighborGraph(X, settings.n_neighbors, settings.weights, scaling=None, seed=settings.seed)
-    neighbors, weights = search.own_neighbors()
+    neighbors, weights = search.own_neighbors(tell=tell)
     none = 0, search.n_neighbors
     others = np.zeros(none, dtype=np.int32), np.zeros(none, dtype=np.int64)
     if unseen is not None:

@@ -23,6 +23,7 @@ from plcore.tables.roles.cells import (
     checked_weights,
     labels_in,
     named_labels,
+    no_truth,
     one_spelling,
     sorted_classes,
     spelt_as,
@@ -75,7 +76,27 @@ MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as mu
 YES = pa.array(["1", "1.0", "x", "✓", "✔", *YES_WORDS], pa.large_string())
 NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
 NOT_ASKED = pa.array(
-    ["", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "unknown", "unsure", "-1", "-1.0"],
+    [
+        "",
+        "nan",
+        "na",
+        "n/a",
+        "#n/a",
+        "<na>",
+        "none",
+        "null",
+        "?",
+        "-",
+        "unknown",
+        "unsure",
+        "uncertain",
+        "unclear",
+        "not mentioned",
+        "not asked",
+        "not sure",
+        "-1",
+        "-1.0",
+    ],
     pa.large_string(),
 )
 """In lower case, what cells of 0/1 columns say for yes, for no, and where no one was asked."""
@@ -184,7 +205,7 @@ def _with_truth(
     so; each weighs as little as the lightest candidate of its row."""
     if roles.truth is None or roles.truth_outside != "add":
         return candidates, weights, classes
-    labels = as_labels(stripped(cells, roles.truth), roles.ignored)
+    labels = as_labels(stripped(cells, roles.truth), (*roles.ignored, *no_truth(classes)))
     names, places = as_names(labels)
     spelt = spelt_as(classes, names)
     every = (*classes, *sorted({spelt[name] for name in names if name} - set(classes)))
@@ -334,7 +355,7 @@ def parse_truth(
     if column is None:
         return None
     text = stripped(cells, column)
-    found = class_numbers(text, classes, roles.ignored)
+    found = class_numbers(text, classes, (*roles.ignored, *no_truth(classes)))
     truth, filled = np.maximum(found, -1), found != -1
     inside = np.zeros(len(cells), dtype=bool)
     inside[truth >= 0] = candidates[np.flatnonzero(truth >= 0), truth[truth >= 0]]

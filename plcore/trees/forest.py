@@ -102,12 +102,13 @@ class PLForest(SoftLabelClassifier):
         *,
         groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLForest:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0. Rows of weight 0 are in no tree, but stay in their sources
-        groups, candidate_weights : as for `PLKernelRidge.fit`, whose soft labels take them in
+        groups, candidate_weights, imported : as for `PLKernelRidge.fit`, whose soft labels take them in
         progress : called with (round, mean change) after every round of the kernel ridge and
             of the forest; what it raises ends the fit
         Warns (UserWarning) where a class is in more than 0.97 of the sets. Raises CandidateError for candidates or
@@ -117,7 +118,15 @@ class PLForest(SoftLabelClassifier):
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
         seed = draw_seed(self.random_state)
         ridge = PLKernelRidge(random_state=seed)
-        ridge.fit(X, candidates, weights, groups=groups, candidate_weights=given, progress=progress)
+        ridge.fit(
+            X,
+            candidates,
+            weights,
+            groups=groups,
+            candidate_weights=given,
+            imported=imported,
+            progress=progress,
+        )
         start, X = ridge.label_distributions_, X.astype(np.float32)
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))

@@ -22,7 +22,7 @@ from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.answering import loop, press
 from workflow.answering.room import RoomSettings, change_room
 from workflow.people import goals, qualification

@@ -306,11 +306,22 @@ def bars(test: AppTest) -> list[str]:
 def test_without_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: Open) -> None:
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
-    assert "Your own ONNX model can encode images, texts or sounds" in shown
+    assert "To use an ONNX model of your own for texts, images or sounds" in shown
     assert str(seat.home.encoders_dir) in shown
     assert "docs/library.md" in shown
     assert not [one for one in test.selectbox if one.label == "Encoder"]
     assert not [label for label in labels(test) if label.startswith("Learn from words")]
+
+
+def test_encoder_that_reads_no_column_is_not_offered(
+    home: Home, owner: int, project: int, seat: Seat, show: Open
+) -> None:
+    encoder(home.encoders_dir / "eyes", {"kind": "image", "size": 4}, mean_color())
+    (home.encoders_dir / words_encoder(home) / encoding.SOURCE).write_text("{}")
+    assert "Learn from eyes" not in labels(opened(show, seat))
+    assert "Learn from words" not in labels(opened(show, seat)), "Winnow has put it there"
+    of_numbers = opened(show, Seat(home, owner, project))
+    assert "Encoder of your own" not in words(of_numbers)
 
 
 def test_encoding_is_requested_queued_and_cancelled(seat: Seat, show: Open) -> None:
@@ -365,15 +376,15 @@ def test_why_it_failed_is_reported_with_fix(seat: Seat, show: Open, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
         EncodingWorker(seat.home, "one").look()
-    shown = words(opened(show, seat)).replace("\\", "")
+    test = opened(show, seat)
+    assert "Learn from words" in labels(test), "it can be tried again"
+    shown = words(test).replace("\\", "")
     assert "The rows could not be encoded: Encoders need ONNX Runtime, which is not installed." in shown
     assert "pip install 'plcore[onnx]'" in shown
     encoder(seat.home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
-    test = opened(show, seat)
-    assert "No row has an image to encode" in words(test)
-    assert "Learn from words" in labels(test), "it can be tried again"
+    assert "No row has an image to encode" in words(opened(show, seat))
 
 
 def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open) -> None:
@@ -431,6 +442,7 @@ def test_models_page_offers_meaning_with_size_and_licence_and_asks_in_dialog(sea
     test = show(seat.person_id, PAGE, project=str(seat.project_id))
     meaning = table(test)["meaning"]
     assert (meaning["on"], meaning["gain"], meaning["action"]) == (False, "", "Learn from meaning")
+    assert meaning["sofar"] == "not measured"
     assert meaning["facts"] == ["Words", "0 MB download", "MIT", "Your rows stay on this server"]
     test.session_state[page_state.MEANING] = True
     test.run()
@@ -481,11 +493,27 @@ def test_encoder_that_is_not_verified_is_shown_on_request_alone(
     assert "have verified no encoder for **text** yet" in words(test)
     assert "It is not verified" not in words(test)
     press(test, "Other encoders")
+    assert next(one for one in test.selectbox if one.label == "Other encoders").options == [
+        "Words: for tests (not verified)"
+    ]
     assert "It is not verified (0 MB" in words(test)
     assert "Learn from meaning" not in labels(test)
 
 
-def test_cancelled_encoding_is_resumed_by_press(seat: Seat, show: Open) -> None:
+def test_column_read_by_a_verified_encoder_has_one_though_the_others_are_not_verified(
+    seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = words_entry(files=[{"name": "m", "what": "model"}])
+    made = small_catalogue(tmp_path / "catalogue", words=words_entry(), bare=bare)
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    offers.ask(seat, words_encoder(seat.home))
+    EncodingWorker(seat.home, "one").look()
+    test = opened(show, seat)
+    assert "Other encoders" in labels(test)
+    assert "have verified no encoder" not in words(test)
+
+
+def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
     offers.ask(seat, words_encoder(seat.home))
     encoding_requests.cancel(seat)
     press(opened(show, seat), "Resume")
@@ -562,3 +590,5 @@ def test_encoded_column_is_offered_other_encoders_only_when_asked(seat: Seat, sh
     assert "Learn from meaning" not in labels(test)
     press(test, "Other encoders")
     assert "*Limited* can read **text** in place of its encoder. It is downloaded" in words(test)
+    meaning = table(show(seat.person_id, PAGE, project=str(seat.project_id)))["meaning"]
+    assert (meaning["on"], meaning["sofar"]) == (True, "measured from 40 answers on")

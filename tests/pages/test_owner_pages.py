@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 from datetime import UTC, datetime
 from typing import Any
 
@@ -112,6 +114,28 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     assert opened.candidates == (other,)
     assert opened.history[-1].note == "heard again"
     assert "heard again" in [one.get("Note") for one in history(test)]
+
+
+def test_review_file_holds_listed_answers_of_all_pages(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reviewing, "AT_ONCE", 2)
+    project = small_project(home, owner)
+    ada = annotator(home, owner, "Ada")
+    saved = [answer_next(home, ada, project) for _ in range(5)]
+    seat, first = Seat(home, owner, project), saved[0]
+    lines = list(csv.DictReader(io.StringIO(reviewing.answers_csv(seat, reviewing.Search()).decode())))
+    assert [one["row_id"] for one in lines] == [one.row_id for one in reversed(saved)]
+    assert lines[-1] | {"answered": "", "model_prediction": ""} == {
+        "row": str(first.row + 1), "row_id": first.row_id, "answer": "is", "labels": first.labels[0],
+        "model_prediction": "", "annotator": "Ada", "answered": "", "flagged": "0", "note": "",
+    }  # fmt: skip
+    some = reviewing.answers_csv(seat, reviewing.Search(words=first.row_id)).decode()
+    assert first.row_id in some
+    assert len(some.splitlines()) < 6
+    assert not reviewing.answers_csv(Seat(home, owner, project), reviewing.Search(kind="bad")).count(b"Ada")
+    test = show(owner, "review_page.py", project=str(project))
+    assert [one.label for one in test.get("download_button")] == ["CSV"]
 
 
 def test_list_click_opens_row_that_was_on_screen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from db import trained
+from db import projects, trained
 from pages.parts import charts, frame, map_chart, progress_parts
 from pages.parts.one_label import progress as progress_part
+from plcore import LearnerSettings
 from plcore.kernel.file_scores import ScorePool, ScoreRule
 from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
@@ -24,8 +25,11 @@ from tests.pages.conftest import PATIENCE
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow.answering import loop, oracle
+from workflow.kinds import FindingNeighbors
+from workflow.kinds.one_label import build
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import leases, training
+from workflow.models import leases, neighbors, training
+from workflow.models.neighbors import NeighborWorker
 from workflow.models.random_order import RandomOrderWorker
 from workflow.projects import managing, progress, standing
 from workflow.rows import reviewing
@@ -54,6 +58,12 @@ def words(test: AppTest) -> str:
     return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
 
 
+def open_more_figures(test: AppTest, project: int) -> None:
+    test.session_state[f"more-figures-{project}"] = True
+    test.run()
+    assert not test.exception
+
+
 def metrics(test: AppTest) -> dict[str, str]:
     return {one.label: one.value for one in test.metric}
 
@@ -65,6 +75,8 @@ def test_truth_and_controls_are_both_shown(home: Home, owner: int, show: Open) -
     assert metrics(test)["Accuracy"].endswith("%")
     assert metrics(test)["By controls"].endswith("%")
     assert "answered blind checks" in words(test)
+    assert len(test.get("plotly_chart")) == 1, "the curve waits for no other chart"
+    open_more_figures(test, project)
     assert len(test.get("plotly_chart")) == 5
     assert len(test.get("download_button")) == 5
 
@@ -146,7 +158,34 @@ def test_without_truth_and_controls_accuracy_is_unknown(home: Home, owner: int, 
     assert "No accuracy curve yet" in words(test)
 
 
-def test_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
+def test_a_project_that_waits_for_neighbours_says_how_far_they_are(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "graph_takes_long", lambda _pool: True)
+    project = small_project(home, owner, control_share=0.3)
+
+    def said() -> list[str]:
+        return [bar.proto.text for bar in show(owner, "progress.py", project).get("progress")]
+
+    assert said() == ["Finding neighbours. Until then, questions come at random."]
+    assert "Neighbours are still being found." in words(show(owner, "progress.py", project))
+    with home.database.read() as session:
+        stored = projects.get(session, project)
+    settings = LearnerSettings.from_json(stored.settings)
+    build.note_finding(home, stored.table_hash, settings, FindingNeighbors(0.4, 90.0))
+    assert said() == [
+        "Finding neighbours: 40\u00a0%, about 2 minutes left. Until then, questions come at random."
+    ]
+    with leases.hold(home, project, "one", stored.table_hash, neighbors.TASK) as lease:
+        assert lease is not None
+        lease.fault = "No space left"
+    test = show(owner, "progress.py", project)
+    assert "The neighbours could not be found: No space left Until then" in words(test)
+    NeighborWorker(home, "test").find_neighbors()
+    assert said() == []
+
+
+def test_a_model_not_trained_yet_says_so_and_claims_nothing(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, control_share=0.3, model="clpl", strategy="margin")
     test = show(owner, "progress.py", project)
     assert metrics(test)["Accuracy"] == "unknown"
@@ -398,7 +437,8 @@ def test_it_stops_if_it_is_told_to(
 def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, model="perceptron-max", strategy="margin")
     answer_truly(home, owner, project, 6)
-    page = show(owner, "progress.py", project=str(project))
+    page = show(owner, "progress.py", project=project)
+    open_more_figures(page, project)
     assert "###### Errors while learning" in [one.value for one in page.markdown]
 
 
@@ -417,8 +457,8 @@ def test_online_model_shows_its_errors_while_learning(home: Home, owner: int, sh
                 20,
                 {ScoreRule.ROUNDS: 14, ScoreRule.POOL: 17, ScoreRule.SCORES: 20},
             ),
-            "Right in 20 blind checks: the scores 20, the model with them 14, both weighted 17. Labels come from the "
-            "scores alone.",
+            "Of 20 blind checks, the scores alone are right in 20, the model that learns from them in 14, both "
+            "weighted in 17. Labels come from the scores alone.",
         ),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from pages.parts.components import scripts_in
 from tests.conftest import ROOT
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.kinds.label_vectors.turn import LabelVectorTurn
 from workflow.kinds.one_label.turn import OneLabelTurn
 

@@ -45,7 +45,7 @@ def birds():
 def made(name):
     """The learner as it comes, in few steps, and with a seed where it draws."""
     learner = LEARNERS[name]()
-    few = {"max_iter": 3, "random_state": 0, "learners": ["plknn", "clpl"]}
+    few = {"max_iter": 3, "n_estimators": 5, "random_state": 0, "learners": ["plknn", "clpl"]}
     return learner.set_params(**{key: few[key] for key in few.keys() & learner.get_params().keys()})
 
 

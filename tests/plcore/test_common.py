@@ -56,11 +56,11 @@ ROUNDED = {
     "leaves, of which the check allows 4e-8; weights are copies elsewhere (margin/test_estimators)"
 }
 
-# Made otherwise than as they come: all learners, or ten components of a class, in every check would take minutes.
+# Made otherwise than as they come: all learners, or many trees or components, would take minutes.
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
     "LSBCMMClassifier": {"n_components": 3},
-    "PLForest": {"n_estimators": 20, "max_iter": 3},
+    "PLForest": {"n_estimators": 8, "max_iter": 2},
 }
 
 ESTIMATORS = [

@@ -25,8 +25,7 @@ from tests.workflow.alike_world import alike_project
 from web.closed import HOST_CONFIG
 from web.document import ALWAYS, CHOOSING, MANIFEST_TYPE, NEEDED, PAGES, PATH, START, document, needed
 from web.headers import HEADERS, hashes_of
-from web.packed import MOST, NO_PRESS, Readable, files, packed, readable
-from web.scripts import FOLDER
+from web.packed import FOLDER, MOST, NO_PRESS, Readable, files, packed, readable
 from workflow.access import Role
 from workflow.answering.press import Press
 from workflow.people import members, team

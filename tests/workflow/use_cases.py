@@ -48,7 +48,7 @@ from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
-from workflow.models import choosing, showing, suggesting, training
+from workflow.models import choosing, neighbors, showing, suggesting, training
 from workflow.models.encoders import offers, on_server
 from workflow.people import (
     aside,
@@ -253,6 +253,7 @@ SEE: dict[str, UseCase] = {
     "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
     "managing.get_project": lambda seat, _world, _row: managing.get_project(seat),
     "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
+    "neighbors.read_finding": lambda seat, _world, _row: neighbors.read_finding(seat),
     "training.training_state": lambda seat, _world, _row: training.training_state(seat),
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
@@ -296,6 +297,7 @@ ANSWER: dict[str, UseCase] = {
     "queue.list_nearest": lambda seat, _world, row: nearest(seat, row),
     "queue.search_ways": lambda seat, _world, _row: queue.search_ways(seat),
     "reviewing.options": lambda seat, _world, _row: reviewing.options(seat),
+    "reviewing.answers_csv": lambda seat, _world, _row: reviewing.answers_csv(seat, Search()),
     "reviewing.find": lambda seat, _world, _row: reviewing.find(seat, Search()),
     "reviewing.open_row": lambda seat, _world, row: reviewing.open_row(seat, row),
     "reviewing.correct": lambda seat, _world, row: reviewing.correct(seat, row, "1.1.1", "bad"),
@@ -389,6 +391,7 @@ OWN: dict[str, UseCase] = {
     "members.remove_member": lambda seat, _world, _row: members.remove_member(seat, guest(seat)),
     "members.invite_group": lambda seat, _world, _row: members.invite_group(seat, group(seat), "viewer"),
     "showing.models_view": lambda seat, _world, _row: showing.models_view(seat),
+    "neighbors.find": lambda seat, _world, _row: neighbors.find(seat, "test"),
     "progress.estimate_random_order": lambda seat, _world, _row: progress.estimate_random_order(seat),
     "choosing.compare_now": lambda seat, _world, _row: choosing.compare_now(seat),
     "choosing.cancel": lambda seat, _world, _row: choosing.cancel(seat),
@@ -501,6 +504,7 @@ NOTES = {
     "queue.search_ways": "as queue.list_queue",
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
     "reviewing.options": "who does not review learns of their own answers alone",
+    "reviewing.answers_csv": "as `reviewing.find`",
     "reviewing.find": "who does not review finds their own answers alone",
     "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
     "reviewing.correct": "who does not review corrects rows they have answered",

@@ -24,9 +24,10 @@ from web.packed import has_too_many_parts
 from web.problems import no_call, problem
 from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, StaleQuestion
-from workflow.importing import CannotLearn, LongLine, TableError
+from workflow.importing import CannotLearn, LongLine, TableError, arrivals
 from workflow.importing.more_rows import RowsError
 from workflow.models.encoders.offers import EncoderError
+from workflow.projects.managing import ProjectNameError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
 from workflow.server.home import home
@@ -65,6 +66,10 @@ _STATUS: dict[type[Exception], int] = {
     TableError: 422,
     CannotLearn: 422,
     EncoderError: 422,
+    ProjectNameError: 409,
+    arrivals.TooLarge: 413,
+    arrivals.OneAtATime: 429,
+    arrivals.NoRoom: 507,
     NotSaved: 503,
     LongLine: 503,
 }
@@ -80,7 +85,18 @@ REFUSALS: dict[int | str, dict[str, object]] = {
         503: "The store fails, or many wait: try again.",
     }.items()
 }
-"""Possible refusals of every call, for the document."""
+"""What every call may be refused with, for the document."""
+BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
+    status: {"model": ToldProblem, "description": words}
+    for status, words in {
+        400: "The body is no JSON that can be read.",
+        408: "The body did not come whole in time.",
+        409: "It comes too late: something else is stored, or stands there, by now.",
+        413: "The body is too large.",
+        507: "There is no room on the disk.",
+    }.items()
+}
+"""The same for calls with a body."""
 
 
 def _seat(request: Request) -> Seat:
@@ -170,7 +186,10 @@ class Bounded:
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+        streamed = (
+            scope.get("path") == f"{scope.get('root_path', '')}{arrivals.PATH}"
+        )  # to the disk, within bounds of its own
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or streamed:
             await self._app(scope, receive, send)
             return
         body = bytearray()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, NextQuestion, ReadFile, StoredAnswer, ToldProblem, Weighed
-from workflow import importing
+from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, told
+from web.api.shapes import Added, NextQuestion, StoredAnswer, Weighed
 from workflow.answering import loop
 from workflow.answering.loop import Saved, StaleQuestion
 from workflow.answering.press import storable
@@ -181,16 +179,7 @@ class PredictionsBody(Sent):
 
 # Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
 
-_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
-    status: {"model": ToldProblem, "description": words}
-    for status, words in {
-        400: "The body is no JSON that can be read.",
-        408: "The body did not come whole in time.",
-        409: "It comes too late: something else is stored, or stands there, by now.",
-        413: "The body is too large.",
-    }.items()
-}
-router = APIRouter(responses=_REFUSALS)
+router = APIRouter(responses=BODY_REFUSALS)
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
@@ -238,66 +227,6 @@ async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     if body.dry_run:
         response.status_code = 200
     return found._asdict() | {"doubts": [asdict(one) for one in found.doubts]}
-
-
-_FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_SHOWN_CLASSES = 1_000
-
-
-@router.post(
-    "/readings",
-    response_model=ReadFile,
-    summary="How a file would be read",
-    openapi_extra={"requestBody": {"required": True, **_FILE}},
-)
-async def read_file(
-    request: Request,
-    seat: AnySeat,
-    name: Annotated[Text, Query(max_length=200, description="The file's own name.")] = "",
-    item: Annotated[
-        Literal["picture", "detection", "frame", "media", "event"] | None,
-        Query(
-            description="What an item is: of MegaDetector's file a picture (default), detection or frame; of Camtrap "
-            "DP media (default) or an event."
-        ),
-    ] = None,
-    unfinished: Annotated[
-        Literal["leave-out", "count"] | None,
-        Query(description="Answers of people who did not finish a survey."),
-    ] = None,
-    unlabelled: Annotated[
-        Literal["refuse", "all", "leave-out"] | None, Query(description="Rows without a candidate.")
-    ] = None,
-    truth_outside: Annotated[
-        Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
-    ] = None,
-    as_it_is: Annotated[
-        bool, Query(description="Take each row as an item, though it looks like a vote.")
-    ] = False,
-) -> object:
-    """As `winnow import --dry-run`: the file is the body, a table or a zip of one with its files. Nothing is stored."""
-    ways = {"item": item, "unfinished": unfinished}
-    found = await done_at_length(
-        partial(
-            importing.dry_run,
-            seat,
-            await request.body(),
-            name,
-            {"unlabelled": unlabelled, "truth_outside": truth_outside},
-            as_it_is=as_it_is,
-            ways={key: value for key, value in ways.items() if value is not None},
-        )
-    )
-    classes = found.table.classes
-    return {
-        "reading": found.reading,
-        "rows": found.table.n_rows,
-        "classes": list(classes[:_SHOWN_CLASSES]),
-        "n_classes": len(classes),
-        "roles": found.table.roles.to_json(),
-        "notes": list(found.notes),
-        "doubts": [asdict(one) for one in found.doubts],
-    }
 
 
 @router.post(

@@ -35,6 +35,21 @@ class ListedProject(BaseModel):
     last_answer: datetime | None
 
 
+class SentFile(BaseModel):
+    """A file that came whole."""
+
+    key: str = Field(description="Names it in `upload` of `POST /readings` and `POST /projects`.")
+    name: str
+    size: int = Field(description="Bytes.")
+
+
+class MadeProject(ListedProject):
+    """A new project."""
+
+    reading: str = Field(description="What is asked, learned from, shown, ignored, with counts.")
+    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+
+
 class ProjectList(BaseModel):
     """The projects in use that the person is a member of, the one with the latest answer first."""
 

@@ -16,7 +16,7 @@ from workflow.backups.manifest import BackupError
 from workflow.files import stored
 from workflow.files.stored import make_folder
 from workflow.models import training
-from workflow.models.map_worker import MapWorker
+from workflow.models.neighbors import NeighborWorker
 from workflow.models.training import Stopped
 from workflow.server import running
 from workflow.server.home import Home
@@ -34,15 +34,15 @@ def anything_to_do(home: Home) -> bool:
     return keeping.anything_to_do(home.settings, datetime.now(UTC))
 
 
-class BackupWorker(MapWorker):
-    """Does what a `MapWorker` does, and makes the backups."""
+class BackupWorker(NeighborWorker):
+    """Does what a `NeighborWorker` does, and makes the backups."""
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
         self._next = 0.0
 
     def look(self) -> bool:
-        """As `MapWorker.look`; the backups before, for a fit may take long."""
+        """As `NeighborWorker.look`; the backups before, for a fit may take long."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LOOK_EVERY
             if anything_to_do(self.home):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from db import entries
+from plcore.arrays import untold
 from workflow.access import Right
 from workflow.answering.history import KeptLog
 from workflow.exporting.as_of import find_past
@@ -68,6 +69,9 @@ def open_past(seat: Seat, past: Past) -> Iterator[Opened[Learner]]:
 def _build(seat: Seat, kind: AnyKind, past: Past) -> Learner:
     settings = kind.read_settings(past.settings)
     learner: Learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
+    if learner.waits and kind.NEIGHBORS is not None:
+        kind.NEIGHBORS.find(seat.home, past.table_hash, settings, past.changes, untold)
+        learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
     with seat.reading(Right.OWN) as reading:
         take_in(learner.pool, entries.each(reading.session, past.project_id, past.seq), learner.apply)
     kind.give_model(seat.home, learner, past)

@@ -20,7 +20,7 @@ from workflow.files.scratch import Scratch
 
 _MB = 1_000_000
 _COPIES = 3
-"""How often the job has all numbers that it makes at a time: one by one, together, and while one is made."""
+"""Copies of all numbers that the job has at a time: one by one, together, and while one is made."""
 
 
 def taking(path_of: Callable[[str], Path]) -> Take:

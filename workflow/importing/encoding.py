@@ -23,7 +23,7 @@ from plcore.tables import (
     directions_of,
     write_vectors,
 )
-from plcore.tables.encoders import digest_of
+from plcore.tables.encoders import digest_of, read_catalogue
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
@@ -76,17 +76,19 @@ def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
     found = names(home, switched_off=switched_off)
     if name not in found and name in names(home, switched_off=True):
         raise EncoderError(SWITCHED_OFF)
+    if name not in found and name in read_catalogue():
+        raise EncoderError(f"{name!r} is not on this server. Fix: get it first (winnow encoders get {name}).")
     if name not in found:  # never a path: only a name that is listed
-        there = f"there are {listed(found)}" if found else "there is none"
+        there = f"{home.encoders_dir} has {listed(found)}" if found else f"{home.encoders_dir} has none"
         raise EncoderError(
-            f"No encoder is called {name!r}; in {home.encoders_dir} {there}. Fix: put its folder there, with "
-            "model.onnx and encoder.json, or get one that `winnow encoders list` names."
+            f"No encoder is called {name!r}: {there}. Fix: put its folder there, with model.onnx and encoder.json, or "
+            "get one that `winnow encoders list` names."
         )
     return home.encoders_dir / name
 
 
 def vectors_dir(home: Home) -> Path:
-    """Where vectors that were made are stored, and how long they took."""
+    """Return the folder of vectors that were made, and of how long they took."""
     return home.cache_dir / "vectors"
 
 
@@ -122,16 +124,18 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         before = next((one for one in table.encoded if one.column == column), None)
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
-        found = encoder.encode(table, unopened, step, take, rows, memory)
-        values = directions_of(found.values)
+        exact, notes = encoder.encode(table, unopened, step, take, rows, memory)
+        encoder.rest()  # the learner that is built now takes as much memory
+        values = directions_of(exact)
+        del exact
         if before is not None and rows is not None:
-            if np.isnan(found.values).all():
-                raise more_rows.AlreadyThere(found.notes)
+            if np.isnan(values).all():
+                raise more_rows.AlreadyThere(notes)
             new, values = values, before.values.copy()
             values[rows] = new
         vectors = ColumnVectors(column, encoder.folder.name, encoder.sha256, values)
         more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
-        return found.notes
+        return notes
 
     return more_rows.added_anew(add, "vectors")
 

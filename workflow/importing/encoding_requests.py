@@ -1,14 +1,16 @@
-"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled, resumed. It is requested in
-`offers`."""
+"""The encoding of a project's rows, for pages and the API: watched, cancelled, resumed. `offers` asks for it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import trained
+from plcore import Roles
 from plcore.tables import read_encoded_columns
+from plcore.tables.encoders import EncoderError, read_description
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding_worker import TASK
@@ -17,6 +19,8 @@ from workflow.importing.vector_memory import known_speed, minutes_for
 from workflow.models.encoders.consents import Consent, consents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from db.trained import Encoding
     from workflow.opened import Reading
     from workflow.seat import Seat
@@ -88,8 +92,8 @@ class StoredVectors:
 
 @dataclass(frozen=True)
 class Encoders:
-    """names : the encoders in the data folder      folder : where they are looked for
-
+    """names : the owner's own encoders in the data folder that can read a column, and those whose description is broken
+    folder : where they are looked for      readable : whether there is a column of texts, images or recordings
     columns : those that are encoded now
     failed : why the latest encoding failed, None if it did not      cancelled : whether someone has ended it
     tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
@@ -97,6 +101,7 @@ class Encoders:
 
     names: tuple[str, ...]
     folder: str
+    readable: bool
     columns: tuple[EncodedColumn, ...]
     running: EncodingNow | None
     stored: StoredVectors | None
@@ -117,9 +122,13 @@ def encoders(seat: Seat) -> Encoders:
         running = _running(seat.home, reading, last, names)
         path = seat.home.table_path(reading.project.table_hash)
         given = consents(reading.session, reading.project.id)
+        roles = Roles.from_json(reading.project.roles)
+    columns = {"text": roles.text, "image": roles.image, "sound": roles.audio}
+    kinds = {kind for kind, column in columns.items() if column is not None}
     return Encoders(
-        names=names,
+        names=tuple(name for name in names if _is_own(seat.home.encoders_dir / name, kinds)),
         folder=str(seat.home.encoders_dir),
+        readable=bool(kinds),
         columns=tuple(EncodedColumn(*one, consent=given.get(one[1])) for one in read_encoded_columns(path)),
         running=running,
         stored=None
@@ -129,6 +138,16 @@ def encoders(seat: Seat) -> Encoders:
         cancelled=last is not None and last.state == trained.CANCELLED,
         tried_again=last is not None and last.state == trained.FAILED and last.encoder == NEW_ROWS,
     )
+
+
+def _is_own(folder: Path, kinds: Collection[str]) -> bool:
+    """Whether the owner has put an encoder there, and it reads one of these kinds of columns, or nobody knows which."""
+    if not kinds or (folder / encoding.SOURCE).is_file():
+        return False
+    try:
+        return read_description(folder).kind in kinds
+    except EncoderError:  # a press says what is wrong with it
+        return True
 
 
 def cancel(seat: Seat) -> None:

@@ -7,7 +7,7 @@ Bad input never half-enters: nothing is stored until the whole table has been re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,26 +126,76 @@ class DryRun:
 
 def dry_run(
     seat: Seat,
-    data: bytes,
+    source: bytes | Path,
     name: str,
     columns: Mapping[str, Any],
     *,
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> DryRun:
-    """Read a file as an import does, and store nothing. columns : those named, as of `adjusted`
+    """Read a file as an import does, and store nothing.
 
+    source : its bytes, or where it lies      name : as its owner calls it      columns : those named, as of `adjusted`
     Raises TableError: it cannot be read, or has a problem; LongLine; NotAllowed unless the person is an owner.
     """
+    return _tried(seat, source, name, columns, as_it_is, ways, {})[1]
+
+
+def bring_in(
+    seat: Seat,
+    source: bytes | Path,
+    name: str,
+    columns: Mapping[str, Any],
+    *,
+    project: str,
+    description: str = "",
+    settings: Mapping[str, object],
+    accept: Collection[str] = (),
+    as_it_is: bool = False,
+    ways: Mapping[str, str] = NO_WAYS,
+) -> tuple[int, DryRun]:
+    """Read a file and make the project of this name of it: its number, and how the file was read.
+
+    settings : those other than by default      accept : names of doubts that stop it otherwise
+    Raises as `dry_run` and `create`; TableError for a doubt that stops and was not accepted; CannotLearn for a setting.
+    """
+    check_new(seat, project, description)
+    upload, found = _tried(seat, source, name, columns, as_it_is, ways, settings)
+    if stops := [one for one in found.doubts if one.stops and one.name not in accept]:
+        raise TableError(
+            *(
+                Problem(
+                    None,
+                    None,
+                    None,
+                    one.message,
+                    f"{one.fix} If it is right as it is read, accept {one.name}.",
+                )
+                for one in stops
+            )
+        )
+    chosen = settings_for(found.table, settings)
+    return create(seat, project, found.table, chosen, description, upload), found
+
+
+def _tried(
+    seat: Seat,
+    source: bytes | Path,
+    name: str,
+    columns: Mapping[str, Any],
+    as_it_is: bool,
+    ways: Mapping[str, str],
+    settings: Mapping[str, object],
+) -> tuple[Upload, DryRun]:
     with seat.everywhere.reading(Right.OWN):
         pass  # before anything is read
-    upload = read_upload(data, name, as_it_is=as_it_is, ways=ways)
+    upload = read_upload(source, name, as_it_is=as_it_is, ways=ways)
     found = check(upload, adjusted(upload.suggest_roles(), columns, upload.cells))
     if found.table is None:
         raise TableError(*found.problems)
-    more = (*made_before(seat, upload), *doubts_about(found.table, settings_for(found.table, {})))
+    more = (*made_before(seat, upload), *doubts_about(found.table, settings_for(found.table, settings)))
     reading = str(described(upload, found.table))
-    return DryRun(found.table, reading, upload.notes, (*found.doubts, *more))
+    return upload, DryRun(found.table, reading, upload.notes, (*found.doubts, *more))
 
 
 def create(

@@ -16,10 +16,12 @@ from workflow.kinds.kind import (
     AnyKind,
     Comparing,
     CountedT,
+    FindingNeighbors,
     Kind,
     KindSettings,
     KindWords,
     LearnerT,
+    Neighbors,
     SettingsT,
     ShownT,
     ViewT,
@@ -30,6 +32,7 @@ from workflow.kinds.kind import (
 if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
+    from plcore.arrays import ShareProgress
     from plcore.loop import ClassChange, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer
     from plcore.tables import Doubt
@@ -198,6 +201,36 @@ def _worker(project: Project) -> WorkerTraining[KindSettings]:
             f"No worker trains models of {kind.WORDS.short}. Fix: ask `worker_settings` of project {project.id} first."
         )
     return kind.WORKER
+
+
+def finding(home: Home, project: Project) -> FindingNeighbors | None:
+    """How far it is to find the neighbours that the project's learner waits for; None if it waits for none."""
+    kind = kind_of(project)
+    if kind.NEIGHBORS is None:
+        return None
+    return kind.NEIGHBORS.read(home, project.table_hash, kind.read_settings(project.settings))
+
+
+def note_finding(home: Home, project: Project, now: FindingNeighbors) -> None:
+    """Store how far it is. Raises OSError, and as `find_neighbors`."""
+    _neighbors(project).note(home, project.table_hash, read_settings(project), now)
+
+
+def find_neighbors(home: Home, project: Project, changes: Sequence[ClassChange], tell: ShareProgress) -> None:
+    """Find and store the neighbours that the project's learner waits for. changes : of its classes, all of them
+
+    Raises LookupError if its kind has none, and what reading the table, or writing, raises.
+    """
+    _neighbors(project).find(home, project.table_hash, read_settings(project), changes, tell)
+
+
+def _neighbors(project: Project) -> Neighbors[KindSettings]:
+    kind = kind_of(project)
+    if kind.NEIGHBORS is None:
+        raise LookupError(
+            f"Projects of {kind.WORDS.short} need no neighbours. Fix: ask `finding` of project {project.id} first."
+        )
+    return kind.NEIGHBORS
 
 
 def answers(project: Project) -> tuple[str, ...]:

@@ -72,8 +72,9 @@ def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | N
 
 def _state(learner: Learner) -> str:
     """Names what else the figures follow from, that no entry of the log tells: the settings, and which fit of the model
-    is in place. One that starts before the latest answers may come after them."""
-    return blake2s(repr((learner.settings, learner.version_published)).encode(), digest_size=8).hexdigest()
+    is in place. One that was begun before the latest answers may come after them."""
+    state = learner.settings, learner.has_model, learner.version_published
+    return blake2s(repr(state).encode(), digest_size=8).hexdigest()
 
 
 def _picture(home: Home, table: LabelTable) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from db.answers import SaidEntry
     from db.projects import Project
     from plcore import LabelTable
-    from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray
+    from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, ShareProgress
     from plcore.evaluation import ScoredCandidates
     from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
@@ -162,6 +162,33 @@ class CandidatePool(Protocol):
     def disputed(self) -> Mapping[int, float]: ...
     def views(self, row: int) -> Sequence[View]: ...
     def names(self, mask: BoolArray) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class FindingNeighbors:
+    """Neighbours that learners of a table wait for, and how far it is to find them.
+
+    share : of the search that is done, in [0, 1]; 0: it has not begun      seconds_left : None if not known
+    fault : why they could not be found, "" if nothing failed
+    """
+
+    share: float = 0.0
+    seconds_left: float | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Neighbors(Generic[SettingsT]):
+    """Neighbours of many rows, which are found while people answer already. They depend on table and settings.
+
+    find : (home, table_hash, settings, changes, tell) finds and stores them; learners wait for them no more then.
+        tell : called with the share that is done
+    note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if nobody waits
+    """
+
+    find: Callable[[Home, str, SettingsT, Sequence[ClassChange], ShareProgress], None]
+    note: Callable[[Home, str, SettingsT, FindingNeighbors], None]
+    read: Callable[[Home, str, SettingsT], FindingNeighbors | None]
 
 
 @dataclass(frozen=True)
@@ -372,6 +399,10 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """Stores, next to the table, what makes the next start faster."""
 
     @property
+    def NEIGHBORS(self) -> Neighbors[SettingsT] | None:  # noqa: N802
+        """Neighbours that a worker finds, if learners wait for them."""
+
+    @property
     def WORKER(self) -> WorkerTraining[SettingsT] | None:  # noqa: N802
         """Models that a worker trains."""
 
@@ -409,7 +440,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> LearnerT:
         """The learner of a stored table, before the first entry of its log; or as an earlier one was, of which
-        `checkpoint` gave this checkpoint."""
+        `checkpoint` gave this checkpoint. One that waits for its neighbours is replaced once they are there."""
 
     def make_pool(
         self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
@@ -431,8 +462,8 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The turn of the person who has opened the project: it writes answers and corrections."""
 
     # reviewing.py
-    def find_answers(self, doors: DoorsT_contra, search: Search, page: int) -> ReviewList:
-        """A page, from 0, of the answers that fit the search, the newest first."""
+    def find_answers(self, doors: DoorsT_contra, search: Search, page: int, size: int) -> ReviewList:
+        """A page, from 0, of `size` of the answers that fit the search, the newest first."""
 
     def open_row(self, opened: OpenedT_contra, row: int) -> object:
         """The row as the Review page shows it, with its history. Raises NotFound."""

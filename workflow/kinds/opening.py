@@ -27,6 +27,7 @@ import plcore
 from db import entries, projects
 from db.identity import Listener, read_identity
 from db.projects import NoSuchProjectError, Project
+from workflow import kinds
 from workflow.answering.history import KeptLog
 from workflow.files.stored import whole_file
 from workflow.kinds import AnyKind, kind_of
@@ -281,7 +282,7 @@ def open_to_write(
 def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
     """A checkpoint of the learner that is open to be read, if it is worth one: to be written once others have it."""
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
-    if not is_due(slot.checkpoint, learner.seq):
+    if learner.waits or not is_due(slot.checkpoint, learner.seq):
         return None
     slot.checkpoint = learner.seq  # also if there is no room: it is tried once
     return take(opened.home, opened.session, opened.project, learner)
@@ -318,9 +319,9 @@ def _opened(home: Home, reading: Reading, kind: AnyKind, learner: Learner, kept:
 def _caught_up(
     home: Home, slot: Slot, session: Session, project: Project, height: int, most: int | None = None
 ) -> Learner | None:
-    """The learner after every entry of the log; None if it must be rebuilt: there is none, or the settings or
-    the classes are others now, or it has learnt from another database file. None, too, if it has missed more than
-    `most` entries.
+    """The learner after every entry of the log; None where it must be built anew: there is none, or the settings or
+    the classes are others now, the neighbours it waits for are there, or it has learnt from another database file.
+    None, too, where it has missed more than `most` entries.
 
     height : seq of the log's latest entry
     """
@@ -332,6 +333,8 @@ def _caught_up(
         learner = slot.learner = None
         slot.kept = KeptLog()
     if learner is None or learner.settings != kind_of(project).read_settings(project.settings):
+        return None
+    if learner.waits and kinds.finding(home, project) is None:
         return None
     if height == learner.seq:
         return learner
@@ -359,7 +362,7 @@ def _build(
         if not follow(session, project.id, learner.pool, learner.apply):
             return learner, 0  # a change of the classes came in between: it is built once more
         at = 0 if checkpoint is None else checkpoint.seq
-        if not is_due(at, learner.seq):
+        if learner.waits or not is_due(at, learner.seq):
             return learner, at
         made = take(home, session, project, learner)
     made.write()

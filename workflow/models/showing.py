@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from db import trained
 from plcore.arrays import BOTH, MEANING, WORDS
 from plcore.evaluation import exact_interval, wilson_interval
-from plcore.loop import MODEL_ENTRIES, FeatureComparison, ModelComparison, ModelFigures, Upkeep
+from plcore.loop import (
+    FEWEST_ANSWERED,
+    MODEL_ENTRIES,
+    FeatureComparison,
+    ModelComparison,
+    ModelFigures,
+    Upkeep,
+)
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 __all__ = [
+    "FEWEST_ANSWERED",
     "Adoption",
     "Done",
     "ModelFigures",

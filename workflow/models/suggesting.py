@@ -79,9 +79,9 @@ def suggest(
         )
     entry = read_catalogue().get(name)
     if entry is not None:
-        installed.require_licence(entry, non_commercial)
         if name not in encoding.names(seat.home, switched_off=True):
             installed.require_download(entry, non_commercial=non_commercial)
+        installed.require_licence(entry, non_commercial)
     folder = encoding.folder_of(seat.home, name)
     about = read_description(folder)
     if about.kind == "text" and about.classes is None:
@@ -136,7 +136,7 @@ def _plain(name: str) -> str:
 def _by_names(
     seat: Seat, folder: Path, table: LabelTable, classes: Sequence[str], on_step: StepProgress | None
 ) -> Scores:
-    """How like the name of each class the texts are."""
+    """Compare the texts with the name of each class."""
     model = Encoder(folder)
     memory = KeptVectors(encoding.vectors_dir(seat.home), model.sha256)
     found = model.encode(table, encoding.unopened, on_step, memory=memory)

@@ -181,7 +181,7 @@ def _lines(learner: Any, pool: CandidatePool) -> list[DisputeLine]:
         DisputeLine(row, learner.table.id_of(row), *_said(pool, views[row]), disputed[row], None)
         for row in rows
     ]
-    if not _has_model(learner):
+    if not learner.has_model:
         return lines
     asked = [place for place, row in enumerate(rows) if not pool.control_rows[row]]
     if not asked:
@@ -215,14 +215,10 @@ def _shares(learner: Any, rows: Sequence[int], inside: BoolArray) -> FloatArray:
     return found
 
 
-def _has_model(learner: Learner) -> bool:
-    return not learner.settings.is_trained or learner.version_published is not None
-
-
 def _why_no_shares(learner: Learner, pool: CandidatePool, row: int) -> str:
     if pool.control_rows[row]:
         return BLIND_CHECK
-    return "" if _has_model(learner) else NO_MODEL
+    return "" if learner.has_model else NO_MODEL
 
 
 # Entries of reviewers about disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes

@@ -52,8 +52,12 @@ def read_progress(seat: Seat) -> Any:
 
 def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever there is something new to draw; the log's latest seq comes first."""
+    with seat.reading() as reading:
+        waits = (
+            kinds.finding(seat.home, reading.project) is not None
+        )  # until then its learner has no neighbours
     values: tuple[object, ...] = seat.kind.watched(seat)
-    return values
+    return (*values, "waits") if waits else values
 
 
 def estimate_random_order(seat: Seat) -> None:

@@ -80,7 +80,7 @@ def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | N
         left=learner.pool.n_open,
         elsewhere=len({row for row, _ in reserved}),
         settled=learner.share_settled,
-        has_proof=learner.settings.proves_done,
+        has_proof=learner.proves_done,
         done=learner.done,
         stop=" ".join(verdict.words for verdict in reached),
         last=_last(opened),

@@ -235,9 +235,9 @@ def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
     return found
 
 
-def inside(page: int, total: int) -> int:
-    """The page number, or the nearest that exists. total : lines of all pages"""
-    return min(max(0, page), max(0, -(-total // PAGE) - 1))
+def inside(page: int, total: int, size: int) -> int:
+    """The page number, or the nearest that exists. total : lines of all pages      size : lines of a page"""
+    return min(max(0, page), max(0, -(-total // size) - 1))
 
 
 # Which rows of a table hold words in their text: by whole columns, and without the learner, for a table never

@@ -75,7 +75,7 @@ _lock = threading.Lock()
 
 
 def ways(home: Home, table: LabelTable) -> Meaning:
-    """How the rows of this table can be searched by meaning. Nothing is encoded."""
+    """Return the ways to search this table by meaning. Nothing is encoded."""
     why_not = ""
     try:
         _text_encoders(home, table)

@@ -7,6 +7,9 @@ any other.
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
+import itertools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +28,11 @@ from workflow.answering.history import SAYS_SOMETHING, stored_by
 from workflow.answering.loop import ask_next
 from workflow.answering.turn import StaleQuestion as StaleQuestion
 from workflow.opened import Opened
+from workflow.rows.finding import PAGE, FoundAnswer, may_correct
 from workflow.rows.finding import HistoryLine as HistoryLine
 from workflow.rows.finding import ReviewList as ReviewList
 from workflow.rows.finding import Search as Search
 from workflow.rows.finding import SearchOptions as SearchOptions
-from workflow.rows.finding import may_correct
 from workflow.saving import NotSaved as NotSaved
 from workflow.seat import Seat
 
@@ -92,6 +95,8 @@ def unseen_rows(found: ScoredCandidates, threshold: float, place: int) -> list[i
 
 
 _TRIES = 20
+AT_ONCE = 5_000
+"""Answers that are read at once for a file."""
 
 
 def options(seat: Seat) -> SearchOptions:
@@ -118,7 +123,30 @@ def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
     """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0"""
     with seat.reading(Right.ANSWER):
         pass  # the kind asks for no right but to see the project
-    return seat.kind.find_answers(seat, search, page)
+    return seat.kind.find_answers(seat, search, page, PAGE)
+
+
+def answers_csv(seat: Seat, search: Search) -> bytes:
+    """The answers that `find` lists on all of its pages, as CSV. One line each; times in UTC."""
+    with seat.reading(Right.ANSWER):
+        pass  # as in `find`
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("row", "row_id", "answer", "labels", "model_prediction", "annotator", "answered", "flagged", "note")
+    )
+    for page in itertools.count():
+        found = seat.kind.find_answers(seat, search, page, AT_ONCE)
+        if found.page == page:  # else there are fewer by now
+            writer.writerows(_csv_line(one) for one in found.rows)
+        if (page + 1) * AT_ONCE >= found.total:
+            break
+    return text.getvalue().encode()
+
+
+def _csv_line(one: FoundAnswer) -> Sequence[object]:
+    answer = one.row + 1, one.row_id, one.kind, "|".join(one.labels), one.predicted or ""
+    return *answer, one.person, one.at.isoformat(), int(one.flagged), one.note or ""
 
 
 def open_row(seat: Seat, row: int) -> object:

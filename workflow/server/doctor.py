@@ -163,6 +163,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _backups(settings)
     yield _caches(settings)
     yield _disk(settings)
+    yield _open_files()
     if os.access(settings.home, os.W_OK):
         yield from speeds(settings.home)
 
@@ -360,3 +361,11 @@ def _disk(settings: Settings) -> Finding:
     least = max(LEAST_FREE, 2 * path.stat().st_size if path.is_file() else 0)
     says = f"{free / 1e9:.1f} GB free."
     return Finding("disk", says, "" if free >= least else f"make room: {least / 1e9:.1f} GB should be free.")
+
+
+def _open_files() -> Finding:
+    """Say how many files a server of this user may open: it raises the limit itself, as far as it may."""
+    files, pages = running.most_files(raised=True), running.most_pages(raised=True)
+    says = f"a server raises its limit from {running.most_files():,} to {files:,}: {_several(pages, 'open page')}."
+    fix = "let it have 65536 (LimitNOFILE= in the systemd unit, --ulimit nofile= of a container, or ulimit -Hn)."
+    return Finding("open files", says, "" if pages >= running.PAGES else fix)

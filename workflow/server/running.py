@@ -18,6 +18,7 @@ from plcore.arrays import escaped as escaped
 
 if sys.platform != "win32":
     import fcntl
+    import resource
 
 
 @contextmanager
@@ -139,10 +140,12 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
 
 
 class Terminal:
-    """as_json : whether standard output has a document, and words go to standard error"""
+    """as_json : whether standard output has a document, and words go to standard error
+    failed : whether it was said that the server cannot start"""
 
     def __init__(self) -> None:
         self.as_json = False
+        self.failed = False
 
     def say(self, text: str) -> None:
         """A line for anyone who waits."""
@@ -156,9 +159,49 @@ class Terminal:
             self._words("\n  Winnow is ready.\n")
             print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
 
+    def cannot_start(self, why: str) -> None:
+        """Say on standard error why the server does not start."""
+        self.failed = True
+        print(f"Winnow cannot start. {why}", file=sys.stderr, flush=True)  # noqa: T201 - for the person at the terminal
+
     def _words(self, text: str) -> None:
         print(text, file=sys.stderr if self.as_json else sys.stdout, flush=True)
 
 
 terminal = Terminal()
 """For this process."""
+
+
+# How many files this process may have open: a socket is one, and so is every connection to SQLite three times.
+
+FILES_A_PAGE = 5
+"""Of an open page: its websocket, a request, and a connection to SQLite."""
+FILES_BESIDE = 300
+"""Of all else: tables that are mapped, the database, libraries."""
+PAGES = 1_000
+"""Open pages of a server, where its files suffice."""
+_ENOUGH = 65_536
+
+
+def raise_most_files() -> None:
+    """Let this process open as many files as it may allow itself: systemd and shells begin with 1,024."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _ENOUGH if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # a system that allows fewer than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def most_files(*, raised: bool = False) -> int:
+    """Files that this process may have open. raised : once `raise_most_files` was called"""
+    if sys.platform == "win32":
+        return _ENOUGH
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1 if raised else 0]
+    return _ENOUGH if most == resource.RLIM_INFINITY else most
+
+
+def most_pages(*, raised: bool = False) -> int:
+    """Pages that people may have open at this process at once. raised : as of `most_files`"""
+    return max(1, min(PAGES, (most_files(raised=raised) // 2 - FILES_BESIDE) // FILES_A_PAGE))

@@ -51,12 +51,14 @@ def progress_page(page: ProjectPage) -> None:
     if view.predictor is not None:
         st.markdown(predicts(view.predictor), help=PREDICTS)
     progress_parts.panel(page, view.stop, STOP)
-    left, right = st.columns(2)
-    with left:
-        _entropy(view)
-    with right:
-        _kinds(view)
-    rows_per_label(view.labels)
+    with progress_parts.more_figures(page) as opened:
+        if opened:
+            left, right = st.columns(2)
+            with left:
+                _entropy(view)
+            with right:
+                _kinds(view)
+            rows_per_label(view.labels)
     st.caption(
         f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer "
         "updates the model at once. At times it is refitted, and the curves get a point."

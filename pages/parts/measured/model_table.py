@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.components import component
 from pages.parts.words import counted
-from workflow.models.showing import Done, ModelLine, ModelsView
+from workflow.models.showing import FEWEST_ANSWERED, Done, ModelLine, ModelsView
 
 # Names go in as data and are set as properties, never as HTML.
 _MODELS = component("winnow_models", "measured/models.js", ("measured/measured.css", "measured/models.css"))
@@ -121,6 +121,7 @@ def _meaning(view: ModelsView, meaning: MeaningOffer) -> dict[str, object]:
         "words": words,
         "meaning": other,
         "gain": gain,
+        "sofar": f"measured from {FEWEST_ANSWERED} answers on" if meaning.on else "not measured",
         "time": meaning.time,
         "facts": [
             *([f"Measured here on {counted(found.rows, 'answer')}"] if gain and found is not None else []),

@@ -94,7 +94,7 @@ function model({ name, plain, method, about, measured, seconds, note, inUse, bes
  * @param {ModelsData} data
  * @param {Act} act
  */
-function learning({ about, on, words, meaning, gain, time, facts, action }, { axis }, act) {
+function learning({ about, on, words, meaning, gain, sofar, time, facts, action }, { axis }, act) {
   const line = make("span", { class: "interval", "aria-hidden": "true" });
   if (words !== null && meaning !== null) {
     const [from, to] = [words, meaning].map((one) => Number.parseFloat(placeOn(one, axis)));
@@ -117,11 +117,7 @@ function learning({ about, on, words, meaning, gain, time, facts, action }, { ax
         make("span", { class: "under", text: about }),
       ),
       make("div", { class: "axis" }, line),
-      make(
-        "div",
-        {},
-        gain ? make("b", { text: gain }) : make("span", { class: "words unknown", text: "– not measured" }),
-      ),
+      make("div", {}, gain ? make("b", { text: gain }) : make("span", { class: "words unknown", text: `– ${sofar}` })),
       make("div", { class: "weak seconds", text: time }),
       make("div", { class: "use" }, action && button(action, () => act("meaning", ""))),
     ),

@@ -83,7 +83,7 @@ export interface Model {
 
 /**
  * An encoder that reads what rows mean. words, meaning : accuracy without and with it, null if it was not measured
- * facts : size, licence and the like; action : what the button says, "" for none
+ * sofar : in place of a gain; facts : size, licence and the like; action : what the button says, "" for none
  */
 export interface Meaning {
   about: string;
@@ -91,6 +91,7 @@ export interface Meaning {
   words: number | null;
   meaning: number | null;
   gain: string;
+  sofar: string;
   time: string;
   facts: string[];
   action: string;

@@ -3,6 +3,8 @@ stop, what is settled, what is left."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,8 +17,9 @@ from pages.parts.progress_parts import count, number, rows_per_label, since, too
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, either, percent, span
 from workflow.access import Right
+from workflow.kinds import FindingNeighbors
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import training
+from workflow.models import neighbors, training
 from workflow.models.showing import ModelStory, model_story, running_now, short
 from workflow.people.disputes import count_open
 from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
@@ -43,13 +46,9 @@ def progress_page(page: ProjectPage) -> None:
     _model(page, story)
     progress_parts.offer(page)
     progress_parts.panel(page, view.stop, STOP)
-    _curves(view)
-    _progressive(view)
-    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
-    with left:
-        _confusion(view)
-    with right:
-        rows_per_label(view.labels)
+    with progress_parts.more_figures(page) as opened:
+        if opened:
+            _charts(view)
     shortlist_figures(view.shortlists)
     _file_scores(view)
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
@@ -94,8 +93,8 @@ def _file_scores(view: ProgressView) -> None:
     if found.right:
         right = {str(rule): count for rule, count in found.right.items()}
         st.caption(
-            f"Right in {counted(found.checks, 'blind check')}: the scores {right['scores']:,}, the model with them "
-            f"{right['rounds']:,}, both weighted {right['pool']:,}. {labels}"
+            f"Of {counted(found.checks, 'blind check')}, the scores alone are right in {right['scores']:,}, the model "
+            f"that learns from them in {right['rounds']:,}, both weighted in {right['pool']:,}. {labels}"
         )
         return
     accuracy = found.pool.accuracy
@@ -111,6 +110,8 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
     running = running_now(page.seat)
     if running is not None:
         say_running(running)
+    if (finding := neighbors.read_finding(page.seat)) is not None:
+        _say_finding(finding)
     if not trained:
         return
     training_now = training.training_state(page.seat)
@@ -125,6 +126,24 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
         st.info("The model is being trained ...", icon=":material/model_training:")
     elif not has_model:
         st.info("The model waits for its first training.", icon=":material/hourglass_empty:")
+
+
+def _say_finding(finding: FindingNeighbors) -> None:
+    """How far it is to find the neighbours."""
+    at_random = "Until then, questions come at random."
+    if finding.fault:
+        st.warning(
+            f"The neighbours could not be found: {escape(finding.fault)} {at_random}",
+            icon=":material/warning:",
+        )
+    elif finding.seconds_left is None:
+        st.progress(0.0, text=f"Finding neighbours. {at_random}")
+    else:
+        left = span(timedelta(seconds=finding.seconds_left))
+        st.progress(
+            finding.share,
+            text=f"Finding neighbours: {percent(finding.share)}, about {left} left. {at_random}",
+        )
 
 
 def _model(page: ProjectPage, story: ModelStory) -> None:
@@ -239,6 +258,17 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
     if proof.goal is not None:
         goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
     return columns
+
+
+def _charts(view: ProgressView) -> None:
+    """All but the curve of the accuracy."""
+    _curves(view)
+    _progressive(view)
+    left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
+    with left:
+        _confusion(view)
+    with right:
+        rows_per_label(view.labels)
 
 
 def _curves(view: ProgressView) -> None:

@@ -155,7 +155,9 @@ COLUMNS = (
 )
 
 
-def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[ListedRow]:
+def results(
+    page: ProjectPage, key: str, search: Search, found: ReviewList, unit: tuple[str, str]
+) -> list[ListedRow]:
     """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
 
     unit : what is counted, of one and of more
@@ -168,6 +170,16 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         st.caption(f"{words}, latest first. Times: {frame.escape(row_table.time_zone())}.")
         if found.pages > 1:
             st.pagination(found.pages, key=f"{key}-page")
+        st.download_button(
+            "CSV",
+            data=lambda: reviewing.answers_csv(page.seat, search),
+            file_name=f"{frame.file_stem(page)}-answers.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            help="Download the listed answers, with those of all pages",
+            key=f"{key}-csv",
+            on_click="ignore",
+        )
     return lines
 
 

@@ -392,6 +392,18 @@ class LabelVectorLearner(Generic[TableT_co]):
         last = self._fitted
         self._curve = [by_seq[seq] for seq in sorted(by_seq) if last is None or seq <= last]
 
+    waits = False  # it needs no neighbours
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model yet."""
+        return self._fitted is not None
+
+    @property
+    def proves_done(self) -> bool:
+        """As its settings say: whether "settled" is proved about its predictions."""
+        return self.settings.proves_done
+
     @property
     def version_published(self) -> int | None:
         """The entry the model in place was fitted to; None before the first."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from plcore.loop.one_label.asking import find_pool_graph, graph_takes_long
     from plcore.loop.one_label.checks import (
         FEWEST_CHECKS,
         check_scores,

@@ -8,17 +8,54 @@ from itertools import chain
 import numpy as np
 
 from plcore.arrays.candidate_sets import read_only, rows_that_differ
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
+from plcore.arrays.types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    MatrixLike,
+    ShareProgress,
+    Table,
+    untold,
+)
 from plcore.loop.entries import Place
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.loop.registry import Upkeep
 from plcore.neighbors.graph import Graph, find_graph
+from plcore.neighbors.search import takes_long
 from plcore.query.explanation import Explanation
 from plcore.query.herding import MaxHerding
 from plcore.query.ranker import EffectRanker
-from plcore.query.registry import Need, StrategyEntry, StrategyKind
+from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
 from plcore.query.strategies import ModelStrategy, Strategy
+
+LEAST_LONG, LOOKED_AT = 1_000, 200
+"""Rows below which neighbours are found at once, whatever the rows hold; rows that are looked at of more."""
+
+
+def find_pool_graph(pool: OneLabelPool[Table], tell: ShareProgress = untold) -> Graph:
+    """The neighbours of the pool's rows, as its settings say. tell : how far the search is"""
+    return find_graph(*_features_of(pool), pool.settings, tell)
+
+
+def graph_takes_long(pool: OneLabelPool[Table]) -> bool:
+    """Whether nobody should wait for `find_pool_graph`, judged by the features of a few rows."""
+    n = len(pool.train)
+    if n < LEAST_LONG:
+        return False
+    some = pool.train[:: n // LOOKED_AT]
+    features = pool.make_features()
+    features.fit(pool.table, some)
+    X = features.transform(pool.table, some)
+    return takes_long(n, X)
+
+
+def _features_of(pool: OneLabelPool[Table]) -> tuple[MatrixLike, MatrixLike | None]:
+    """The features of the rows that train, by which they are scaled, and of those held out, None for none."""
+    features = pool.make_features()
+    features.fit(pool.table, pool.train)
+    unseen = features.transform(pool.table, pool.held) if len(pool.held) else None
+    return features.transform(pool.table, pool.train), unseen
 
 
 class RowChooser:
@@ -27,6 +64,7 @@ class RowChooser:
     graph : the neighbours of all rows; None: they are found now, where strategy or model need them. Raises ValueError
         where its shape is another.
     model : gives the model that the learner has
+    waits : the neighbours are found elsewhere: rows come at random, and there are no votes
 
     Attributes
     ----------
@@ -35,20 +73,24 @@ class RowChooser:
         no effect rule it still keeps them, and scores by the cheapest rule.
     """
 
-    def __init__(self, pool: OneLabelPool[Table], graph: Graph | None, model: Callable[[], Model]) -> None:
+    def __init__(
+        self,
+        pool: OneLabelPool[Table],
+        graph: Graph | None,
+        model: Callable[[], Model],
+        *,
+        waits: bool = False,
+    ) -> None:
         self._pool = pool
         settings = pool.settings
-        entry = settings.strategy_entry
-        opening = settings.opening_entry
-        by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
-        by_graph = by_votes or opening is not None
-        nothing = np.zeros((len(pool.train), 1)), None
+        entry = self._after = STRATEGY_ENTRIES["random"] if waits else settings.strategy_entry
+        opening = None if waits else settings.opening_entry
+        by_votes = not waits and settings.by_votes
+        by_graph = not waits and settings.needs_graph
+        nothing: tuple[MatrixLike, MatrixLike | None] = np.zeros((len(pool.train), 1)), None
         X, unseen = nothing
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
-            features = pool.make_features()
-            features.fit(pool.table, pool.train)
-            X = features.transform(pool.table, pool.train)
-            unseen = features.transform(pool.table, pool.held) if len(pool.held) else None
+            X, unseen = _features_of(pool)
         self.graph: Graph | None = None
         self.ranker: EffectRanker | None = None
         if by_graph:
@@ -103,9 +145,8 @@ class RowChooser:
 
     @property
     def entry(self) -> StrategyEntry:
-        """The registry entry of the strategy that goes now."""
-        settings = self._pool.settings
-        return (self._opens and settings.opening_entry) or settings.strategy_entry
+        """What the registry says of the strategy that goes now."""
+        return (self._opens and self._pool.settings.opening_entry) or self._after
 
     @property
     def _strategy(self) -> Strategy:

@@ -160,6 +160,7 @@ class Comparer:
             own_parameters=_own_parameters(pool),
             groups=None if self._sources is None else self._sources[rows],
             members_only=np.arange(len(rows)) >= n if len(others) else None,
+            imported=pool.first[rows],
             **how,
         )
 

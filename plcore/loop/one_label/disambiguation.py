@@ -137,7 +137,7 @@ class TakenLabels:
         that uses them and is not less right than they are: votes of neighbours do not know them."""
         pool, settings = self._pool, self._pool.settings
         ignored = settings.is_automatic and not settings.model_entry.weighs_candidates
-        waits = settings.is_trained and self._model.said is None
+        waits = self._model.said is None
         alone = self._file is not None and self._file.rule is ScoreRule.SCORES
         candidates = pool.candidates[rows]
         weights = pool.imported_weights(rows, candidates) if ignored or waits or alone else None

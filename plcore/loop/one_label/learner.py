@@ -196,12 +196,12 @@ def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
 
 
 def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
-    """The model of the settings, of the candidates as they are. chooser : keeps the votes that one may use"""
-    if pool.settings.is_trained:
-        return ScoredModel(pool)
+    """The model of the settings, of the candidates as they stand. chooser : keeps the votes that one may go by; where
+    it has none yet, the model says nothing"""
     if pool.settings.is_online:
         return OnlineModel(pool)
-    assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
+    if pool.settings.is_trained or chooser.ranker is None or chooser.graph is None:
+        return ScoredModel(pool)
     return NeighborModel(pool, chooser.ranker, chooser.graph)
 
 
@@ -219,7 +219,9 @@ class ActiveLearner(Generic[TableT_co]):
     changes, controls : as for the pool
     graph : the `graph` of an earlier learner of the same table and `graph_key(settings)`, so that neighbours need
         not be found again; None: they are found now, where needed. Raises ValueError for another shape.
-    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it continues there
+    waits : they are found elsewhere, and a learner with them will take the place of this one. Until then rows come at
+        random, blind checks as before, and a model of votes says nothing
+    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
     """
 
     def __init__(
@@ -230,15 +232,21 @@ class ActiveLearner(Generic[TableT_co]):
         changes: Iterable[ClassChange] = (),
         controls: IntArray | None = None,
         checkpoint: Mapping[str, AnyArray] | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
+        self.waits = waits
         self.pool = pool = OneLabelPool(table, settings, changes, controls)
         curve = None if checkpoint is None else put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
-        self._chooser = RowChooser(pool, graph, lambda: self._model)
+        self._chooser = RowChooser(pool, graph, lambda: self._model, waits=waits)
         self._model, self.model_version = make_model(pool, self._chooser), 0
-        self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
+        if curve is None or waits:  # its points are of a model that is not there
+            self._curve = LearnerCurve(self._curve_point())
+        else:
+            self._curve = LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
         self.n_followed = 0  # first updates so far: labels change by them, the version does not
 
@@ -259,7 +267,7 @@ class ActiveLearner(Generic[TableT_co]):
                 self._model.learn(change)
             else:
                 self._model.score.learn(int(self.pool.place[change.row]), change.new)
-        if changes and not self.settings.is_trained:
+        if changes and not isinstance(self._model, ScoredModel):
             self._chooser.model_changed()
             # After a control answer too, which it does not learn: the version must not tell which one was blind.
             self.model_version = entry.seq
@@ -300,6 +308,11 @@ class ActiveLearner(Generic[TableT_co]):
         self._model.follow(update.scores, update.effects)
         self.n_followed += 1
         self._chooser.model_changed()
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the model says anything yet: it was trained once, or its neighbours are found."""
+        return self.said is not None
 
     @property
     def version_published(self) -> int | None:
@@ -409,9 +422,14 @@ class ActiveLearner(Generic[TableT_co]):
         return not self.pool.asked.begun() and bool(proof.settled_ == 1.0 and proof.n_undecided_ == 0)
 
     @property
+    def proves_done(self) -> bool:
+        """Whether "settled" is proved about the predictions; else it is the share of decided rows."""
+        return self.settings.proves_done and not self.waits
+
+    @property
     def _proof(self) -> EffectRanker | None:
         """Where it is proved what is settled; None under a model of which nothing is proved."""
-        return self._chooser.ranker if self.settings.proves_done else None
+        return self._chooser.ranker if self.proves_done else None
 
     def candidates_of(self, row: int) -> BoolArray:
         """(m,) the row's candidates now, a copy; none of a bad item."""

@@ -149,6 +149,16 @@ class LearnerSettings(OverlapSettings):
         return entry
 
     @property
+    def by_votes(self) -> bool:
+        """Whether model or strategy goes by votes of neighbours."""
+        return self.strategy_entry.needs is Need.GRAPH or self.model_entry.upkeep is Upkeep.VOTES
+
+    @property
+    def needs_graph(self) -> bool:
+        """Whether the neighbours of the rows are needed."""
+        return self.by_votes or self.opening_entry is not None
+
+    @property
     def by_row(self) -> bool:
         """Whether a question is about a whole row: here it always is."""
         return True

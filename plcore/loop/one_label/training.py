@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from plcore.arrays.candidate_sets import MOST_CELLS
 from plcore.arrays.threads import one_thread
@@ -193,6 +194,8 @@ class WholeFits:
             told["sample_weight"] = np.repeat([1.0, 0.0], [len(train), len(self._held)])
             candidates = np.concatenate([candidates, pool.first[self._held]])
         estimator = entry.make(settings.C, settings.seed)
+        if has_fit_parameter(estimator, "imported"):
+            told["imported"] = pool.first[rows]
         estimator.fit(self._X[rows], candidates, progress=progress, **told)
         return ScoredFit(self._scores(estimator, train), bool(estimator.converged_))
 
@@ -251,7 +254,7 @@ class KernelFits:
             self._begin(estimator, self._bad, progress)
         if not np.array_equal(bad, self._bad):
             old = self._estimator
-            names = ("kernel", "alpha", "class_mass", "set_mass")
+            names = ("kernel", "alpha", "class_mass", "set_mass", "temperature")
             chosen = {name: getattr(old, f"{name}_") for name in names}
             self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
         candidates = imported.copy()
@@ -270,7 +273,7 @@ class KernelFits:
             if self._held is None:
                 held = model.rounds_.pulled_scores(labels, prior)[n_train:]
             else:
-                held = ridge.scores(labels, self._held) / model.temperature
+                held = ridge.scores(labels, self._held) / model.temperature_
             held[:, ~candidates[:n_train][~bad[:n_train]].any(axis=0)] = -np.inf
             scores[pool.held] = held
         effects = model.rounds_.effects(said, candidates)[:n_train]

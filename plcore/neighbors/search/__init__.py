@@ -15,7 +15,15 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
+from plcore.arrays.types import (
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    ShareProgress,
+    is_sparse,
+    untold,
+)
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.postings import PairSearch, PostingSearch
@@ -26,6 +34,7 @@ SEARCHES = ("auto", "exact", "approximate")
 # Up to this many multiplications (rows x rows x features) "auto" is exact without asking: 25,000 dense rows of 64
 # features, about 2 s of one core, where cells cost from a quarter to twice as much. Beyond EXACT_WORK it never is.
 QUICK_WORK = 4e10
+IN_TREE = 400_000  # numbers whose rows' neighbours a kd-tree finds in that time: 100,000 rows of four
 # A number of a sparse row costs about eight times one of a dense row.
 SPARSE_COST = 8
 # A pair of dense rows costs about five times as much from cell to cell as in the exact search: where a query looks into
@@ -48,9 +57,14 @@ class NeighborSearch(Protocol):
         """
         ...
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers (b,), rows int64, distances (b, n_nearest)) of all rows of the matrix, some at a time in an order
-        that suits the search: what `nearest` says of them all, or others as good (`PostingSearch`)."""
+        that suits the search: what `nearest` says of them all, or others as good (`PostingSearch`).
+
+        tell : how far it is
+        """
         ...
 
 
@@ -71,8 +85,7 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
         return (PostingSearch if is_sparse(X) else CellSearch)(X, searched, n_neighbors, seed)
     if not is_sparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
         return TreeSearch(X, searched)
-    cells = SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
-    work = float(X.shape[0]) * len(searched) * cells
+    work = float(X.shape[0]) * len(searched) * row_cost(X)
     if search == "exact" or work <= (EXACT_WORK if is_sparse(X) else min(QUICK_WORK, EXACT_WORK)):
         return (PairSearch if is_sparse(X) else BlockSearch)(X, searched)
     if is_sparse(X):
@@ -80,6 +93,18 @@ def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: 
     by_cells = CellSearch(X, searched, n_neighbors, seed)
     cheaper = work <= EXACT_WORK and by_cells.n_probed >= EXACT_SHARE * by_cells.n_cells
     return by_cells.exact if cheaper else by_cells
+
+
+def row_cost(X: FeatureMatrix) -> float:
+    """Multiplications of dense rows that one pair of these rows costs."""
+    return float(SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1])
+
+
+def takes_long(n_rows: int, some: FeatureMatrix) -> bool:
+    """Whether all neighbours of so many rows, of which `some` are a sample, take more than about two seconds of one
+    core to find, the features of texts included."""
+    by_tree = not is_sparse(some) and some.shape[1] <= TREE_FEATURES
+    return n_rows * some.shape[1] > IN_TREE if by_tree else float(n_rows) ** 2 * row_cost(some) > QUICK_WORK
 
 
 def compile_search() -> None:

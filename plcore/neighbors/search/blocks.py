@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, is_sparse
+from plcore.arrays.types import (
+    AnyArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    ShareProgress,
+    is_sparse,
+    untold,
+)
 from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.kernels.postings import multiply_sparse
 from plcore.neighbors.search.rows import ready
@@ -162,10 +170,13 @@ class BlockSearch:
         queries = ready(queries)
         return self._nearest(queries, n_nearest, own, self.frame(queries))
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         frame = self.frame(self.X)
         for first in range(0, self.X.shape[0], BATCH):
+            tell(first / self.X.shape[0])
             own = np.arange(first, min(first + BATCH, self.X.shape[0]))
             yield own, *self._nearest(self.X[first : first + BATCH], n_nearest, own, frame)
 

@@ -15,7 +15,15 @@ from itertools import pairwise
 import numpy as np
 
 from plcore.arrays.array_files import large_array, let_go
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix
+from plcore.arrays.types import (
+    AnyArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    ShareProgress,
+    untold,
+)
 from plcore.neighbors.search.blocks import (
     QUERIES,
     Block,
@@ -94,11 +102,14 @@ class CellSearch:
             rows[some], distances[some] = self._nearest(queries[some], n_nearest, mine, frame)
         return rows, distances
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`: cell by cell, so that those of a
         batch look into the same few cells."""
         frame = self.exact.frame(self.exact.X)
         for first in range(0, len(self._order), BATCH):
+            tell(first / len(self._order))
             own = self._order[first : first + BATCH].astype(np.int64)
             queries = self._listed[first : first + BATCH]
             yield own, *self._nearest(queries, n_nearest, own, frame)

@@ -18,7 +18,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Matrix,
+    ShareProgress,
+    untold,
+)
 from plcore.kernels.postings import BLOCK_ROWS, list_postings, measure_proposed, propose
 from plcore.neighbors.search.blocks import BlockSearch, Marks
 from plcore.neighbors.search.rows import ready
@@ -30,6 +38,7 @@ PROPOSED = 64  # rows that are measured for a query,
 PER_NEIGHBOR = 4  # or this many for each neighbour that is wanted
 SPARE = 7  # rows measured in addition to the neighbours, in the exact search
 BATCH = 8192  # queries treated at once
+PAIRS = 0.8  # of the time of a search for all rows goes to looking at pairs of them, the rest to measuring
 
 
 class _Lists(NamedTuple):
@@ -124,13 +133,19 @@ class _Index:
             _propose(read, numbers, until, found, lists, none)
         return found
 
-    def pairs(self, n_kept: int, n_postings: int) -> _Proposed:
-        """The rows with the largest sums for each row. Those of two rows are of the lists that the later one reads."""
+    def pairs(self, n_kept: int, n_postings: int, tell: ShareProgress) -> _Proposed:
+        """The rows with the largest sums for each row. Those of two rows are of the lists that the later one reads.
+
+        tell : how far the search is, of which this is PAIRS
+        """
         R, found = self._R, _nothing(self._heights, n_kept)
+        done, n_pairs = 0, len(self._lists) * (len(self._lists) + 1) // 2  # of blocks
         for first in range(0, R.shape[0], BLOCK_ROWS):
             last = min(first + BLOCK_ROWS, R.shape[0])
             read, own = self._read(R[first:last], n_postings), np.arange(first, last)
             for lists in self._lists[: first // BLOCK_ROWS + 1]:
+                tell(PAIRS * done / n_pairs)
+                done += 1
                 block = found.part(lists.first, lists.first + BLOCK_ROWS)
                 _propose(read, own, own, found.part(first, last), lists, block)
         return found
@@ -172,21 +187,24 @@ class PairSearch(BlockSearch):
     which was not proposed is more than the last neighbour, none is missing; else the blocks are searched.
     """
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         frame, searched = self.frame(self.X), self.searched
         X = sparse.csr_matrix(self.X)
         if isinstance(frame, Marks):  # ties everywhere
-            yield from super().own_nearest(n_nearest)
+            yield from super().own_nearest(n_nearest, tell)
             return
         R = X if len(searched) == X.shape[0] else X[searched]
         heights = np.concatenate(
             [frame.rows(R[first : first + BATCH])[1] for first in range(0, R.shape[0], BATCH)]
         )
         index = _Index(R, frame.unit**0.5, heights.astype(np.float32), R.nnz)
-        proposed = index.pairs(min(R.shape[0], n_nearest + SPARE), R.nnz)
+        proposed = index.pairs(min(R.shape[0], n_nearest + SPARE), R.nnz, tell)
         numbers = np.append(searched, X.shape[0])
         for first in range(0, R.shape[0], BATCH):
+            tell(PAIRS + (1 - PAIRS) * first / R.shape[0])
             last = min(first + BATCH, R.shape[0])
             some, own = proposed.part(first, last), searched[first:last]
             places, squared = index.measured(R[first:last], some, n_nearest)
@@ -260,14 +278,17 @@ class PostingSearch:
             rows[some], distances[some] = self._nearest_of(batch, mine[some], proposed, n_nearest)
         return rows, distances
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`, but not the same as by `nearest`:
 
         each pair of rows is looked at once, which finds as many neighbours in half the time.
         """
         R, searched = self._rows, self.exact.searched
-        proposed = self._index.pairs(self._n_kept(n_nearest), self.n_postings)
+        proposed = self._index.pairs(self._n_kept(n_nearest), self.n_postings, tell)
         for first in range(0, R.shape[0], BATCH):
+            tell(PAIRS + (1 - PAIRS) * first / R.shape[0])
             last = min(first + BATCH, R.shape[0])
             own = searched[first:last]
             yield own, *self._nearest_of(R[first:last], own, proposed.part(first, last), n_nearest)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial import cKDTree
 
-from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, ShareProgress, untold
 from plcore.kernels.near import offer_proposed
 from plcore.neighbors.search.blocks import BlockSearch
 from plcore.neighbors.search.rows import ready
@@ -65,8 +65,11 @@ class TreeSearch:
             found[far], distances[far] = search.nearest(Q[far], n_nearest, mine[far])
         return found, distances
 
-    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    def own_nearest(
+        self, n_nearest: int, tell: ShareProgress = untold
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
         for first in range(0, self.X.shape[0], BATCH):
+            tell(first / self.X.shape[0])
             own = np.arange(first, min(first + BATCH, self.X.shape[0]))
             yield own, *self.nearest(self.X[first : first + BATCH], n_nearest, own)

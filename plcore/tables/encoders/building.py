@@ -275,4 +275,4 @@ BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[We
     "bert": (read_safetensors, bert),
     "efficientnet-lite0": (read_pytorch, efficientnet_lite0),
 }
-"""How weights are read, and what is made of them."""
+"""Readers of weights, and builders of models."""

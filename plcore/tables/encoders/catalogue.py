@@ -15,7 +15,7 @@ from plcore.tables.encoders.description import MODEL, EncoderError, Kind, descri
 
 DATA = Path(__file__).parent / "data"
 PLACES = {"model": MODEL, "tokenizer": TOKENIZER}
-"""Where a file belongs in the encoder's folder that is taken as it comes. Weights are built into `model.onnx`."""
+"""Names of files in the encoder's folder, if they are taken as they come. Weights are built into `model.onnx`."""
 _HASH = re.compile("[0-9a-f]{64}")
 _REVISION = re.compile("[0-9a-f]{40}")
 _KEY = re.compile("[a-z0-9][a-z0-9-]{0,39}")

@@ -34,7 +34,7 @@ class EncoderError(ValueError):
 
 @dataclass(frozen=True)
 class Description:
-    """How rows become what a model takes in.
+    """Preparation of rows for a model.
 
     kind : of the column that is encoded: "image", "text" or "sound"
     output : name of the model's output; None: its first
@@ -94,7 +94,7 @@ def read_description(folder: Path) -> Description:
         with path.open("rb") as file:
             told = json.loads(file.read(_MOST))
     except (ValueError, RecursionError) as error:
-        raise EncoderError(f"{DESCRIPTION} is no JSON ({error}). Fix: write one object.") from error
+        raise EncoderError(f"{DESCRIPTION} is not JSON ({error}). Fix: write one object.") from error
     if not isinstance(told, dict):
         raise EncoderError(f'{DESCRIPTION} must hold one object. Fix: write {{"kind": "image", ...}}.')
     return described(told)

@@ -16,7 +16,7 @@ from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.preparing import image_points, preparation, sound_windows, window_begins
+from plcore.tables.encoders.preparing import Prepare, image_points, preparation, sound_windows, window_begins
 from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url
 from plcore.tables.media.file_tree import MediaError
@@ -89,9 +89,21 @@ class Encoder:
     def __init__(self, folder: str | Path) -> None:
         self.folder = folder = Path(folder)
         self.about = read_description(folder)
-        self._model = OnnxModel(folder, self.about.output, self.about.pooling)
-        self._prepare = preparation(self.about, self._model, folder)
         self.ms: float | None = None
+        _ = self._prepare  # raises what is wrong at once
+
+    @cached_property
+    def _model(self) -> OnnxModel:
+        return OnnxModel(self.folder, self.about.output, self.about.pooling)
+
+    @cached_property
+    def _prepare(self) -> Prepare:
+        return preparation(self.about, self._model, self.folder)
+
+    def rest(self) -> None:
+        """Close the model, which takes hundreds of megabytes. It is opened again when it is next needed."""
+        for name in ("_prepare", "_model"):
+            vars(self).pop(name, None)
 
     def encode(
         self,
@@ -195,7 +207,7 @@ class Encoder:
 
 
 def windows_at_most(key: Key, about: Description) -> int:
-    """How many windows of a recording a key has; of a segment whose seconds are not known, as many as are heard."""
+    """Count the windows of a key; of a segment of unknown length, return the most that are heard."""
     if isinstance(key, str):
         return 1
     _, start, end = key

@@ -27,6 +27,7 @@ EMBEDDING = "embedding"
 """The content of the column of vectors is called that no column of the table: they came in a file of their own."""
 
 _ROWS_AT_ONCE = 1 << 16
+_NUMBERS_AT_ONCE = 1 << 20
 Dense = npt.NDArray[np.float32]
 Directions = npt.NDArray[np.float16]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"
@@ -63,9 +64,19 @@ def directions_of(vectors: Dense) -> Directions:
     Models learn from directions alone. float16 keeps three digits of them: the cosine to the exact vector is more than
     0.9999.
     """
-    exact = vectors.astype(np.float64)
-    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
-    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), dtype=np.float16)
+    found = np.empty(vectors.shape, np.float16)
+    at_once = rows_at_once(vectors.shape[1])
+    for start in range(0, len(vectors), at_once):
+        exact = vectors[start : start + at_once].astype(np.float64)
+        lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+        found[start : start + at_once] = exact / np.where(lengths == 0, 1.0, lengths)
+    return found
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows of so many numbers are calculated with at a time: copies of all of them would take a multiple of
+    their memory."""
+    return max(1, _NUMBERS_AT_ONCE // max(width, 1))
 
 
 def parse_embeddings(

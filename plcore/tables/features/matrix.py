@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
 from plcore.arrays.types import BOTH, FEATURE_SETS, WORDS, FeatureBlock, FloatArray, check_choice
-from plcore.tables.features.embeddings import ColumnVectors, Vectors
+from plcore.tables.features.embeddings import ColumnVectors, Vectors, rows_at_once
 from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media
 from plcore.tables.media.images import NAMES
@@ -302,7 +302,7 @@ def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]
 
 def _unit_rows(name: str, vectors: npt.NDArray[np.floating[Any]], rows: Rows) -> Iterator[FloatArray]:
     """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
-    for some in _in_blocks(vectors, rows, _ROWS_AT_ONCE):
+    for some in _in_blocks(vectors, rows, min(_ROWS_AT_ONCE, rows_at_once(vectors.shape[1]))):
         found = some.astype(np.float64)
         if name == _EMBEDDING:  # the others have it
             lengths = np.linalg.norm(found, axis=1, keepdims=True)

@@ -26,12 +26,15 @@ from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import megadetector, monitoring
 from plcore.tables.readers.tools.annotation_tools import (
+    ANSWERS,
     GROUND_TRUTH,
+    JSPSYCH,
     LABELBOX,
     LABELBOX_OLD,
     NO_CANDIDATES,
     PEOPLE_BY_LABEL,
     PEOPLE_IN_RECORDS,
+    PSYCHOPY,
     ZOONIVERSE,
     looks_like_brat,
     looks_like_webanno,
@@ -257,12 +260,15 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     APPEN_AGGREGATED,
     QUALTRICS,
     GORILLA,
+    JSPSYCH,
+    PSYCHOPY,
     ZOONIVERSE,
     DOCCANO_CSV,
     *DETECTION_TABLES,
     LONG_VOTES,
     LONG_SCORES,
     LABEL_MATRIX,
+    ANSWERS,
 )
 """By kind: files by their first bytes, texts by how they look, JSON records by their fields, tables by their columns.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,8 @@ MISSING = (
 )  # fmt: skip
 """Placeholders for "no value" that programs write."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
-"""The ones of them that no one calls a class; NA is Namibia, and None an answer."""
+"""Those of them that nobody calls a class; NA is Namibia, and None an answer."""
+_NO_TRUTH = ("-", "--", "–", "—")
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
@@ -313,3 +314,8 @@ def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], 
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return encoded.dictionary.to_pylist(), np.asarray(encoded.indices)
+
+
+def no_truth(classes: Collection[str]) -> tuple[str, ...]:
+    """What stands in a column of true labels for none, as - in SNLI where people disagree, unless it is a class."""
+    return tuple(word for word in _NO_TRUTH if word not in classes)

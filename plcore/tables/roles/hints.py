@@ -9,7 +9,7 @@ import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.roles.fact_names import is_fact, is_from_model, is_from_votes, never_labels, never_learnt
-from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
+from plcore.tables.roles.sample import ColumnSample, mean_of, questions_of, sample_columns
 
 _SCORES = re.compile(
     r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob|votes?|fraction)\)?"
@@ -39,8 +39,8 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
     columns = [one for one in columns if one not in in_code and not _describes_no_item(one.key)]
     named = [one for one in columns if _LABEL_WORD.search(one.key)]
     looks = (
-        *(look(columns) for look in (_scores, _bits, _alike)), _one_label(named, columns), _in_code(in_code),
-        _one_label(columns, columns),
+        *(look(columns) for look in (_scores, _bits, _questions, _alike)), _one_label(named, columns),
+        _in_code(in_code), _one_label(columns, columns),
     )  # fmt: skip
     found = (next(look, None) for look in looks)
     return f" {next(filter(None, found), _UNLABELLED)}"
@@ -69,6 +69,22 @@ def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
     if len(found) > 1:
         names = listed([one.name for one in found], _SHOWN)
         yield f"{names} say yes or no in every row: if each is a label, choose them as label columns (--label-column)."
+
+
+def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """What several people were asked, or one of them."""
+    asked = questions_of(columns)
+    if len(asked) > 1:
+        first = listed([one.name for one in next(iter(asked.values()))], _SHOWN)
+        yield (
+            f"People answered {len(asked)} questions, a column for each question and person: choose the columns of one "
+            f"question as annotators (--annotator), such as {first}."
+        )
+    for (only,) in (one for one in asked.values() if len(one) == 1):
+        yield (
+            f"Column {quoted(only.name)} holds the answers of one person: a row with one label is decided, and there "
+            "is nothing to ask. Add a column for each other person."
+        )
 
 
 def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
@@ -107,13 +123,22 @@ def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) ->
     first = few[0]
     more = f", and so {'do' if len(few) > 2 else 'does'} {listed([one.name for one in few[1:]], _SHOWN)}"
     several = more if len(few) > 1 else ""
+    if first.is_yes_no and not several:
+        yield (
+            f"Column {quoted(first.name)} says yes or no of one label in every row: all rows are decided, and there is "
+            "nothing to ask. Leave the cells of open rows empty and add a column for each other label; or, if each row "
+            "is one person's answer, call the columns task, worker and label."
+        )
     said = (
         f"Column {quoted(first.name)} holds one label a row, such as {quoted(first.cells[0])}{several}: a row with one "
         "label is decided, and there is nothing to ask."
     )
     ids = next((one for one in columns if _IDS.search(one.key) and not one.unique and one is not first), None)
     if ids is not None:
-        said += f" But {quoted(ids.name)} comes again: if each row is a vote, call the columns task, worker and label."
+        said += (
+            f" But {quoted(ids.name)} comes again: if each row is a vote, call the columns task, worker and label; if "
+            "it is one more label of an item, write all of them into one cell."
+        )
     yield said
 
 

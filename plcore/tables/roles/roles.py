@@ -314,8 +314,8 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if not (described or single != (None, None)):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
         fix = (
-            "Put the table of the rows into one zip with the file, or choose the columns that describe a row, such as "
-            "measurements or a text"
+            "Put the table of the rows, or the images or recordings that the file names, into one zip with it; or "
+            "choose the columns that describe a row, such as measurements or a text"
         )
         media = [word for word, column in (("images", roles.image), ("recordings", roles.audio)) if column]
         add(None, message, f"{fix}, or learn from the {' or '.join(media)}." if media else f"{fix}.")

@@ -40,8 +40,10 @@ _ANSWERS = _WORD_BITS - {
 }  # fmt: skip
 """Words that annotators also answer; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
-"""Ways to say yes and no. A cell may also say that no one was asked."""
-_NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
+"""Ways to say yes and no. A cell may also say that nobody was asked."""
+_NOT_ASKED = re.compile(
+    rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
+)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
                   " ou ", " y ", " o ")  # fmt: skip
@@ -257,6 +259,25 @@ def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[
         start += len(chunk)
 
 
+_RATER = re.compile(r"(\w+)_(?:r|rater|reader|ann|annotator|coder|obs|observer|expert|radiologist)_?\d")
+"""A question, and the person who answered it."""
+_MOST_GRADES = 12
+
+
+def questions_of(columns: Iterable[ColumnSample]) -> dict[str, list[ColumnSample]]:
+    """The columns with words or grades that name a question and a person, such as malignancy_r1, by question."""
+    asked: dict[str, list[ColumnSample]] = {}
+    for column in columns:
+        graded = len(set(column.cells)) <= _MOST_GRADES and all(value.is_integer() for value in column.values)
+        if (
+            column.repeats
+            and (graded or not column.is_numbers)
+            and (match := _RATER.fullmatch(column.key)) is not None
+        ):
+            asked.setdefault(match[1], []).append(column)
+    return asked
+
+
 def mean_of(values: Iterable[float]) -> float:
     """Their mean; 0 if there are none."""
     found = list(values)
@@ -287,7 +308,7 @@ _WORDS = 4
 
 
 def is_written(cells: Iterable[str], mark: str) -> bool:
-    """Whether this mark seems to be in these cells as people write it, and not between labels.
+    """Whether this mark seems to stand in these cells as people write it, and not between labels.
 
     Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
 

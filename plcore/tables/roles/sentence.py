@@ -12,7 +12,7 @@ import pandas as pd
 
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.readers.tools.detections import serving_columns
-from plcore.tables.roles.cells import without_weight
+from plcore.tables.roles.cells import no_truth, without_weight
 from plcore.tables.roles.roles import Roles, marks_of
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.roles.written_lists import RANKS
@@ -48,6 +48,9 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
     names = listed(table.classes, _SHOWN)
     classes = f"{counted(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
     nothing = read_as_nothing(cells, roles)
+    if roles.truth is not None and roles.truth in cells:
+        truths = cells[roles.truth].str.strip().value_counts()
+        nothing |= {word: int(truths[word]) for word in no_truth(table.classes) if word in truths}
     empty = "".join(
         f"; {quoted(word)} read as an empty cell {counted(count, 'time')}" for word, count in nothing.items()
     )

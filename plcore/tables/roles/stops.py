@@ -123,7 +123,9 @@ def _shared_words(table: LabelTable) -> Iterator[Odd]:
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
     known = set(table.classes)
     found = [
-        (name, plain) for name in table.classes if (plain := without_weight(name)) != name and plain in known
+        (name, plain)
+        for name in table.classes
+        if (plain := without_weight(name, loose=True)) != name and plain in known
     ]
     if found:
         name, plain = found[0]
@@ -198,7 +200,8 @@ def _second_header(table: LabelTable) -> Iterator[Odd]:
     same, lined = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows, dtype=np.int64)
     for name in names:
         column = pa.array(cells[name].array, pa.large_string())
-        same += np.asarray(pc.equal(column, name))
+        alike = column if len(names) == 1 else pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        same += np.asarray(pc.equal(alike, name if len(names) == 1 else name.strip().lower()))
         lined += np.asarray(pc.match_substring_regex(column, _LINE))
         let_go()
     if len(under := np.flatnonzero(lined == len(names))):

@@ -27,6 +27,15 @@ CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
     "partial_labels", "partial_label", "possible_labels", "options", "choices",
 }  # fmt: skip
+_SAYS_LABELS = re.compile(
+    r"(?:^|_)(?:labels?|class(?:es)?|candidates?|guess(?:es|ed)?|options?|choices?|predictions?|preds?|possible|suggest\w*"
+    r"|shortlist|species|categor(?:y|ies)|tags?|answers?|intents?|topics?|diagnos[ei]s)(?:_|$)"
+)
+"""Words in the name of a column that say that its lists are of labels, where another column has lists as well."""
+_CODED = re.compile(
+    r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
+)
+"""Columns whose labels are named as in a classification of diseases: at length."""
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
@@ -95,12 +104,12 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         return next((one for one in guesses if one.lists_several), guesses[0])
     columns = [column for column in columns if not no_list(column.key)]
     lists = [column for column in columns if _holds_lists(column)]
-    found = next((column for column in lists if _come_again(column)), None)
+    found = _telling([column for column in lists if _come_again(column)])
     # People write notes, too, as numbered lists; programs write few other things as lists.
-    found = found or next((one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5), None)
+    found = found or _telling([one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5])
     if found is not None:
         return ListGuess(found, DEFAULT_SEPARATOR, "json")
-    best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
+    best, best_separator, most = None, DEFAULT_SEPARATOR, (False, 0.0)
     for column in columns:
         separator = column.separator()
         pieces = column.pieces(separator) if separator is not None else []
@@ -109,15 +118,23 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         weighted = _has_weights(column, separator)
         names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
-        # Labels are short and come again; the parts of prose and of decimal commas do not.
-        labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
-        if separator in MARKS and not weighted:
+        # Labels are short and come again; the parts of prose and of decimal commas do not. Names of diagnoses are long.
+        are_codes = _CODED.fullmatch(column.key) is not None and 4 * len(set(names)) <= len(names)
+        labels_like = len(set(names)) <= len(names) / 2 and (are_codes or mean_of(map(len, pieces)) <= 30)
+        if separator in MARKS and not (weighted or are_codes):
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
             labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))
-        if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
-            best, best_separator, best_share = column, separator, share
+        rank = (_SAYS_LABELS.search(column.key) is not None, share)
+        if labels_like and share >= 0.1 and rank > most and column.share(_DECIMAL_COMMA) < 0.5:
+            best, best_separator, most = column, separator, rank
     return None if best is None else guess_form(best, best_separator)
+
+
+def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:
+    """The first whose name says that it holds labels, else the first; None of none."""
+    told = (column for column in columns if _SAYS_LABELS.search(column.key))
+    return next(told, columns[0] if columns else None)
 
 
 def _holds_lists(column: ColumnSample) -> bool:

@@ -36,6 +36,7 @@ from plcore.tables.roles.sample import (
     key_of,
     mean_of,
     parts_of,
+    questions_of,
     sample_columns,
 )
 from plcore.tables.roles.suggested_labels import (
@@ -73,6 +74,7 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_NUMBERED = re.compile(r"_(no|nr)$")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
 """A number followed by its unit, such as 10cm."""
@@ -256,6 +258,7 @@ def _features(
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
@@ -316,8 +319,8 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         column
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
-    ]
-    # Next to votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    ] or _raters(columns)
+    # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is someone next to ann2 and ann3
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
@@ -368,7 +371,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
     lists = cells[given.roles.candidates].iloc[:_FIRST_ROWS].str.strip()
     n_lists = lists.nunique()
     found = []
-    for column in (one for one in columns if not one.is_numbers):
+    for column in (one for one in columns if not one.is_numbers and one.key not in _TRUTH_NAMES):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
         if 2 < own.nunique() == n_lists <= len(lists) / 2 and n_lists == len(
             set(zip(lists, own, strict=True))
@@ -403,6 +406,13 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The columns with what several people said to one question, such as malignancy_r1 and malignancy_r2; none if there
+    are several questions."""
+    several = [found for found in questions_of(columns).values() if len(found) > 1]
+    return several[0] if len(several) == 1 else []
 
 
 def _is_person(key: str, people: set[str]) -> bool:
@@ -529,7 +539,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
             return column
     for column in columns:
         named = column.key in _MAYBE_ID_NAMES and column.words < _PROSE
-        if (named or column.key.endswith("_id")) and column.unique:
+        if (named or column.key.endswith("_id") or _NUMBERED.search(column.key)) and column.unique:
             return column
     return None
 

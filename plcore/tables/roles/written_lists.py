@@ -36,8 +36,12 @@ _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
     ("label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value"),
-    ("score", "p", "probability", "confidence", "weight"),
+    ("score", "p", "probability", "prob", "confidence", "conf", "certainty", "likelihood", "weight"),
 )
+_THOUGHT = re.compile(
+    r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
+)
+"""Fields of an object next to its label."""
 Pairs = list[tuple[str, float | None]]
 
 
@@ -242,6 +246,10 @@ def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
         names = [key for key in _NAME_KEYS if key in one]
         weights = [key for key in _WEIGHT_KEYS if key in one]
+        if weights and not names:  # whatever the label is called
+            texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
+            texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
+            names = texts if len(texts) == 1 else []
         weight = one[weights[0]] if weights else None
         rank = rank_of(weight)
         return (one[names[0]], weight if rank is None else rank) if names else None

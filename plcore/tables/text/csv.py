@@ -343,7 +343,7 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     if header is None:
         raise TableError(EMPTY)
     check_size(1, header.n_cells)
-    names = column_names(data, delimiter, header)
+    names = column_names(data, delimiter, header, ends_blank=True)
     body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
     regular = quotes_are_regular(data, delimiter, header.end)
     table = _parse(data, delimiter, names, header.end, regular)
@@ -356,7 +356,11 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
     lines = _line_index(data, delimiter, header.end, body_line, table.num_rows)
     frame = frame_of(table.columns, names)
     frame.index = lines
-    return frame
+    if names[-1].strip():
+        return frame
+    if frame.iloc[:, -1].str.strip().any():
+        raise table_error(name_problems(names, header.line))
+    return frame.iloc[:, :-1]  # PsychoPy and others end every line with a comma
 
 
 def is_other_file(data: bytes) -> Problem | None:
@@ -400,14 +404,18 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
     return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
 
 
-def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
-    """The name of the columns. Raises TableError: names empty, used twice or broken."""
+def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
+    """What the columns are called. ends_blank : whether the last of several may have no name
+
+    Raises TableError: names empty, used twice or broken.
+    """
     names = [cell.decode() for cell in cells(data, delimiter, header)]
     if header.fault:
         raise TableError(
             Problem(None, header.line, names[header.fault_cell], f"in the header, {header.fault}", _QUOTE_FIX)
         )
-    problems = name_problems(names, header.line)
+    named = names[:-1] if ends_blank and len(names) > 1 and not names[-1].strip() else names
+    problems = name_problems(named, header.line)
     if problems:
         raise table_error(problems)
     return names

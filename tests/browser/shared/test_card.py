@@ -16,7 +16,7 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import DEMO, OWNER, Room
 from tests.browser.test_every_page import findings
 from tests.workflow.vector_world import vector_project
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.answering import loop
 from workflow.answering.room import RoomSettings, change_room
 from workflow.people import examples, goals, members, qualification, team

@@ -13,7 +13,7 @@ from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.projects.classes import change_classes
 from workflow.seat import Seat
 from workflow.server.home import Home

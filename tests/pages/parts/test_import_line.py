@@ -21,7 +21,7 @@ from tests.pages.conftest import PATIENCE, Open, words
 from tests.pages.file_boxes import give, take_away
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project, somebody
-from web.scripts import FOLDER
+from web.packed import FOLDER
 from workflow.files import limited
 from workflow.files.limited import asking
 from workflow.importing import arrivals

@@ -71,9 +71,9 @@ def plain_fit(votes, candidates, m, prior, rounds):
     return found, np.array(masses), matrices, np.array(plain_matrix(every, m, prior)), history
 
 
-def plain_evidence(votes, q, m, prior, most):
+def plain_evidence(votes, q, m, prior, most, shared):
     """The bound of `plcore.crowd.dawid_skene` for votes {(row, who): class} at distributions q (n, m): evidence of what
-    each person said, evidence of the rows' classes, and the entropy of q."""
+    each person said, evidence of the rows' classes, and the entropy of q. shared: the matrix of all is the prior."""
 
     def of_counts(counts, weights):
         total = math.lgamma(sum(weights)) - math.lgamma(sum(weights) + sum(counts))
@@ -82,13 +82,14 @@ def plain_evidence(votes, q, m, prior, most):
         )
 
     found = of_counts(q.sum(axis=0), [prior / m] * m) - sum(p * math.log(p) for p in q.ravel() if p > 0)
-    for person in {who for _, who in votes}:
-        counts = np.zeros((m, m))
-        for (row, who), said in votes.items():
-            if who == person:
-                counts[:, said] += q[row]
+    of = {person: np.zeros((m, m)) for _, person in votes}
+    for (row, who), said in votes.items():
+        of[who][:, said] += q[row]
+    of_all = plain_matrix(sum(of.values()).tolist(), m, prior, 2)
+    for counts in of.values():
         right = max(min((np.trace(counts) + 4 * prior) / (counts.sum() + 5 * prior), 0.999), 1 / m)
         for c in range(m):
             coin = np.array([right if c == k else (1 - right) / (m - 1) for k in range(m)])
-            found += of_counts(counts[c], prior * max(2, min(most, counts[c].sum())) * coin)
+            weights = prior * max(2, min(most, counts[c].sum())) * coin
+            found += of_counts(counts[c], 5 * prior * np.array(of_all[c]) if shared else weights)
     return found

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from plcore.crowd import DawidSkene, majority
 from plcore.crowd import dawid_skene as module
-from plcore.crowd.dawid_skene import SHRINKAGE, even, run_rounds, shares_of_votes, sort_votes
+from plcore.crowd.dawid_skene import PRIORS, even, run_rounds, shares_of_votes, sort_votes
 from plcore.labels import CandidateError
 from tests.plcore.crowd.crowd_kit import ANSWERS, CLASSES, PEOPLE, ROUNDS, ROWS, some_votes
 from tests.plcore.crowd.plain_em import plain_evidence, plain_fit
@@ -326,13 +326,13 @@ def test_parameters_say_what_fitted_model_says():
 
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
-@pytest.mark.parametrize("shrinkage", SHRINKAGE)
-def test_evidence_matches_plain_loops(strength, shrinkage):
+@pytest.mark.parametrize(("shrinkage", "shared"), PRIORS)
+def test_evidence_is_what_plain_loops_give(strength, shrinkage, shared):
     _, _, rows, who, said = simulate(np.random.default_rng(0))
     votes, free = sort_votes(rows, who, np.eye(4, dtype=bool)[said], 400), np.ones((400, 4), dtype=bool)
-    found = run_rounds(votes, free, 8, strength, shrinkage, 100)
+    found = run_rounds(votes, free, 8, strength, shrinkage, 100, shared=shared)
     each = dict(zip(zip(rows.tolist(), who.tolist(), strict=True), said.tolist(), strict=True))
-    expected = plain_evidence(each, found.distributions, 4, strength, shrinkage)
+    expected = plain_evidence(each, found.distributions, 4, strength, shrinkage, shared)
     assert found.evidence == pytest.approx(expected, abs=1e-6)
 
 
@@ -349,24 +349,29 @@ def test_vote_for_everything_tells_nothing():
     assert -np.log(4) < asked.evidence - without.evidence < 1e-3
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_coin_counts_for_more_if_people_err_evenly(own):
-    """With mistakes of their own their matrices are worth more than their coins, and the other way round."""
+@pytest.mark.parametrize(
+    ("mistakes", "best"),
+    [("even", (np.inf, False)), ("own", (20, False)), ("shared", (20, True))],
+)
+def test_prior_with_the_highest_evidence_beats_the_worst(mistakes, best):
+    """A coin is worth most where people err evenly, a matrix of their own where each has other mistakes, and the matrix
+    of all where all take the same classes for each other."""
     rng, m, people = np.random.default_rng(1), 5, 8
     y = rng.integers(m, size=1000)
     rows, who = np.repeat(np.arange(1000), 3), np.tile(np.arange(people), 375)
     right = rng.uniform(0.5, 0.9, people)[who]
-    off = 1 + (who + y[rows]) % (m - 1) if own else rng.integers(1, m, size=len(rows))
-    said = np.where(rng.random(len(rows)) < right, y[rows], (y[rows] + off) % m)
+    taken_for = rng.dirichlet(np.full(m - 1, 0.5), (people, m)).cumsum(axis=2)
+    drawn = 1 + (taken_for[who, y[rows]] < rng.random((len(rows), 1))).sum(axis=1).clip(max=m - 2)
+    off = {"even": rng.integers(1, m, size=len(rows)), "own": drawn, "shared": np.ones(len(rows), dtype=int)}
+    said = np.where(rng.random(len(rows)) < right, y[rows], (y[rows] + off[mistakes]) % m)
     masks, free = np.eye(m, dtype=bool)[said], np.ones((1000, m), dtype=bool)
     model = DawidSkene().fit_masks(rows, who, masks, free)
-    assert model.shrinkage_ == (20 if own else np.inf)
+    assert (model.shrinkage_, model.shared_) == best
     votes = sort_votes(rows, who, masks, 1000)
-    accuracy = [
-        (run_rounds(votes, free, people, 1.0, one, 100).distributions.argmax(axis=1) == y).mean()
-        for one in SHRINKAGE
-    ]
-    assert (model.label_distributions_.argmax(axis=1) == y).mean() == max(accuracy) > min(accuracy)
+    fits = [run_rounds(votes, free, people, 1.0, one[0], 100, shared=one[1]) for one in PRIORS]
+    accuracy = [float((fit.distributions.argmax(axis=1) == y).mean()) for fit in fits]
+    assert (model.label_distributions_.argmax(axis=1) == y).mean() == accuracy[PRIORS.index(best)]
+    assert accuracy[PRIORS.index(best)] > min(accuracy)
 
 
 # The anaesthetists of Dawid and Skene (1979): five grade 45 patients, the first of them three times.
@@ -384,11 +389,12 @@ def test_without_prior_it_is_published_answer():
     np.testing.assert_allclose(model.class_masses_, [0.422, 0.401, 0.111, 0.067], atol=6e-4)
 
 
-def test_prior_keeps_rare_class():
+def test_default_prior_keeps_the_rare_class():
     plain, model = DawidSkene(prior_strength=0, max_iter=1000).fit(VOTES), DawidSkene().fit(VOTES)
-    assert model.class_masses_[3] > 0.045, "it was .027"
-    changed = plain.label_distributions_.argmax(axis=1) != model.label_distributions_.argmax(axis=1)
-    assert changed.sum() <= 3, "there were 4"
+    np.testing.assert_allclose(model.class_masses_, [0.422, 0.401, 0.111, 0.067], atol=5e-3)
+    labels = [one.label_distributions_.argmax(axis=1) for one in (plain, model)]
+    assert labels[1].tolist() == labels[0].tolist()
+    assert model.shared_, "doctors take a grade for the one next to it"
 
 
 def test_person_who_is_right_everywhere_is_believed_on_class_hardly_seen():

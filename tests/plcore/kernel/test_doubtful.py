@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from plcore import PLKernelRidge
+from plcore.kernel import choice
 from plcore.kernel.doubtful import estimate_outside, starts_to_try
 from plcore.kernel.rounds import Rounds
+from plcore.kernels import softmax_rows
 
 GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5, "set_mass": 0.0}
 M = 5
@@ -110,7 +112,83 @@ def test_label_dependent_sets_stay_as_without_doubts():
     np.testing.assert_array_equal(guarded.predict_proba(X), plain.predict_proba(X))
 
 
-def test_blind_checks_of_single_candidates_decide_start():
+def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(monkeypatch):
+    """Of 300 held-out rows so many are inside of their sets, and so many are predicted as they are labelled."""
+    sets = np.ones((300, 2), dtype=bool)
+    rows = choice.Rows(np.zeros((300, 1)), sets, sets / 2, sets / 2, np.ones(300))
+    grid = choice.Grid(("rbf",), (0.1,), 0.5, 0.0, 0.05, 25, 100, doubts=(0.0, 0.8))
+
+    def chosen(**figures):
+        class Folds:
+            def __init__(self, rows, fold, kernel, *_):
+                self.rows, self.fold, self.kernel = rows, fold, kernel
+                self.place = np.argsort(np.argsort(fold, kind="stable"))
+
+            def figure(self, setting):
+                return figures[{None: "plain", 0.0: "open", 0.8: "single"}[setting.doubt]]
+
+            def held_out(self, setting, number):
+                hits = (self.place % 100 < self.figure(setting)[0] / 3)[self.fold == number].astype(float)
+                return choice._HeldOut(np.zeros(len(hits)), None, hits, np.zeros((len(hits), 2)))
+
+            def labels(self, setting):
+                return np.where(self.place < self.figure(setting)[1], 0, 1)
+
+        monkeypatch.setattr(choice, "_Folds", Folds)
+        return choice.choose(rows, grid, 0).doubt
+
+    assert chosen(plain=(240, 200), open=(240, 203), single=(240, 203)) is None  # 3 rows: 1.7 standard errors
+    assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) == 0.0
+    assert (
+        chosen(plain=(240, 200), open=(237, 209), single=(240, 209)) == 0.8
+    )  # 3 rows fewer inside: 1.7 of them
+    assert chosen(plain=(240, 200), open=(240, 209), single=(249, 209)) == 0.8
+
+    # Nor are the sets to be less probable.
+    def less(setting, whole):
+        rows = np.arange(300)
+        return (setting.doubt is not None) * (1.0 * (rows >= 298) - 1.0 * (rows < wrong))
+
+    monkeypatch.setattr(choice._Setting, "set_logs", less)
+    wrong = 3  # and two more probable: 1 less, .4 standard errors
+    assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) == 0.0
+    wrong = 9
+    assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) is None
+
+
+def test_probability_of_held_out_sets_is_that_at_the_best_temperature():
+    X, sets, _ = clusters()
+    rows = choice.Rows(X, sets, sets / 2, sets / 2, np.ones(150))
+    grid = choice.Grid(("rbf",), (0.1,), 0.5, 0.0, 0.05, 25, 100, doubts=(0.0,))
+    fold = np.arange(150) % 3
+    folds = choice._Folds(rows, fold, "rbf", grid, 0, None)
+    logs = choice._Setting(folds, 0.1, 0.5, 0.0, 0.05).set_logs(np.ones(150))
+    model = PLKernelRidge("rbf", 0.1, 0.5, set_mass=0.0, scaling=None)
+    scores = np.concatenate(
+        [model.fit(X[fold != k], sets[fold != k]).decision_function(X[fold == k]) for k in range(3)]
+    )
+    held = np.concatenate([sets[fold == k] for k in range(3)])
+    plain = max(
+        np.log((softmax_rows(scores / one, held | True) * held).sum(axis=1)).sum()
+        for one in np.geomspace(0.02, 2, 300)
+    )
+    assert logs.sum() == pytest.approx(plain, abs=0.3)
+
+
+def test_rows_in_doubt_are_never_learnt_without_class_masses(monkeypatch):
+    """The choice has gone to mass 0."""
+    monkeypatch.setattr(choice, "_challenge", lambda best, found, settings, *_: (settings[0], found))
+    X, sets, y = clusters()
+    wrong, _ = without_truth(sets, y)
+    kept = {"kernel": "rbf", "alpha": 0.1, "set_mass": 0.0}
+    assert PLKernelRidge(**kept).fit(X, wrong).class_mass_ == 0
+    assert PLKernelRidge(**kept, outside=0.8).fit(X, wrong).class_mass_ == 0.5
+    assert PLKernelRidge(**kept, class_mass=0.0, outside=0.8).fit(X, wrong).class_mass_ == 0
+    model = PLKernelRidge(**kept, outside="auto").fit(X, wrong, single_checks=(0, 10))
+    assert (model.class_mass_, model.outside_start_) == (0.5, 0.0)
+
+
+def test_blind_checks_of_single_candidates_decide_the_start():
     assert starts_to_try(None) == starts_to_try((9, 9)) == ((0.0, 0.8), None)
     assert starts_to_try((1, 10)) == ((0.0,), None)
     assert starts_to_try((5, 10)) == ((), 0.5)

@@ -39,6 +39,17 @@ def digits():
     return X, contaminate(y, "size", p=1.0, r=3, random_state=0), y
 
 
+def shuffled_pictures():
+    """Rows of pictures with some rare classes, each with the labels of all rows of its picture, in no order."""
+    random = np.random.default_rng(1)
+    shares = 0.75 ** np.arange(10)
+    y = random.choice(10, p=shares / shares.sum(), size=480)
+    candidates = np.eye(10, dtype=bool)[y].reshape(120, 4, 10).any(axis=1).repeat(4, axis=0)
+    X = 2.0 * np.eye(10)[y] + 0.8 * random.normal(size=(480, 10))
+    order = random.permutation(480)
+    return X[order], candidates[order], y[order]
+
+
 class TestAnswers:
     @pytest.mark.parametrize("kernel", ["auto", "rbf", "laplace", "linear"])
     def test_separable_groups_are_found(self, separable, kernel):
@@ -180,8 +191,8 @@ class TestChoice:
                         hits[1 : 2 * up : 2], hits[0 : 2 * down : 2] = 1, 0
                         self.found[mass] = hits
 
-                def hits(self, alpha, mass, set_mass, doubt, number):
-                    return self.found[mass][self.fold == number]
+                def held_out(self, setting, number):
+                    return choice._HeldOut(None, None, self.found[setting.mass][self.fold == number])
 
             monkeypatch.setattr(choice, "_Folds", Folds)
             return choice.choose(rows, grid, 0)
@@ -204,15 +215,58 @@ class TestChoice:
                 self.kernel = kernel
                 assert np.bincount(fold).tolist() == [100] * 3
 
-            def hits(self, alpha, mass, set_mass, doubt, number):
-                asked.append((alpha, number))
-                return (np.arange(100) < right[alpha][number]).astype(float)
+            def held_out(self, setting, number):
+                asked.append((setting.alpha, number))
+                hits = np.arange(100) < right[setting.alpha][number]
+                return choice._HeldOut(None, None, hits.astype(float))
 
         monkeypatch.setattr(choice, "_Folds", Folds)
         chosen = choice.choose(rows, choice.Grid(("rbf",), choice.ALPHAS, 0.5, None, 0.05, 25, 100), 0)
         assert (chosen.alpha, chosen.mass, chosen.accuracy) == (2.0, 0.5, pytest.approx(260 / 300))
-        assert [alpha for alpha, number in asked if number == 0] == list(choice.ALPHAS)
+        assert {alpha for alpha, number in asked if number == 0} == set(choice.ALPHAS)
         assert {alpha for alpha, number in asked if number} == {0.02, 0.1, 2.0}
+
+    def test_false_candidates_that_go_with_the_truths_are_told_from_evenly_spread_ones(self):
+        random = np.random.default_rng(0)
+        shares = 0.7 ** np.arange(8)
+        shares /= shares.sum()
+        truth = random.choice(8, p=shares, size=600)
+        own = np.eye(8, dtype=bool)
+        among = own[truth] | own[random.permutation(truth)] | own[random.permutation(truth)]
+        pairs = own[truth] | own[(truth + 1) % 8]
+        assert choice.uneven(among)
+        assert choice.uneven(np.hstack([among, np.zeros((600, 3), dtype=bool)])), (
+            "classes of no row count for nothing"
+        )
+        assert not choice.uneven(among[:20]), "few rows show nothing"
+        assert not choice.uneven(pairs)
+        for evenly in (
+            own[truth] | (random.random((600, 8)) < 0.3),
+            contaminate(truth, "size", r=2, random_state=0),
+        ):
+            assert not choice.uneven(evenly)
+
+    def test_softer_rounds_where_false_candidates_are_truths_of_other_rows(self, monkeypatch):
+        """Rows of pictures, shuffled so that no sources show: each has the labels of all rows of its picture."""
+        X, candidates, y = shuffled_pictures()
+        model, sharp = PLKernelRidge(), PLKernelRidge(temperature=0.05)
+        model.fit(X, candidates)
+        sharp.fit(X, candidates)
+        assert (model.temperature_, sharp.temperature_, model.set_mass_) == (0.15, 0.05, 0)
+        assert (model.transduction_ == y).mean() > (sharp.transduction_ == y).mean() + 0.02
+        again = PLKernelRidge(
+            model.kernel_, model.alpha_, model.class_mass_, temperature=model.temperature_, set_mass=0.0
+        ).fit(X, candidates)
+        np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
+        assert PLKernelRidge(class_mass=1.0).fit(X, candidates).temperature_ == 0.05
+
+        # Where labels part from held-out predictions by it, the temperature stays.
+        def parting(setting, *, among_all):
+            return np.ones(len(y)) - (setting.temperature == 0.15) * (np.arange(len(y)) == 0)
+
+        monkeypatch.setattr(choice._Setting, "agreement", parting)
+        kept = PLKernelRidge().fit(X, candidates)
+        np.testing.assert_array_equal(kept.label_distributions_, sharp.label_distributions_)
 
     def test_fewer_settings_are_tried_and_the_same_is_chosen(self, monkeypatch, digits):
         X, candidates, _ = (part[:400] for part in digits)
@@ -265,8 +319,8 @@ class TestChoice:
                 grids.append(grid)
                 self.kernel = kernel
 
-            def hits(self, alpha, mass, set_mass, doubt, number):
-                return np.ones(20)
+            def held_out(self, setting, number):
+                return choice._HeldOut(None, None, np.ones(20))
 
         monkeypatch.setattr(choice, "_Folds", Kept)
         monkeypatch.setattr(choice, "MOST_ROWS", 100)

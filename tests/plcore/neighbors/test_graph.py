@@ -9,6 +9,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.neighbors.graph import VERSION, Graph, NeighborGraph, find_graph, graph_key, neighbor_weights
+from plcore.neighbors.search import blocks, cells, postings, takes_long, tree
 
 UNIT = 2**24
 
@@ -143,6 +144,44 @@ def test_search_is_choice():
     assert NeighborGraph(X[:, :2], 5, "linear", None).kind == "kd-tree"
     with pytest.raises(ValueError, match="search must be one of"):
         NeighborGraph(X, 5, "linear", None, "exactly")
+
+
+@pytest.mark.parametrize(
+    ("search", "width", "stored"),
+    [("exact", 12, np.asarray), ("approximate", 12, np.asarray), ("exact", 3, np.asarray),
+     ("exact", 12, sparse.csr_matrix), ("approximate", 12, sparse.csr_matrix)],
+)  # fmt: skip
+def test_a_search_tells_how_far_it_is_and_ends_by_what_is_raised(search, width, stored, monkeypatch):
+    for module in (blocks, cells, tree, postings):
+        monkeypatch.setattr(module, "BATCH", 100)
+    monkeypatch.setattr(postings, "BLOCK_ROWS", 64)
+    X = np.random.default_rng(6).normal(size=(500, width)) * (
+        np.random.default_rng(7).random((500, width)) < 0.6
+    )
+    graph, told = NeighborGraph(stored(X), 5, "linear", None, search), []
+    for found, right in zip(graph.own_neighbors(tell=told.append), graph.own_neighbors(), strict=True):
+        np.testing.assert_array_equal(found, right)
+    assert told[0] == 0.0
+    assert len(told) > 4
+    assert told == sorted(told)
+    assert 0.7 < told[-1] < 1
+
+    def stop(share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        graph.own_neighbors(tell=stop)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "some", "long"),
+    [(20_000, np.ones((9, 64)), False), (30_000, np.ones((9, 64)), True), (100_000, np.ones((9, 3)), False),
+     (100_000, np.ones((9, 8)), True), (4_000, sparse.csr_matrix(np.ones((9, 200))), False),
+     (10_000, sparse.csr_matrix(np.ones((9, 200))), True)],
+)  # fmt: skip
+def test_long_searches_are_known_before(n_rows, some, long):
+    assert takes_long(n_rows, some) == long
 
 
 def same(graph, other):

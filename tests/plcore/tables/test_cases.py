@@ -129,6 +129,8 @@ def test_shares_in_one_row_stop_import() -> None:
         ('id,candidates,w\n1,"[""a"", ""b""]",1\n2,a|b,2\n3,a|b,4\n4,b,3\n', "json-in-names"),
         ('id,candidates,w\n1,"[a, b]",1\n2,a|b,2\n3,a|b,4\n4,b,3\n', "mixed-separators"),
         ("id,candidates,text\n1,a|b,one thing\n2,b,two\nid,candidates,text\n3,a|b,three\n", "second-header"),
+        ("id,candidates,text\n1,a|b,one thing\n2,b,two\nID, Candidates,Text\n3,a|b,three\n", "second-header"),
+        ("id,candidates,w\n1,a|b,1\n2,a|b,2\n3,a 60%|b 40%,3\n", "weights-in-names"),
         ("id,candidates,w\n1,a|b,1\n2,b,2\nTotal,a,3\n", "sum-row"),
         ("id,candidates,w\n1,MARCH1|DEC1,1\n2,1-Mar|DEC1,2\n", "dates-as-labels"),
         ("id,candidates,w\n1,a|b,1\n2,=A1|b,2\n", "formulas-as-labels"),
@@ -365,7 +367,7 @@ def test_one_of_several_voters_is_not_list() -> None:
     assert stops(LabelTable.from_cells(frame, Roles(annotators=("Ada", "Ben"), text="text"))) == set()
 
 
-@pytest.mark.parametrize("name", ["label", "intent", "category", "species"])
+@pytest.mark.parametrize("name", ["label", "intent", "category", "species", "topic"])
 @pytest.mark.parametrize(("sure", "unsure"), [("high", "low"), (3, 1)])
 def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure: object) -> None:
     short = [{name: "cat", "confidence": sure, "why": "ears"}, {name: "dog", "confidence": unsure, "why": ""}]
@@ -398,3 +400,59 @@ def test_best_label_without_number_is_one_of_pairs() -> None:
         ("prediction", "top2"),
         ("prediction_score", "top2_score"),
     )
+
+
+@pytest.mark.parametrize("outside", ["refuse", "add"])
+def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> None:
+    text = "id,text,candidates,gold_label\n0,some words,a|b,a\n1,more words,b|c,-\n2,other words,a|c,–\n"
+    cells = read_cells(text.encode())
+    table = LabelTable.from_cells(cells, replace(suggest_roles(cells), truth_outside=outside))
+    assert table.truth is not None
+    assert (table.classes, table.truth.tolist()) == (("a", "b", "c"), [0, -1, -1])
+    assert "'-' read as an empty cell 1 time" in str(describe(table, "CSV"))
+    cells = read_cells(text.replace("a|c", "a|-").encode())
+    with pytest.raises(TableError, match="the true label '-' is not among"):
+        LabelTable.from_cells(cells, suggest_roles(cells))
+
+
+def test_columns_of_a_question_and_a_person_are_votes() -> None:
+    rows = [
+        {
+            "text": f"words of the nodule {k}",
+            "Malignancy_R1": 1 + k % 4,
+            "Malignancy_R2": 1 + k % 3,
+            "mm": k * k,
+        }
+        for k in range(12)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    roles = suggest_roles(cells)
+    assert (roles.annotators, roles.numbers) == (("Malignancy_R1", "Malignancy_R2"), ("mm",))
+    several = pd.DataFrame(rows).assign(Margin_R1=[1, 2, 3] * 4, Margin_R2=[2, 3, 1] * 4)
+    cells = read_cells(several.to_csv(index=False).encode())
+    with pytest.raises(
+        TableError, match="People answered 2 questions, a column for each question and person"
+    ):
+        LabelTable.from_cells(cells, suggest_roles(cells))
+
+
+def test_long_names_that_come_again_are_labels() -> None:
+    names = [
+        "Atrial fibrillation, chronic",
+        "Essential (primary) hypertension",
+        "Type 2 diabetes mellitus of the old",
+    ]
+    rows = [
+        {"text": f"words of the patient {k}", "dx": "; ".join((names * 2)[k % 3 : k % 3 + 1 + k % 2])}
+        for k in range(12)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    assert (table.classes, table.roles.separator) == (tuple(names), ";")
+
+
+def test_column_after_the_last_comma_is_left_out() -> None:
+    cells = read_cells(b"text,labels,\none bird,a|b,\ntwo birds,b,\n")
+    assert cells.columns.tolist() == ["text", "labels"]
+    with pytest.raises(TableError, match="column 3 of the header has no name"):
+        read_cells(b"text,labels,\none bird,a|b,7\ntwo birds,b,\n")

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import describe, read_table, shaped
 from plcore.tables.readers.registry import shape_name
-from tests.plcore.tables.right_readings import RIGHT, path_of
+from tests.plcore.tables.right_readings import REFUSED, RIGHT, path_of
 from tests.web.api.conftest import program
 from tests.workflow.photos import photos_csv
 from workflow import importing
@@ -118,6 +118,16 @@ def test_api_says_how_file_would_be_read_and_stores_nothing(
     assert (found["rows"], found["n_classes"]) == (right.count, len(found["classes"]))
     assert [one["name"] for one in found["doubts"] if one["stops"]] == ([right.stops] if right.stops else [])
     assert managing.list_projects(owner) == []
+
+
+@pytest.mark.slow
+def test_api_refuses_cases_with_fix(server: TestClient, home: Home) -> None:
+    api = program(server, Seat(home, team.ensure_owner(home).id))
+    for name, refused in REFUSED.items():
+        said = api.post("/readings", params={"name": name}, content=path_of(name).read_bytes())
+        assert said.status_code == 422, name
+        assert refused.words in said.json()["detail"], name
+        assert "Fix: " in said.json()["detail"], name
 
 
 def test_api_reads_file_as_it_is_chosen(server: TestClient, home: Home) -> None:

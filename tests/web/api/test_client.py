@@ -17,6 +17,7 @@ import uvicorn
 
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
+from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
@@ -267,7 +268,7 @@ def test_example_of_page_labels_twenty_rows(
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"url": url, "token": tokens.make_token(seat, "notebook")}
-    (block,) = blocks(ROOT / "docs" / "http-api.md", "python")
+    block, *_ = blocks(ROOT / "docs" / "http-api.md", "python")
     exec(compile(block, "http-api.md", "exec"), names)  # noqa: S102
     stored = log(home, seat.project_id or 0)
     assert len(stored) == 20
@@ -392,3 +393,66 @@ def test_score_that_is_not_number_is_reported_before_any_row_is_sent(
     rows = itertools.chain(((row, {"ant": 1.0}) for row in range(10_000)), [(10_000, {"ant": score})])
     with pytest.raises(ValueError, match=f"score of 'ant' for row 10000 is {score}"):
         project.predict(dict(rows), "net")
+
+
+# A project from a file, without a browser
+
+
+RECIPES = "dish,guesses,about\n" + "".join(
+    f"d{k},{'indian; french' if k % 3 else 'french; thai'},{'ghee and lentils' if k % 2 else 'butter and cream'} {k}\n"
+    for k in range(40)
+)
+
+
+def test_a_project_is_read_and_made_from_a_file_and_made_once(winnow: Winnow, tmp_path: Path) -> None:
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    found = winnow.read(file)
+    assert found["classes"] == ["french", "indian", "thai"]
+    assert found["roles"]["candidates"] == "guesses"
+    before = len(winnow.projects())
+    project = winnow.create(
+        file, "dishes", roles={"text": "about"}, settings={"strategy": "random"}, description="Eat."
+    )
+    made = project.summary()
+    assert (made["name"], made["description"], made["rows"], made["classes"]) == ("dishes", "Eat.", 40, 3)
+    assert next(project.rows())["text"] == "butter and cream 0"
+    assert project.next_question() is not None
+    with pytest.raises(WinnowError, match="dishes") as refused:
+        winnow.create(file, "dishes")
+    assert refused.value.status == 409
+    assert len(winnow.projects()) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
+        ({"roles": {"text": "nothing"}}, "nothing"),
+        ({"roles": {"text": 3}}, "string or null"),
+        ({"roles": "[1]"}, "no object"),
+        ({"roles": "{"}, "no JSON"),
+        ({"settings": {"strategy": "magic"}}, "magic"),
+        ({"settings": {"strateg": "random"}}, "strateg"),
+        ({"upload": "aa"}, "no such upload"),
+    ],
+)
+def test_a_project_is_refused_in_words_and_nothing_is_made(
+    winnow: Winnow, tmp_path: Path, how: dict[str, Any], words: str
+) -> None:
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    before = len(winnow.projects())
+    with pytest.raises(WinnowError, match=words) as refused:
+        winnow.create(file, "dishes", **how)
+    assert refused.value.status in (404, 422)
+    assert len(winnow.projects()) == before
+
+
+def test_a_doubt_stops_a_project_until_it_is_accepted(winnow: Winnow) -> None:
+    file = path_of("g15_mixed_sep.csv")
+    stops = RIGHT[file.name].stops
+    assert stops
+    with pytest.raises(WinnowError, match=f"accept {stops}"):
+        winnow.create(file, "birds")
+    assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count

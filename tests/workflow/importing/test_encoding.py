@@ -43,12 +43,16 @@ def table(*texts: str) -> LabelTable:
 
 def test_encoders_are_folders_of_data_folder(home: Home) -> None:
     assert encoding.names(home) == ()
-    with pytest.raises(EncoderError, match=r"in .*encoders there is none"):
+    with pytest.raises(EncoderError, match=r"encoders has none"):
         encoding.folder_of(home, "words")
     folder = encoder(home.encoders_dir / "words", {"kind": "text"}, words_of("a"))
     (home.encoders_dir / "notes.txt").write_text("")
     assert encoding.names(home) == ("words",)
     assert encoding.folder_of(home, "words") == folder
+    with pytest.raises(
+        EncoderError, match=r"'minilm-en' is not on this server. Fix: get it first \(winnow encoders"
+    ):
+        encoding.folder_of(home, "minilm-en")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../tables", "/etc", "notes.txt", "words/../words"])

@@ -90,7 +90,20 @@ def test_what_was_asked_for_is_stored_once_in_name_of_who_asked(seat: Seat, work
     assert len(stored(seat)) == 1
 
 
-def test_what_people_do_meanwhile_stays_and_is_learned_from_both(
+def test_model_is_closed_before_the_learner_is_built(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = encoding.Encoder(encoding.folder_of(seat.home, "words"))
+    add_rows = more_rows.add_rows
+
+    def watched(*given: Any) -> int:
+        assert "_model" not in vars(encoder)
+        return add_rows(*given)
+
+    monkeypatch.setattr(more_rows, "add_rows", watched)
+    encoding.encode_project(seat, encoder)
+    assert len(stored(seat)) == 1
+
+
+def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert seat.project_id is not None

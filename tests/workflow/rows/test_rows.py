@@ -216,7 +216,7 @@ def test_words_are_looked_for_in_ids_and_texts_whatever_their_case() -> None:
 @given(page=st.integers(-5, 50), total=st.integers(0, 1_000))
 def test_page_is_one_there_is(page: int, total: int) -> None:
     pages = ReviewList((), total, 0).pages
-    inside = finding.inside(page, total)
+    inside = finding.inside(page, total, PAGE)
     assert 0 <= inside < pages
     assert (pages - 1) * PAGE < max(total, 1) <= pages * PAGE
     if 0 <= page < pages:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         DRAWN,
         FORMS,
         HIDDEN_TRUTH,
+        NEIGHBORS,
         REPLAYS,
         SCORES,
         SHORTLISTS,

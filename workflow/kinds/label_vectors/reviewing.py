@@ -15,7 +15,6 @@ from workflow.answering.history import question_token
 from workflow.kinds.label_vectors.answering import forgettable, model_said, row_stamp, seen_by, still_counting
 from workflow.log.reading import Vote
 from workflow.rows.finding import (
-    PAGE,
     FoundAnswer,
     HistoryLine,
     ReviewList,
@@ -76,7 +75,7 @@ class VectorRowReview:
     flagged: bool
 
 
-def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
+def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:
     """The answers that fit and still count (see `.correcting.still_counting`), each with the labels whose value comes
     from it. Who is no reviewer finds their own alone, and which of them count is then judged as if there were no
     others."""
@@ -116,8 +115,8 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
                 for place, labels in found.items()
                 if place in said and _disagrees(*said[place], labels, search.label)
             }
-        page = inside(page, len(found))
-        labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * PAGE : (page + 1) * PAGE]}
+        page = inside(page, len(found), size)
+        labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * size : (page + 1) * size]}
         lines = answers.with_seqs(session, project_id, list(labels_of))
         names = names_of(session)
     rows = tuple(_line(table, names, one, labels_of[one.seq]) for one in lines)

@@ -59,7 +59,9 @@ CAN_QUALIFY = False
 
 CLASSES = DISPUTES = None
 """Labels stay as the file has them, and several of a row may be right."""
-BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = WORKER = COMPARING = REPLAYS = None
+BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = NEIGHBORS = WORKER = COMPARING = REPLAYS = (
+    None
+)
 """Every question is about a row, or a label, of its own, put in one form; its model is chosen with each fit, in a
 thread of the server; tables of label vectors have no scores, and hide no truth."""
 

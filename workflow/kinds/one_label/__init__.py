@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CACHE,
         CLASSES,
         DISPUTES,
+        NEIGHBORS,
         build_learner,
         first_learner,
         make_pool,

@@ -228,8 +228,11 @@ class _OneLabel:
         self, learner: TableLearner, annotator: str, barred: Collection[int]
     ) -> tuple[str, list[int]] | str:
         pool = learner.pool
-        if learner.settings.is_trained and learner.version_published is None:
-            return "The model is still being trained. Once it is, the rows that it is sure of are shown together."
+        if not learner.has_model:
+            waits = (
+                "Neighbours are still being found" if learner.waits else "The model is still being trained"
+            )
+            return f"{waits}. After that, the rows that the model is sure of are shown together."
         if weighs_own(pool):
             return (
                 "What the model says of these rows rests on the weights of their candidates in the table too; of the "
@@ -291,8 +294,9 @@ class _OneLabel:
         if not rows:
             return []
         found, place = _shares(learner, np.array(rows)), learner.classes.index(label)
-        says = learner.version_published is not None or not learner.settings.is_trained
-        named = [learner.classes[best] if says else None for best in found.argmax(axis=1).tolist()]
+        named = [
+            learner.classes[best] if learner.has_model else None for best in found.argmax(axis=1).tolist()
+        ]
         return list(zip(found[:, place].tolist(), named, strict=True))
 
     def checked(self, learner: TableLearner, at_least: float) -> tuple[int, int]:

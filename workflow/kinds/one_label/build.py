@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import IO
 
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.arrays import IN_MEMORY, AnyArray, map_arrays, write_arrays
+from plcore.arrays import IN_MEMORY, AnyArray, ShareProgress, map_arrays, write_arrays
 from plcore.loop import ClassChange
-from plcore.loop.one_label import OneLabelPool, Trainer
+from plcore.loop.one_label import OneLabelPool, Trainer, find_pool_graph, graph_takes_long
 from plcore.neighbors import Graph, graph_key
 from plcore.tables import nameless_file
 from workflow.files.stored import NEW
+from workflow.kinds.kind import FindingNeighbors, Neighbors
 from workflow.server.home import Home, room_for_learner
 
 # Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 #
-# A cache and nothing more: a file that is missing, old or damaged is found again and written again. Neighbours of many
-# rows are in a file that is mapped while their learner is open, as the text of their table does.
+# A cache and nothing more: a file that is missing, old or damaged is found anew and written again. Neighbours of many
+# rows lie in a file that is mapped while their learner is open, as the text of their table does. If finding them takes
+# long, nobody waits for it: a learner without them leaves a wish beside the graph's place, and asks at random until a
+# worker has found them. What is answered meanwhile is in the log; the learner that takes its place folds it.
 
 
 def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph | None:
@@ -46,20 +53,73 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
 
 
 def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) -> None:
-    """Write the learner's graph, if it has one, for the next start. A full disk costs time then, nothing else."""
-    if (graph := learner.graph) is None:
-        return
-    path = _path(home, table_hash, learner.settings)
-    aside = None
+    """Write the learner's graph for the next start, or the wish for one that it waits for; nothing if it needs none. A
+    full disk costs time then, nothing else."""
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, prefix=NEW, delete=False) as aside:
-            write_arrays(aside.file, graph.to_arrays())
-        Path(aside.name).replace(path)
+        if learner.waits:
+            note_finding(home, table_hash, learner.settings, FindingNeighbors())
+        elif learner.graph is not None:
+            _write_graph(home, table_hash, learner.settings, learner.graph)
     except OSError:
-        if aside is not None:
+        logger.exception("The neighbours could not be kept; they will be found anew at the next start.")
+
+
+def find_neighbors(
+    home: Home,
+    table_hash: str,
+    settings: LearnerSettings,
+    changes: Sequence[ClassChange],
+    tell: ShareProgress,
+) -> None:
+    """Find the neighbours that learners of this table and settings wait for, and store them; then the wish is taken
+    away. Nothing is found if they are there. Raises what reading the table, or writing, raises."""
+    if kept_graph(home, table_hash, settings) is None:
+        pool = OneLabelPool(home.read_table(table_hash), settings, changes)
+        _write_graph(home, table_hash, settings, find_pool_graph(pool, tell))
+    _wish(home, table_hash, settings).unlink(missing_ok=True)
+
+
+def note_finding(home: Home, table_hash: str, settings: LearnerSettings, now: FindingNeighbors) -> None:
+    """Store how far it is: the wish for these neighbours, made here if there is none. Raises OSError."""
+    with _in_place(_wish(home, table_hash, settings)) as file:
+        file.write(json.dumps(asdict(now)).encode())
+
+
+def read_finding(home: Home, table_hash: str, settings: LearnerSettings) -> FindingNeighbors | None:
+    """How far it is; None if nothing waits for these neighbours."""
+    path = _wish(home, table_hash, settings)
+    if not settings.needs_graph or not path.exists():
+        return None
+    try:
+        return FindingNeighbors(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):  # of another version, or taken away a moment ago
+        return FindingNeighbors() if path.exists() else None
+
+
+NEIGHBORS = Neighbors(find_neighbors, note_finding, read_finding)
+
+
+def _write_graph(home: Home, table_hash: str, settings: LearnerSettings, graph: Graph) -> None:
+    with _in_place(_path(home, table_hash, settings)) as file:
+        write_arrays(file, graph.to_arrays())
+
+
+@contextmanager
+def _in_place(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which is put at `path` if the block ends well. Raises OSError."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, prefix=NEW, delete=False) as aside:
+        try:
+            yield aside.file
+            aside.flush()
+            Path(aside.name).replace(path)
+        except BaseException:
             Path(aside.name).unlink(missing_ok=True)
-        logger.exception("The neighbours could not be kept; they will be found again at the next start.")
+            raise
+
+
+def _wish(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
+    return _path(home, table_hash, settings).with_suffix(".wish")
 
 
 def _path(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
@@ -76,7 +136,7 @@ def first_learner(table: LabelTable, settings: LearnerSettings) -> Learner:
     """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
     if table.label_vectors is not None:
         raise ValueError("the table holds label vectors, these settings are for candidates.")
-    learner = ActiveLearner(table, settings)
+    learner = ActiveLearner(table, settings, waits=_waits(OneLabelPool(table, settings)))
     if settings.is_trained:
         Trainer(learner.pool)
     return learner
@@ -90,7 +150,8 @@ def build_learner(
     changes: Sequence[ClassChange] = (),
     checkpoint: Mapping[str, AnyArray] | None = None,
 ) -> Learner:
-    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there.
+    """The learner of a stored table under these changes of its classes, its neighbours from the cache if there. If they
+    are not, and take long to find, it waits for them.
 
     checkpoint : where it continues; None: before the first entry
     """
@@ -102,9 +163,21 @@ def build_learner(
             logger.warning(
                 "The stored neighbours of table %s do not fit it; they are found again.", table_hash[:12]
             )
-    learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint)
-    keep_graph(home, table_hash, learner)
+    waits = _waits(OneLabelPool(table, settings, changes))
+    if waits and read_finding(home, table_hash, settings) is None:
+        try:
+            note_finding(home, table_hash, settings, FindingNeighbors())
+        except OSError:  # no worker would learn of it
+            logger.exception("No wish for neighbours could be written; they are found now.")
+            waits = False
+    learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint, waits=waits)
+    if not waits:
+        keep_graph(home, table_hash, learner)
     return learner
+
+
+def _waits(pool: OneLabelPool[LabelTable]) -> bool:
+    return pool.settings.needs_graph and graph_takes_long(pool)
 
 
 CACHE = keep_graph

@@ -71,14 +71,14 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
         done=learner.done,
         measured=measured,
         given=learner.pool.answers,  # a trained version knows those before it alone
-        terms=PREDICTIONS if learner.settings.proves_done else ROWS,
+        terms=PREDICTIONS if learner.proves_done else ROWS,
     )
     return StopView(rules, verdicts, by_truth)
 
 
 def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
     """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
-    if learner.settings.is_trained and learner.version_published is None:
+    if not learner.has_model:
         counts = [ControlCounts()] * len(counts)
     return control_accuracy(counts, learner.pool.share_ambiguous)
 
@@ -231,8 +231,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         n_test=now.n_test,
         has_truth=learner.table.truth is not None,
         trained=learner.settings.is_trained,
-        has_model=not learner.settings.is_trained or learner.version_published is not None,
-        has_proof=learner.settings.proves_done,
+        has_model=learner.has_model,
+        has_proof=learner.proves_done,
         seconds_per_answer=pace(session, project_id),
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
@@ -260,8 +260,8 @@ def _source_words(learner: Learner) -> str:
     shared = int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
     have = f"1 value of {column} has" if shared == 1 else f"{shared:,} values of {column} have"
     return (
-        f"{have} several rows. These explain each other: each candidate belongs to one of them at least, "
-        "unless held-out rows are predicted better without. Models shows which."
+        f"{have} several rows. These explain each other: each of their candidates belongs to at least one of them. "
+        "If held-out rows are predicted better without this, it is switched off; Models shows whether it is on."
     )
 
 

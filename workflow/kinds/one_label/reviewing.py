@@ -16,7 +16,6 @@ from workflow.kinds.one_label.turn import row_token
 from workflow.log.reading import Vote
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import (
-    PAGE,
     FoundAnswer,
     HistoryLine,
     ReviewList,
@@ -62,7 +61,7 @@ class RowReview:
     flagged: bool
 
 
-def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
+def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) -> ReviewList:
     """The answered rows that fit; who is no reviewer finds their own answers alone."""
     with doors.learner() as opened:
         table, class_map = opened.learner.table, opened.learner.pool.class_map
@@ -74,13 +73,13 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
             holds = rows_holding(table, words)
             places = [place for place in answers.places(session, project_id, wanted) if holds[place[1]]]
             total = len(places)
-            page = inside(page, total)
-            on_page = [seq for seq, _ in places[page * PAGE : (page + 1) * PAGE]]
+            page = inside(page, total, size)
+            on_page = [seq for seq, _ in places[page * size : (page + 1) * size]]
             found = answers.with_seqs(session, project_id, on_page)
         else:
             total = answers.count_reviewed(session, project_id, wanted)
-            page = inside(page, total)
-            found = answers.page(session, project_id, wanted, page * PAGE, PAGE)
+            page = inside(page, total, size)
+            found = answers.page(session, project_id, wanted, page * size, size)
     return ReviewList(tuple(_line(table, names, one, class_map) for one in found), total, page)
 
 

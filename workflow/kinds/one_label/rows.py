@@ -124,7 +124,11 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
         shares=question.probabilities,
         score=score,
         reason=reason(
-            learner.strategy, question.decides, question.undecided, counted=learner.settings.proves_done
+            learner.strategy,
+            question.decides,
+            question.undecided,
+            counted=learner.proves_done,
+            waits=learner.waits,
         ),
         near=None if near is None else float(near[row]),
     )
@@ -151,7 +155,7 @@ def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
     known = (left == 1) & ~begun
     classes[known] = candidates[known].argmax(axis=1)
     asked = np.flatnonzero((left >= 2) & ~begun)
-    if len(asked) and (learner.version_published is not None or not learner.settings.is_trained):
+    if len(asked) and learner.has_model:
         most = max(1, MOST_SHARES // len(pool.classes))
         asked = asked[:: -(-len(asked) // most)]
         shares = learner.shares_asked(numbers[asked], candidates[asked])

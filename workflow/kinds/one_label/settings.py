@@ -149,12 +149,15 @@ def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
     return {AUTOMATIC: f"Automatic{suits}", **fits}
 
 
-def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True) -> str:
+def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True, waits: bool = False) -> str:
     """One or two sentences: why this row, and what the answer could do.
 
-    strategy : the project's      counted : False if no votes are kept from which the two numbers could come
+    strategy : the project's      counted : False where no votes are kept from which the two numbers could come
+    waits : whether neighbours are still to be found
     """
     entry = STRATEGY_ENTRIES[strategy]
+    if waits:
+        return f"{entry.why} while neighbours are being found."
     if not counted:
         return f"{entry.why}. The model learns from your answer in its next version."
     first = "" if entry.counts_say_why else f"{entry.why}. "

@@ -293,7 +293,9 @@ def word_question(
             for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
-        why=reason(learner.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done),
+        why=reason(
+            learner.strategy, asked.decides, asked.undecided, counted=learner.proves_done, waits=learner.waits
+        ),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),

@@ -1,4 +1,5 @@
-"""Files of the catalogue in what an operator gives: a folder, a zip, a package, or a zip in one of these.
+"""Files of the catalogue in what an operator gives: a folder, also of packages, a zip, a package, or a zip in one of
+these.
 
 They are known by their size and hash. What has another size is not read, and what has another hash is removed before
 the next is unpacked, so that a zip never takes more room than the catalogue's files, one more and a zip inside it. No
@@ -22,6 +23,8 @@ MOST_NAMES = 100_000
 """Files of a folder, and members of a zip, that are looked at."""
 MOST_NESTED = 2_000_000_000
 """Bytes of a zip inside a zip that is unpacked to be looked into."""
+_ZIPS = (".whl", ".zip")
+"""Endings of what is looked into in a folder."""
 _BROKEN = (OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
@@ -55,7 +58,9 @@ def _candidates(source: Path, folder: Path, sizes: Collection[int]) -> Iterator[
         for number, path in enumerate(sorted(source.rglob("*"))):
             if number >= MOST_NAMES:
                 raise ValueError(f"there are more than {MOST_NAMES:,} files")
-            if path.is_file() and path.stat().st_size in sizes:
+            if path.is_file() and path.suffix.lower() in _ZIPS and zipfile.is_zipfile(path):
+                yield from _members(path, folder, sizes, nested=True)
+            elif path.is_file() and path.stat().st_size in sizes:
                 yield path
     else:
         yield from _members(source, folder, sizes, nested=True)

@@ -89,7 +89,7 @@ def get(
     Raises EncoderError: unknown, there already, not verified, licence not accepted, no room, no connection, other files
     than were tested, other vectors; and what `tell` raises.
     """
-    entry = _accepted(home, key, non_commercial)
+    entry = _absent(home, key)
     require_download(entry, non_commercial=non_commercial)
     if agree is not None:
         agree(entry)
@@ -99,8 +99,9 @@ def get(
 
 
 def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
-    """Raises EncoderError: its licence is not accepted, or it is not verified."""
-    require_licence(entry, non_commercial)
+    """Raises EncoderError: it is not verified, its licence is not accepted, or only a package holds its files."""
+    if entry.verified:  # else nobody is asked to accept a licence for nothing
+        require_licence(entry, non_commercial)
     if not entry.can_be_downloaded:
         raise EncoderError(_not_to_be_had(entry))
 
@@ -125,7 +126,7 @@ def add(
         there = encoding.names(home)
         fresh = [one for one in whole if one.key not in there]
         for one in fresh or whole[:1]:
-            _accepted(home, one.key, non_commercial)
+            require_licence(_absent(home, one.key), non_commercial)
         for one in fresh:
             if agree is not None:
                 agree(one)
@@ -151,12 +152,12 @@ def remove(home: Home, key: str) -> None:
 
 
 def check(home: Home, key: str) -> str:
-    """Check an encoder in the data folder again; what was found, in words. Raises EncoderError where it is not well."""
+    """Check an encoder in the data folder again; what was found, in words. Raises EncoderError if it is not OK."""
     folder = encoding.folder_of(home, key)
     entry = catalogue(home).get(key)
     if entry is None or not (folder / encoding.SOURCE).is_file():
         encoding.Encoder(folder)
-        return f"{key}: opens. It is an encoder of your own, so Winnow knows no vectors of it."
+        return f"{key}: it opens. Winnow knows no vectors of it to compare, as it is an encoder of your own."
     told = json.loads((folder / encoding.SOURCE).read_text("utf-8"))
     for name, wanted in told["made"].items():
         path = folder / name
@@ -166,20 +167,17 @@ def check(home: Home, key: str) -> str:
                 f"{name!r} in {folder} is missing or has changed since it was put there. {fix}"
             )
     alike = check_encoder(entry, folder)
-    return (
-        f"{key}: well. Its files are unchanged, and three known vectors come out alike (cosine {alike:.4f})."
-    )
+    return f"{key}: OK. Its files are unchanged, and it gives the three vectors that are known (cosine {alike:.4f})."
 
 
-def _accepted(home: Home, key: str, non_commercial: bool) -> EncoderEntry:
-    """The entry, not yet there, whose licence was accepted."""
+def _absent(home: Home, key: str) -> EncoderEntry:
+    """An entry that is not in the data folder yet. Raises EncoderError."""
     known = catalogue(home)
     if key not in known:
         raise EncoderError(f"No encoder is called {key!r}. Fix: name one of {listed(tuple(known), 20)}.")
     entry = known[key]
     if key in encoding.names(home):
         raise EncoderError(f"{entry.title} is there already. Fix: use it, or remove it first ({key}).")
-    require_licence(entry, non_commercial)
     return entry
 
 

@@ -69,7 +69,7 @@ class EncoderOffer:
 
     @property
     def knows_language(self) -> bool:
-        """Whether it is not known that the texts are in a language that it does not know."""
+        """Whether it may know the language of the texts: it does, or the language is not known."""
         return self.language in (None, ENGLISH) or self.entry.languages != ("en",)
 
     @property
@@ -187,12 +187,12 @@ def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[
     Raises EncoderError at once, before there is a project.
     """
     entry = installed.catalogue(home).get(key)
-    if entry is not None:
-        installed.require_licence(entry, non_commercial)
     if entry is None or key in encoding.names(home):
         encoding.folder_of(home, key)
     else:
         installed.require_download(entry, non_commercial=non_commercial)
+    if entry is not None:
+        installed.require_licence(entry, non_commercial)
     return partial(_ask_for, key, entry)
 
 

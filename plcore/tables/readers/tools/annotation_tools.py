@@ -1,5 +1,5 @@
-"""Exports of annotation tools with answers of several people: Zooniverse, Labelbox and SageMaker Ground Truth; and
-those of tools whose files hold no candidates, which are refused by their name.
+"""Exports of tools with answers of several people: Zooniverse, Labelbox, SageMaker Ground Truth, jsPsych, PsychoPy and
+tables that name who answered; and those of tools whose files hold no candidates, which are refused by their name.
 """
 
 from __future__ import annotations
@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import listed, quoted
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -30,7 +30,9 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, texts_of
-from plcore.tables.readers.tools.votes import VoteColumns, votes_reading
+from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
+from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
+from plcore.tables.roles.sample import key_of
 
 _ITEM, _VOTER, _LABEL, _TIME = "subject_id", "user", "label", "time"
 _ONE_QUESTION = "Keep the answers to one question, and import that."
@@ -390,3 +392,158 @@ def refuse_spans(what: str) -> Callable[[bytes, str, str | None], TableReading]:
         raise refusal(f"This is {what}, which marks words of one text.", _SPANS)
 
     return read
+
+
+# Answers of the participants of a study, a line each: jsPsych, PsychoPy, and tables of any tool.
+
+
+_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+_ITEM_NUMBER = "item"
+
+
+def _counting(cells: pd.DataFrame) -> tuple[pd.DataFrame, str | None, list[str]]:
+    """The lines, the column that says which do not count, and what is to be said of these."""
+    status = {key_of(str(name)): str(name) for name in cells.columns}.get("status")
+    said = [""] * len(cells) if status is None else cells[status].str.strip().str.lower().tolist()
+    out = [one in _OUT for one in said]
+    if status is None or not any(out):
+        return cells, None, []
+    words = " or ".join(sorted({one.upper() for one in said if one in _OUT}))
+    marked = cells.assign(**{status: pd.Series(out, index=cells.index).map({True: LEFT_OUT, False: ""})})
+    count = sum(out)
+    return marked, status, [f"Left out: {count} answer{'s' if count > 1 else ''} with the status {words}."]
+
+
+def _read_answers(cells: pd.DataFrame, called: str, *, typed: bool = False) -> TableReading:
+    """One row for each item, in the order in which they first occur. Raises TableError."""
+    lines, status, notes = _counting(cells)
+    asked = answer_columns(lines)
+    if asked is None or len(asked.labels) > 1:
+        several = (
+            "answer one item" if asked is None else f"hold a person's answers: {listed(asked.labels, 5)}"
+        )
+        raise refusal(
+            f"Each line is what a person said of an item, but several columns {several}.",
+            "Call the column of one question label, and leave the others out. Of columns of yes and no, one a label, "
+            "make one row for each item first.",
+        )
+    columns = replace(_votes_of(asked), status=status)
+    notes.append(
+        f"Each line is an answer: {quoted(columns.label)} is what {quoted(columns.worker)} said of "
+        f"{quoted(str(columns.task))}."
+    )
+    return _items_reading(lines, columns, called, notes, typed=typed)
+
+
+def _votes_of(asked: AnswerColumns) -> VoteColumns:
+    """The columns of votes on one question."""
+    return VoteColumns(asked.item, (), asked.worker, asked.labels[0], asked.gold, about_votes=asked.about)
+
+
+def _items_reading(
+    cells: pd.DataFrame, columns: VoteColumns, called: str, notes: Sequence[str], *, typed: bool = False
+) -> TableReading:
+    """The items with their answers. An item that is a text gets a number, so that models learn from the text."""
+    task = str(columns.task)
+    if cells[task].str.count(r"\S+").mean() >= PROSE and _ITEM_NUMBER not in cells:
+        numbers = pd.factorize(cells[task])[0] + 1
+        cells = cells.assign(**{_ITEM_NUMBER: pd.Series(numbers, index=cells.index).astype("str")})
+        columns = replace(columns, task=_ITEM_NUMBER)
+    return votes_reading(cells, columns, called, notes, typed=typed)
+
+
+ANSWERS = TableTool(
+    "table with an answer of a participant in each row",
+    _read_answers,
+    also=lambda cells: vote_columns(cells) is None and answer_columns(cells) is not None,
+    has_rows=False,
+    typed_reader=lambda cells, name: _read_answers(cells, name, typed=True),
+)
+
+
+def _of_people(
+    cells: pd.DataFrame, label: str, called: str, tool: str, fix: str, notes: Sequence[str]
+) -> TableReading:
+    """The items of an experiment with the answers of all participants. Raises TableError: those of one, or of none."""
+    asked = answer_columns(cells, label)
+    if asked is None:
+        worker = worker_column(cells)
+        why = (
+            "no column names several participants"
+            if worker is None
+            else "no item was answered by several of them"
+        )
+        raise refusal(f"This is the file of an experiment of {tool}, but {why}.", fix)
+    columns = _votes_of(asked)
+    said = f"{quoted(label)} is what {quoted(columns.worker)} said of {quoted(str(columns.task))}."
+    return _items_reading(cells, columns, called, [*notes, f"Each line with a response is an answer: {said}"])
+
+
+def _single(text: str) -> str:
+    """The only answer in an object such as {"Q0": "happy"}; the text of others."""
+    if not text.startswith("{"):
+        return text
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    values = list(said.values()) if isinstance(said, dict) else []
+    return str(values[0]) if len(values) == 1 and isinstance(values[0], (str, int, float)) else text
+
+
+_NO_RESPONSE = ("", "null", "none", "nan", "undefined", '""')
+
+
+def _read_jspsych(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each stimulus. Lines without a response, such as instructions, are left out. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    label = columns["response"]
+    answers = cells[label].str.strip().map(_single)
+    given = ~answers.str.lower().isin(_NO_RESPONSE)
+    kinds = cells[columns["trial_type"]].str.strip().str.lower()
+    given &= ~kinds.str.contains("instructions|fullscreen|preload|browser|call-function|consent", regex=True)
+    body = cells[given].assign(**{label: answers[given]})
+    notes = []
+    if left := int((~given).sum()):
+        notes.append(f"Left out: {left} line{'s' if left > 1 else ''} without a response to a stimulus.")
+    if body[label].str.fullmatch(r"\d").all() and kinds[given].str.contains("button").any():
+        notes.append("The labels are the numbers of buttons: 0 is the first.")
+    fix = (
+        "Put the data of all participants into one table, with a column such as 'subject' that jsPsych writes after "
+        "jsPsych.data.addProperties({subject: ...}), and a column 'stimulus' or of the item."
+    )
+    return _of_people(body, label, called, "jsPsych", fix, notes)
+
+
+def _read_psychopy(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each item of the conditions file. Raises TableError."""
+    fix = "Put the files of all participants into one table: PsychoPy writes a file for each, with the same columns."
+    ends = (".keys", ".response", ".rating", ".clicked_name", ".text", ".choice")
+    answers = [str(name) for name in cells.columns if str(name).lower().endswith(ends)]
+    answered = {name: ~cells[name].str.strip().str.lower().isin(_NO_RESPONSE) for name in answers}
+    shown = [name for name in answers if cells[name][answered[name]].nunique() > 1]
+    if not shown:
+        raise refusal(
+            "This is the file of an experiment of PsychoPy, but no column holds responses that differ.", fix
+        )
+    label = max(shown, key=lambda name: int(answered[name].sum()))
+    body = cells[answered[label]]
+    # What the conditions file says of an item has no point in its name; what a routine writes has one.
+    own = [str(name) for name in body.columns if "." not in str(name) or name == label]
+    notes = [f"Responses are those of {quoted(label)}."] if len(shown) > 1 else []
+    return _of_people(body[own], label, called, "PsychoPy", fix, notes)
+
+
+JSPSYCH = TableTool(
+    "jsPsych data",
+    _read_jspsych,
+    Fingerprint(names("trial_type", "trial_index", "time_elapsed", "response")),
+    has_rows=False,
+)
+
+PSYCHOPY = TableTool(
+    "PsychoPy data",
+    _read_psychopy,
+    Fingerprint(names("participant", "psychopyversion", "expname")),
+    has_rows=False,
+)

@@ -105,18 +105,18 @@ TIMELAPSE = TableTool(
 
 
 def label_columns(cells: pd.DataFrame) -> list[str]:
-    """The columns of species: those called so that hold the same words as the first of them, as Species and Species2
-    do; else the first column of few words."""
+    """The columns of species: the first that is called so, or else of few words, and those that hold the same words, as
+    Species and Species2 do, or the columns of several observers."""
     columns = by_plain_name(cells.columns)
     free = [
         name
         for plain, name in columns.items()
         if plain not in _FIXED and plain not in (ITEM, PATH, VERIFIED_BY) and _holds_words(cells[name])
     ]
-    called = [name for name in free if _CALLED.search(name)]
-    if not called:
-        return free[:1]
-    return [name for name in called if name == called[0] or _alike(cells[called[0]], cells[name])]
+    first = next((name for name in free if _CALLED.search(name)), next(iter(free), None))
+    if first is None:
+        return []
+    return [first, *(name for name in free if name != first and _alike(cells[first], cells[name]))]
 
 
 def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:

@@ -168,6 +168,8 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
         raise table_error(finder.problems)
     asked = dict.fromkeys(name for one in parsed for name, value in one.items() if _chosen(value))
     if len(asked) > 1:
+        asked = {name: None for name in asked if not _ASIDE.search(f".{name}")}
+    if len(asked) > 1:
         raise refusal(
             f"Column {quoted(column)} answers several questions: {listed(list(asked))}.",
             "Keep the answers of one question in it.",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from plcore import LearnerSettings, PLKernelRidge
 from plcore.arrays.types import FeatureBlock
 from plcore.evaluation import contaminate
+from plcore.kernel import choice
 from plcore.kernel.soft_labels import softmax_inside
 from plcore.kernels import margins
 from plcore.kernels.scores import softmax_rows
@@ -109,7 +110,21 @@ def test_bad_item_teaches_nothing(world):
     assert np.isfinite(after[bad]).all()
 
 
-def test_only_first_version_chooses_and_computes_kernels(world, monkeypatch):
+def test_the_temperature_that_was_chosen_stays_when_an_item_is_bad(world, monkeypatch):
+    _, y, pool = world
+    monkeypatch.setattr(choice, "uneven", lambda sets: True)
+    monkeypatch.setattr(choice._Setting, "agreement", lambda setting, among_all: np.ones(len(pool.train)))
+    trainer = Trainer(pool)
+    for _ in range(2):
+        scores = trainer.train().scores[pool.held]
+        model = trainer._fits._estimator
+        assert model.temperature_ == 0.15
+        X = standardized_features(pool)[pool.held]
+        np.testing.assert_allclose(scores, model.decision_function(X) / 0.15, rtol=1e-4, atol=1e-4)
+        answered(pool, y, 3, "bad", start=pool.seq + 1)
+
+
+def test_only_the_first_version_chooses_and_computes_kernels(world, monkeypatch):
     _, y, pool = world
     trainer = Trainer(pool)
     trainer.train()

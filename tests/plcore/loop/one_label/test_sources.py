@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plcore import LearnerSettings, PLKernelRidge
+from plcore import CandidateError, LearnerSettings, PLKernelRidge
 from plcore.blocks import Blocks, Inline
 from plcore.evaluation import compare_learners
 from plcore.loop import Entry
 from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer, comparing
 from plcore.loop.one_label.comparing import Comparer
-from plcore.loop.one_label.training import standardized_features
+from plcore.loop.one_label.training import WholeFits, standardized_features
+from plcore.loop.registry import MODEL_ENTRIES
 from tests.plcore.loop.fake_table import FakeTable, blobs, pictures
 
 SETTINGS = LearnerSettings(model="kernelridge", control_share=0.15)
@@ -260,7 +261,41 @@ def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(t
         compare_learners(table.X, table.candidates, names, cv=3, members_only=members)
 
 
-def test_comparison_finds_sources_that_order_of_rows_shows_as_version_does(
+def test_after_answers_forests_and_comparisons_count_the_sets_as_imported(tmp_path: Path) -> None:
+    """Answered rows are no fair sample of the classes, and one name of a photo that is answered leaves the others."""
+    table, y = pictures()
+    pool = OneLabelPool(table, LearnerSettings(model="forest", control_share=0.15))
+    answer(pool, y, [int(row) for row in pool.train if pool.is_open(int(row)) and y[row] == 0])
+    rows = np.concatenate([pool.train, pool.held])
+    candidates = np.concatenate([pool.candidates[pool.train], pool.original[pool.held]])
+    told = {"groups": table.sources[rows], "imported": table.candidates[rows]}
+    weights = np.repeat([1.0, 0.0], [len(pool.train), len(pool.held)])
+    model = (
+        MODEL_ENTRIES["forest"]
+        .make(10.0, 0)
+        .fit(standardized_features(pool)[rows], candidates, weights, **told)
+    )
+    given, without = model.label_distributions_, {**told, "imported": None}
+    fits = WholeFits(pool, standardized_features(pool))
+    np.testing.assert_array_equal(fits.fit(None).scores, fits._scores(model, pool.train))
+    bare = model.fit(standardized_features(pool)[rows], candidates, weights, **without)
+    assert (bare.label_distributions_ != given).any()
+
+    names = ["kernelridge"]
+    how = {"random_state": 0, "groups": table.sources[rows], "members_only": np.isin(rows, pool.held)}
+    X, before = standardized_features(pool)[rows], table.candidates[rows]
+    expected = compare_learners(X, candidates, names, **how, imported=before)["kappa"].iloc[0]
+    in_blocks = Blocks(Inline(), tmp_path)
+    found = compare_learners(X, candidates, names, **how, imported=before, blocks=in_blocks)
+    assert found["kappa"].iloc[0] == expected
+    figures = Comparer(pool).compare().figures
+    assert next(one for one in figures if one.model == "kernelridge").kappa == expected
+    assert compare_learners(X, candidates, names, **how)["kappa"].iloc[0] != expected
+    with pytest.raises(CandidateError, match="imported must have the shape"):
+        compare_learners(X, candidates, names, **how, imported=before[1:])
+
+
+def test_comparison_finds_sources_that_the_order_of_rows_shows_as_a_version_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: dict[str, Any] = {}

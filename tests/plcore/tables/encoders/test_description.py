@@ -74,8 +74,8 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        ("{", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ([], "must hold one object"),
         ({}, "'kind' in encoder.json must be one of 'image', 'text', 'sound'. Got 'null'"),
         ({"kind": ["image"]}, "must be one of"),

@@ -88,6 +88,10 @@ def test_texts(tmp_path: Path) -> None:
     cells = pd.DataFrame({"c": ["a|b"] * 4, "t": ["robin", " wren ", "", "owl"]}, dtype="str")
     found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
     np.testing.assert_array_equal(found.values, [[0, 1], [1, 0], [np.nan, np.nan], [0, 0]])
+    words.rest()
+    assert "_model" not in vars(words)
+    again = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
+    np.testing.assert_array_equal(again.values, found.values)
 
 
 def test_table_without_column_is_refused(tmp_path: Path, colors: Encoder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from plcore import LabelTable, Roles, TableError, suggest_roles
 from plcore.tables import with_rows
 from plcore.tables.columns import Finder
 from plcore.tables.features import embeddings, matrix
-from plcore.tables.features.embeddings import MAX_WIDTH, parse_embeddings
+from plcore.tables.features.embeddings import MAX_WIDTH, directions_of, parse_embeddings
 from plcore.tables.roles.sample import numbers_of
 
 ROLES = Roles(candidates="c", embedding="v")
@@ -105,7 +106,23 @@ def test_features_are_the_same_bits_however_many_rows_are_made_at_a_time(
         np.testing.assert_array_equal(table.features().fit(table, rows).transform(table, rows), whole)
 
 
-def test_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
+def test_wide_vectors_are_scaled_without_copies_of_all_of_them() -> None:
+    came = np.random.default_rng(0).normal(size=(4000, 2000)).astype(np.float32)
+    came.flags.writeable = False
+    table = LabelTable.from_cells(cells(*[""] * 4000).drop(columns="v"), ROLES, arrays={"v": came})
+    whole = 8 * came.size  # bytes of a copy to calculate with
+    tracemalloc.start()
+    try:
+        directions_of(came)
+        assert tracemalloc.get_traced_memory()[1] < whole
+        tracemalloc.reset_peak()
+        table.features().fit(table)
+        assert tracemalloc.get_traced_memory()[1] < whole
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(embeddings, "_ROWS_AT_ONCE", 2)

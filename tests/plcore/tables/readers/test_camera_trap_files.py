@@ -24,7 +24,7 @@ from plcore.tables import (
     store_reading,
 )
 from plcore.tables.media.file_tree import MediaError
-from plcore.tables.readers.tools.camera_traps import label_columns, write_timelapse
+from plcore.tables.readers.tools.camera_traps import TIMELAPSE, label_columns, write_timelapse
 from plcore.tables.writers.megadetector import write_megadetector
 from tests.plcore.tables.readers.cases import (
     CASES,
@@ -236,6 +236,16 @@ def test_timelapse_without_species_is_refused() -> None:
 def test_timelapse_other_questions_are_not_species() -> None:
     data = f"{FIXED},Sex,Species\nr,a.jpg,x,2024-05-01,false,male,fox\nr,b.jpg,x,2024-05-01,false,,hare\n"
     assert label_columns(read_cells(data.encode())) == ["Species"]
+
+
+def test_timelapse_columns_of_observers_are_voters() -> None:
+    rows = "".join(
+        f"r,{k}.jpg,x,2024-05-01,false,{['fox', 'hare', ''][k % 3]},{['fox', 'deer'][k % 2]},{['day', 'dusk'][k % 2]}\n"
+        for k in range(8)
+    )
+    cells = read_cells(f"{FIXED},Ana,Ben,Light\n{rows}".encode())
+    assert label_columns(cells) == ["Ana", "Ben"]
+    assert voters(TIMELAPSE.read(cells))[1] == {"deer": ["Ben"], "hare": ["Ana"]}
 
 
 def test_timelapse_writes_columns_of_its_template_alone() -> None:

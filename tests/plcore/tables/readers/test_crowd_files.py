@@ -42,6 +42,17 @@ def test_turk_votes_by_worker(name: str) -> None:
     assert voters(read_case(name))[0] == {"cat": ["W1"], "dog": ["W2"]}
 
 
+def test_turk_comment_next_to_an_answer_in_json_is_no_question() -> None:
+    said = [json.dumps([{"q": {"cat": k < 2, "dog": k > 1}, "notes": "hm"}]) for k in range(4)]
+    rows = [
+        f"H{k // 2},W{k % 2},words of {k // 2}," + '"' + one.replace('"', '""') + '"'
+        for k, one in enumerate(said)
+    ]
+    data = "\n".join(["HITId,WorkerId,Input.text,Answer.taskAnswers", *rows]).encode()
+    reading = MECHANICAL_TURK.read(read_cells(data))
+    assert candidates(reading) == [{"cat"}, {"dog"}]
+
+
 def test_turk_rejected_work_is_left_out_and_counted() -> None:
     reading = read_case("mturk_radio.csv")
     assert says(reading, "Left out: 1 answer that the requester rejected.")

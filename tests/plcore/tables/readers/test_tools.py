@@ -135,6 +135,8 @@ TABLES = {
     "Gorilla task data": (
         b"Event Index,Participant Private ID,Zone Type,Response,Spreadsheet: a\n1,2,response,x,b.jpg\n"
     ),
+    "jsPsych data": b"rt,stimulus,response,trial_type,trial_index,time_elapsed\n1,a,b,image-button-response,0,5\n",
+    "PsychoPy data": b"stim,key_resp.keys,participant,date,expName,psychopyVersion\na,left,p1,2024,e,2023.1\n",
     "Zooniverse classifications": (
         b"classification_id,user_name,annotations,subject_data,subject_ids\n1,ann,[],{},5\n"
     ),
@@ -147,6 +149,9 @@ TABLES = {
     "table with a vote in each row": b"task,worker,label\n1,a,x\n1,b,y\n",
     "table with a scored label in each row": b"id,label,score\n1,x,0.5\n1,y,0.5\n",
     "table of labelling functions": b"text,lf_a,lf_b\na,1,-1\nb,0,1\n",
+    "table with an answer of a participant in each row": (
+        b"rater,clip,choice\np,1,x\np,2,x\np,3,y\nq,1,x\nq,2,y\nq,3,y\n"
+    ),
 }
 
 

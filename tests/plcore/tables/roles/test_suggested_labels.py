@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -316,3 +317,28 @@ def test_numbered_voter_of_numbers_votes_like_the_others() -> None:
     )
     assert table.roles.annotators == ("ann1", "ann2", "ann3")
     assert "ann1" not in table.roles.numbers
+
+
+def test_of_two_columns_of_lists_that_whose_name_says_so_holds_the_labels() -> None:
+    draw = np.random.default_rng(3)
+    foods, kitchens = ["basil", "miso", "ghee", "corn", "butter"], ["french", "indian", "italian", "japanese"]
+    frame = pd.DataFrame(
+        {
+            "recipe_no": [str(1000 + k) for k in range(60)],
+            "Ingredients": [", ".join(draw.choice(foods, 3, replace=False)) for _ in range(60)],
+            "Cuisine guesses": [
+                "; ".join(draw.choice(kitchens, 1 + k % 3, replace=False)) for k in range(60)
+            ],
+            "minutes": [str(k % 50) for k in range(60)],
+        }
+    )
+    roles = suggest_roles(frame)
+    assert (roles.candidates, roles.separator) == ("Cuisine guesses", ";")
+    assert (roles.id, roles.text, roles.numbers) == ("recipe_no", "Ingredients", ("minutes",))
+    as_json = frame.assign(
+        **{
+            name: [json.dumps(cell.split(mark)) for cell in frame[name]]
+            for name, mark in (("Ingredients", ", "), ("Cuisine guesses", "; "))
+        }
+    )
+    assert suggest_roles(as_json).candidates == "Cuisine guesses"

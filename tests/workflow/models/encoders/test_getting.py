@@ -202,7 +202,8 @@ def test_licence_without_commercial_use_has_to_be_accepted(home: Home, hub: Fake
 
 
 def test_encoder_that_is_not_verified_is_not_fetched(home: Home, hub: FakeHub, known: Known) -> None:
-    known(words=words_entry(files=[{"name": "onnx/model.onnx", "what": "model"}]))
+    bare = [{"name": "onnx/model.onnx", "what": "model"}]
+    known(words=words_entry(files=bare, licence="CC-BY-NC-SA-4.0", commercial=False))
     assert "is not verified: Winnow's authors have not tested its files" in refused(home)
     known(words=words_entry(revision=None, wheel="wordllama==1.0"))
     assert "pip download --no-deps wordllama==1.0, then winnow encoders add FILE.whl" in refused(home)

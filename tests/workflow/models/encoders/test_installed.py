@@ -31,7 +31,13 @@ def zipped(path: Path, **members: bytes) -> Path:
 
 
 def given(folder: Path, how: str) -> Path:
-    """The model, under a name of its own: in a folder, a zip, a package, or a zip in a package."""
+    """The model, under a name of its own: in a folder, a package in a folder, a zip, a package, or a zip in a
+    package."""
+    if how == "packages":
+        (folder / "mine").mkdir()
+        (folder / "mine" / "broken.zip").write_bytes(b"junk")
+        zipped(folder / "mine" / "words-1.0-py3-none-any.whl", words__weights=WORDS)
+        return folder / "mine"
     if how == "folder":
         (folder / "mine" / "deep").mkdir(parents=True)
         (folder / "mine" / "deep" / "weights.bin").write_bytes(WORDS)
@@ -43,7 +49,7 @@ def given(folder: Path, how: str) -> Path:
     return zipped(folder / f"words.{how}", words__weights=WORDS, words__readme=b"x" * len(WORDS))
 
 
-@pytest.mark.parametrize("how", ["folder", "zip", "whl", "nested"])
+@pytest.mark.parametrize("how", ["folder", "packages", "zip", "whl", "nested"])
 def test_files_are_found_by_their_hash_in_folder_zip_and_package(
     home: Home, tmp_path: Path, how: str
 ) -> None:
@@ -156,7 +162,7 @@ def test_list_shows_available_files_and_commands(home: Home, tmp_path: Path, kno
 
 def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
     installed.add(home, given(tmp_path, "zip"))
-    assert installed.check(home, "words").startswith("words: well.")
+    assert installed.check(home, "words").startswith("words: OK.")
     path = encoding.folder_of(home, "words") / "encoder.json"
     path.write_text('{"kind": "text", "prefix": "x"}')
     with pytest.raises(
@@ -170,7 +176,7 @@ def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
 
 def test_own_encoder_is_opened_and_never_removed(home: Home) -> None:
     encoder(home.encoders_dir / "mine", {"kind": "image", "size": 4}, mean_color())
-    assert installed.check(home, "mine").startswith("mine: opens.")
+    assert installed.check(home, "mine").startswith("mine: it opens.")
     with pytest.raises(EncoderError, match=r"'mine' is an encoder of your own.*Fix: remove the folder"):
         installed.remove(home, "mine")
     assert encoding.names(home) == ("mine",)

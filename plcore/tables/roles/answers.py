@@ -1,0 +1,148 @@
+"""Tables with what a person said of an item in each line: which columns name person, item and answer.
+
+They are known by their cells: people answer the same items, each of them once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from plcore.tables.roles.fact_names import facts_of_workers, is_fact
+from plcore.tables.roles.sample import key_of
+
+_WORKER = re.compile(
+    r"(?P<sure>prolific_?p?id|(?:prolific_)?participant(?:_(?:private|public))?|respondent|worker|turker|annotator|rater"
+    r"|coder|labell?er|judge|grader)?(?:reader|expert|reviewer|observer|user|student|volunteer|subject|subj|sub|ppt?)?"
+    r"(?:_?(?:id|pid|name|code|no|nr|number))?"
+)
+_BARE = r"_?(?:id|pid|name|code|no|nr|number)?"
+"""Keys that name no person."""
+_RESPONSES = (
+    "response", "answer", "label", "choice", "rating", "vote", "judgment", "judgement", "annotation", "selected_option",
+    "selection", "decision", "category", "class",
+)  # fmt: skip
+_GOLD = ("gold", "gold_label", "correct_answer", "correct_response", "truth", "true_label", "corrans")
+_ORDER = re.compile(
+    r"(?:\w+_)?(?:trial|order|position|index|block|number|nr|no|round|run|page|seq|step|instance)(?:_\w+)?|\w+_this\w*n"
+)
+_RESULT = re.compile(
+    r"(?:is_)?(?:correct|accuracy|acc|corr|score|error|hit|timed_out|skipped)|condition|group|block|list"
+)
+_ONCE = 0.95
+"""Share of the answers that are the only one of their person on their item, from which a column names items."""
+_SHARED = 1.5
+"""People an item, on average, from which a column names items."""
+PROSE = 3
+"""Words of a cell, on average, from which it is a text."""
+
+
+def _once_each(cells: pd.DataFrame, worker: str, name: str) -> bool:
+    """Whether people answered what this column names, each of them once, and several of them."""
+    pairs = cells[[worker, name]]
+    if cells[name].str.strip().eq("").any() or cells[name].nunique() < 2:
+        return False
+    once = 1 - pairs.duplicated().mean()
+    return bool(once >= _ONCE and pairs.drop_duplicates()[name].value_counts().mean() >= _SHARED)
+
+
+def _follows(cells: pd.DataFrame, of: str, name: str) -> bool:
+    """Whether a column is the same in all lines with the same cell of another."""
+    return bool((cells.groupby(of, sort=False)[name].nunique() == 1).all())
+
+
+def _item(cells: pd.DataFrame, worker: str, others: Sequence[str]) -> str | None:
+    """The column that names the items: the one that most others follow, and no place in the order of a session."""
+    found = [name for name in others if _once_each(cells, worker, name)]
+    if not found:
+        return None
+    rank = {
+        name: (
+            sum(_follows(cells, name, other) for other in found if other != name),
+            _ORDER.fullmatch(key_of(name)) is None,
+            key_of(name).endswith(("id", "item", "stimulus")),
+            -found.index(name),
+        )
+        for name in found
+    }
+    return max(found, key=lambda name: rank[name])
+
+
+def worker_column(cells: pd.DataFrame) -> str | None:
+    """The column that names who answered: several people, with several answers each. A subject may be an item, too."""
+    named = []
+    for name in map(str, cells.columns):
+        match = _WORKER.fullmatch(key_of(name))
+        if match is not None and re.fullmatch(_BARE, key_of(name)) is None:
+            named.append((match["sure"] is None, key_of(name).startswith("sub"), name))
+    found = [name for *_, name in sorted(named, key=lambda one: one[:2])]
+    return next((name for name in found if 2 <= cells[name].nunique() <= len(cells) / 2), None)
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """Columns of a table with what a person said of an item in each line.
+
+    labels : that hold the answers; several are those of several questions
+    gold : of the item's right answer      about : what tells neither of the item nor of these
+    """
+
+    worker: str
+    item: str
+    labels: tuple[str, ...]
+    gold: str | None
+    about: tuple[str, ...]
+
+
+def answer_columns(cells: pd.DataFrame, label: str | None = None) -> AnswerColumns | None:
+    """The columns of a table of answers; None if it seems to be another table. label : of the answers, if known"""
+    worker = worker_column(cells)
+    if worker is None:
+        return None
+    free = [str(name) for name in cells.columns if name not in (worker, label) and not _is_sure(str(name))]
+    # A subject is who answered, or what they answered.
+    free = [name for name in free if not is_fact(key_of(name)) or key_of(name).startswith("subj")]
+    free = [name for name in free if cells[name].nunique() > 1]
+    of_worker = [name for name in free if _follows(cells, worker, name)]
+    item = _item(cells, worker, [name for name in free if name not in of_worker])
+    if item is None:
+        return None
+    of_item = [name for name in free if name not in of_worker and _follows(cells, item, name)]
+    said = [name for name in free if name not in (item, *of_item)]
+    labels = [label] if label is not None else _answers(cells, said, _is_sure(worker))
+    if not labels:
+        return None
+    plain = {key_of(name): name for name in of_item}
+    gold = next((plain[name] for name in _GOLD if name in plain), None)
+    described = [name for name in of_item if name != gold and _ORDER.fullmatch(key_of(name)) is None]
+    taken = {worker, item, *labels, gold, *described}
+    about = tuple(str(name) for name in cells.columns if name not in taken)
+    return AnswerColumns(worker, item, tuple(labels), gold, about)
+
+
+def _is_sure(name: str) -> bool:
+    """Whether a column is called as nothing but people are."""
+    match = _WORKER.fullmatch(key_of(name))
+    return match is not None and match["sure"] is not None
+
+
+def _answers(cells: pd.DataFrame, said: Sequence[str], sure: bool) -> list[str]:
+    """The columns of answers among those that differ between the people of an item: the one that is called so; or, if
+    people are sure to be people, all of a few words that come again."""
+    plain = {key_of(name): name for name in reversed(said)}
+    called = next((plain[name] for name in _RESPONSES if name in plain), None)
+    if called is not None or not sure:
+        return [] if called is None else [called]
+    workers = facts_of_workers(("worker", *plain))
+    free = [name for key, name in plain.items() if key not in workers and _RESULT.fullmatch(key) is None]
+    free = [name for name in free if _ORDER.fullmatch(key_of(name)) is None]
+    return [name for name in reversed(free) if _holds_labels(cells[name])]
+
+
+def _holds_labels(column: pd.Series[str]) -> bool:
+    """Whether the cells are single labels: a few words that come again, no lists and no texts."""
+    few = column.nunique() <= len(column) / 2 and column.str.count(r"\S+").mean() < PROSE
+    return bool(few and not column.str.contains(r"[|;\n\[{]", regex=True).any())

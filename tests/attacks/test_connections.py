@@ -1,0 +1,156 @@
+"""Strangers who open sockets, and one person who opens tabs, keep nobody else from answering."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
+from websockets.exceptions import InvalidStatus
+
+from tests.attacks import world
+from tests.attacks.cases import ADA, HOST, OWNER, Case
+from tests.attacks.test_attacks import answer, drawn, page_of, wire
+from tests.browser.server import Server
+from tests.live_page import LivePage
+from web import connections
+from web.connections import PAGES_A_PERSON, OwnConnections, SaidOnce
+
+LIMITED = (
+    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, {hard})); "
+    "os.execv(sys.executable, [sys.executable, 'app.py'])"
+)
+AT_ONCE = 2.0
+"""Seconds of a press on a machine with other work; 0.01 on a quiet one."""
+BESIDE = 200
+"""Descriptors of a server that has been busy, and whose strangers have left."""
+
+
+@pytest.fixture
+def server(tmp_path: Path, hard: int) -> Iterator[Server]:
+    """A server whose processes begin with 256 files. hard : that they may allow themselves"""
+    running = Server(tmp_path / "home", command=[sys.executable, "-c", LIMITED.format(hard=hard)]).start()
+    yield running
+    running.stop()
+
+
+def descriptors(server: Server) -> int:
+    assert server.process is not None
+    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("hard", "sockets", "tabs"), [(1024, 600, 40), pytest.param(4096, 1_500, 300, marks=pytest.mark.proof)]
+)
+def test_idle_sockets_and_many_tabs_leave_room_for_a_press(server: Server, sockets: int, tabs: int) -> None:
+    there = world.make(server)
+    before = descriptors(server)
+    cookie = f"winnow_signin_{server.port}={there.cookies[OWNER]}"
+    with ExitStack() as opened:
+        refused = 0
+        for _ in range(tabs):
+            try:
+                drawn(opened.enter_context(page_of(server, there, ADA)))
+            except InvalidStatus:
+                refused += 1
+        assert tabs - refused == PAGES_A_PERSON
+        status, came = answer(server, wire(Case("one more", ADA, target="/annotate"), there), hangs=False)
+        assert status == 429
+        assert b"Fix: close one" in came
+        for _ in range(sockets):
+            opened.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+        with LivePage(server.port, cookie, f"project={there.open_project}") as page:
+            begun = time.perf_counter()
+            assert "skipped" in page.press("skip", [])
+            assert time.perf_counter() - begun < AT_ONCE
+    while descriptors(server) > before + BESIDE:  # the test's own timeout ends it
+        time.sleep(0.05)
+    status, came = answer(server, wire(Case("healthy", target="/healthz"), there), hangs=False)
+    assert status == 200
+    assert b"server:" not in came.lower()
+    for head, body in (
+        (b"X-A: a\r\n b", b""),
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 4", b"0\r\n\r\n"),
+    ):
+        host = HOST.format(port=server.port).encode()
+        request = b"POST /signin HTTP/1.1\r\nHost: " + host + b"\r\n" + head + b"\r\n\r\n" + body
+        assert answer(server, request, hangs=False)[0] == 400, head
+    assert not [line for line in server.lines if "Traceback" in line]
+
+
+async def _ok(_scope: Scope, receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body"})
+
+
+def talk(port: int, *pieces: bytes) -> list[bytes]:
+    """What comes back after each piece, and at last b"" where the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", port)) as wire:
+        came = []
+        for piece in pieces:
+            wire.sendall(piece)
+            came.append(wire.recv(65_536)[:12])
+        return came
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: a\r\n"
+WHOLE, HALF = HEAD + b"\r\n", HEAD + b"Content-Length: 9\r\n\r\nabc"
+GOT = b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "back"),
+    [
+        ((b"GET",), [b""]),
+        ((WHOLE, b"G"), [GOT, b""]),
+        ((HALF, b"d"), [GOT, b""]),
+        ((WHOLE, WHOLE), [GOT, GOT]),
+    ],
+    ids=["no whole head", "no second head", "a body that nobody reads", "two requests"],
+)
+def test_a_connection_without_a_whole_request_is_closed_in_time(
+    monkeypatch: pytest.MonkeyPatch, pieces: tuple[bytes, ...], back: list[bytes]
+) -> None:
+    monkeypatch.setattr(connections, "WHOLE_WITHIN", 0.2)
+
+    async def tried() -> list[bytes]:
+        app = Starlette(routes=[Mount("/", _ok)], middleware=[Middleware(OwnConnections)])
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen()
+            server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+            serving = asyncio.create_task(server.serve([listening]))
+            came = await asyncio.to_thread(talk, listening.getsockname()[1], *pieces)
+            server.should_exit = True
+            await serving
+        return came
+
+    assert asyncio.run(tried()) == back
+
+
+def test_accepts_that_fail_are_said_in_one_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    loop, said = asyncio.new_event_loop(), SaidOnce()
+    loop.close()
+    with caplog.at_level(logging.ERROR):
+        for _ in range(2_048):
+            said.say(
+                loop,
+                {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many")},
+            )
+    (line,) = (one.getMessage() for one in caplog.records)
+    assert line.startswith(
+        "No connection can be taken: [Errno 24] Too many. Fix: raise the limit of open files"
+    )

@@ -1,0 +1,198 @@
+"""OwnConnections for connections: opening many of them keeps nobody else out.
+
+Uvicorn takes every connection and waits for its request without end. By systemd's default a process may open 1,024
+files, and a thousand sockets on which nothing is sent are as many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import h11
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.lifespan.on import LifespanOn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from workflow.server.running import most_files, most_pages
+
+WHOLE_WITHIN = 20.0
+"""Seconds in which the head of a request comes whole, from the connection's beginning or the reply before it."""
+SILENCE = 90.0
+"""Seconds after which a request is given up of whose body nothing more comes. Routes that read a body say so before, in
+words; this is for bodies that nobody reads."""
+PAGES_A_PERSON = 20
+"""Websockets of one person at once."""
+WAITING = 1_000
+"""Connections at once whose request has not come; beyond these the one that has waited longest is closed."""
+SAID_EVERY = 60.0
+"""Seconds between two lines of the log that say the same."""
+COLLECTED_EVERY = 32
+"""Closed pages between two collections of garbage. Streamlit keeps the last 128 sessions for people who come back;
+others, with three descriptors each, it leaves to the collection."""
+
+logger = logging.getLogger("winnow")
+_FOLDED = re.compile(rb"\n[ \t]")
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
+
+
+class Strict(h11.Connection):
+    """A connection that refuses what two programs may read in two ways: a folded line of a head, and a length beside
+    chunks (RFC 9112, sections 5.2 and 6.1)."""
+
+    def next_event(self) -> Any:
+        """Return the next event of h11's. Raises h11.RemoteProtocolError."""
+        if self.their_state is h11.IDLE and _FOLDED.search(_END_OF_HEAD.split(self.trailing_data[0], 1)[0]):
+            raise h11.RemoteProtocolError("a folded line")
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("Content-Length beside Transfer-Encoding")
+        return event
+
+
+class TimedConnection(H11Protocol):
+    """Uvicorn's connection, closed when its request does not come whole in time, or others need its place."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.conn = Strict(h11.SERVER)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Wait for the first request. The connection that has waited longest makes room; if none waits, this one."""
+        super().connection_made(transport)
+        self._look()
+        while len(_waiting) > min(WAITING, most_files() // 4):
+            longest = next(iter(_waiting))
+            longest._go_on()
+            longest.transport.abort()
+            self.connections.discard(longest)  # asyncio does it a moment later, when more may have come
+        if len(self.connections) > most_files() // 2:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._go_on()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Deal with what has come, and wait for what is missing."""
+        super().handle_events()
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._look()
+
+    def _look(self) -> None:
+        if (
+            self.transport.is_closing() or self.transport.get_protocol() is not self
+        ):  # it is a websocket by now
+            self._go_on()
+        elif self.cycle is None or self.cycle.response_complete:
+            if self not in _waiting:
+                self._go_on()
+                _waiting[self] = None
+                self._timer = self.loop.call_later(WHOLE_WITHIN, self.transport.abort)
+        else:
+            self._go_on()
+            if self.cycle.more_body:
+                self._timer = self.loop.call_later(SILENCE, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.flow.read_paused:  # it waits for us
+            self._look()
+        else:
+            self.transport.abort()
+
+    def _go_on(self) -> None:
+        _waiting.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+_waiting: dict[TimedConnection, None] = {}
+"""Those of this process whose request has not come, the longest first."""
+
+
+class OwnConnections:
+    """ASGI middleware: at the server's start, has uvicorn make `TimedConnection`s, and name itself in no reply.
+
+    Streamlit makes uvicorn's configuration, and has no option for either. It is reached by the one word that uvicorn
+    and an application have before anybody is heard.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun_by = getattr(receive, "__self__", None)
+        if scope["type"] == "lifespan" and isinstance(begun_by, LifespanOn):
+            config = begun_by.config
+            config.http_protocol_class = TimedConnection
+            config.encoded_headers = [pair for pair in config.encoded_headers if pair[0] != b"server"]
+            asyncio.get_running_loop().set_exception_handler(SaidOnce().say)
+        await self._app(scope, receive, send)
+
+
+class SaidOnce:
+    """Says in one line a minute that no connection can be taken; asyncio has a traceback for each, 2,048 at a time.
+
+    It waits a second by itself before it takes the next one.
+    """
+
+    def __init__(self) -> None:
+        self._said = -SAID_EVERY
+
+    def say(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say what a loop could not do, as its exception handler."""
+        if not str(context.get("message")).startswith("socket.accept()"):
+            loop.default_exception_handler(context)
+        elif time.monotonic() - self._said >= SAID_EVERY:
+            self._said = time.monotonic()
+            logger.error(
+                "No connection can be taken: %s. Fix: raise the limit of open files (LimitNOFILE= in the unit; winnow "
+                "doctor says what it is).",
+                context.get("exception"),
+            )
+
+
+class OpenPages:
+    """The websockets that are open, by the person whose page it is."""
+
+    def __init__(self) -> None:
+        self._of: Counter[int] = Counter()
+        self._closed = 0
+
+    def may_open(self, person_id: int) -> bool:
+        """Whether one more page of this person may be open."""
+        return self._of[person_id] < PAGES_A_PERSON and self._of.total() < most_pages()
+
+    @contextmanager
+    def opened(self, person_id: int) -> Iterator[None]:
+        """Count a page while the block lasts."""
+        self._of[person_id] += 1
+        try:
+            yield
+        finally:
+            self._of[person_id] -= 1
+            if not self._of[person_id]:
+                del self._of[person_id]
+            self._closed += 1
+            if self._closed % COLLECTED_EVERY == 0:
+                gc.collect()
+
+
+open_pages = OpenPages()
+"""Of this process."""
