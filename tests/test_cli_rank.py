@@ -77,7 +77,7 @@ def test_input_that_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_pa
     X, sets = rows_and_sets(50)
     assert "There is no" in shell.refused("rank", tmp_path / "nowhere")
     for option in (("--top", 3), ("--reverse",), ("--cluster",), ("--cluster", "processes:2")):
-        assert "are of FILES, not of a project" in shell.refused("rank", 1, *option)
+        assert "work with FILES only" in shell.refused("rank", 1, *option)
     assert "Fix: name the id of a project, or a table on disk" in shell.refused("rank", "one")
     sets[7] = False
     line = shell.refused("rank", write_arrays(tmp_path / "t", X, sets))
@@ -221,4 +221,4 @@ def test_input_that_cannot_be_replayed_is_refused_in_one_line(
     vector_frame().to_csv(tmp_path / "vectors.csv", index=False)
     assert "are not replayed" in shell.refused("simulate", tmp_path / "vectors.csv")
     for option in (("--runs", 2), ("--strategy", "apl"), ("--truth", "t"), ("--cluster", "processes")):
-        assert "are of a FILE, not of a project" in shell.refused("simulate", 1, *option)
+        assert "work with a FILE only" in shell.refused("simulate", 1, *option)
