@@ -265,7 +265,7 @@ def test_import_finds_neighbours_of_many_rows_unless_a_server_does(
 
 
 def test_names_do_nothing_to_a_terminal(shell: Shell, table: Path, tmp_path: Path) -> None:
-    """Names from before they were refused stand in databases."""
+    """Names from before they were refused are in databases."""
     shell.done("import", table)
     name = "birds\x1b[2J\u202edrib\x9b"
     with closing(sqlite3.connect(tmp_path / "home" / "winnow.sqlite3")) as database, database:

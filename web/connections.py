@@ -1,4 +1,4 @@
-"""OwnConnections for connections: opening many of them keeps nobody else out.
+"""OwnConnections for connections: opening many of them keeps no one else out.
 
 Uvicorn takes every connection and waits for its request without end. By systemd's default a process may open 1,024
 files, and a thousand sockets on which nothing is sent are as many.
@@ -27,7 +27,7 @@ WHOLE_WITHIN = 20.0
 """Seconds in which the head of a request comes whole, from the connection's beginning or the reply before it."""
 SILENCE = 90.0
 """Seconds after which a request is given up of whose body nothing more comes. Routes that read a body say so before, in
-words; this is for bodies that nobody reads."""
+words; this is for bodies that no one reads."""
 PAGES_A_PERSON = 20
 """Websockets of one person at once."""
 WAITING = 1_000
@@ -44,7 +44,7 @@ _END_OF_HEAD = re.compile(rb"\n\r?\n")
 
 
 class Strict(h11.Connection):
-    """A connection that refuses what two programs may read in two ways: a folded line of a head, and a length beside
+    """A connection that refuses what two programs may read in two ways: a folded line of a head, and a length next to
     chunks (RFC 9112, sections 5.2 and 6.1)."""
 
     def next_event(self) -> Any:
@@ -55,7 +55,7 @@ class Strict(h11.Connection):
         if isinstance(event, h11.Request):
             names = {name for name, _ in event.headers}
             if {b"content-length", b"transfer-encoding"} <= names:
-                raise h11.RemoteProtocolError("Content-Length beside Transfer-Encoding")
+                raise h11.RemoteProtocolError("Content-Length next to Transfer-Encoding")
         return event
 
 
@@ -123,14 +123,14 @@ class TimedConnection(H11Protocol):
 
 
 _waiting: dict[TimedConnection, None] = {}
-"""Those of this process whose request has not come, the longest first."""
+"""Connections of this process whose request has not come, the longest first."""
 
 
 class OwnConnections:
     """ASGI middleware: at the server's start, has uvicorn make `TimedConnection`s, and name itself in no reply.
 
     Streamlit makes uvicorn's configuration, and has no option for either. It is reached by the one word that uvicorn
-    and an application have before anybody is heard.
+    and an application have before anyone is heard.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -195,4 +195,4 @@ class OpenPages:
 
 
 open_pages = OpenPages()
-"""Of this process."""
+"""For this process."""

@@ -171,7 +171,7 @@ def load_pages() -> None:
 
 @contextmanager
 def saying_why_not(here: Home) -> Iterator[None]:
-    """Of a start that the disk or the database ends: say it in words, and have uvicorn say no more."""
+    """For a start that the disk or the database ends: say it in words, and have uvicorn say no more."""
     try:
         yield
     except (OSError, NotSaved, *STORE_FAULTS) as error:

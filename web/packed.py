@@ -74,7 +74,7 @@ def takes_packed(headers: Headers) -> bool:
     return "gzip" in taken and "range" not in headers
 
 
-# `/scripts/VERSION.js`: the JavaScript modules that lie beside the pages, as one, for people who are signed in.
+# `/scripts/VERSION.js`: the JavaScript modules that are next to the pages, as one, for people who are signed in.
 
 FOLDER = Path(__file__).parents[1] / "pages" / "parts"
 ADDRESS = f"{OWN_PATH}/{{version}}.js"

@@ -185,7 +185,7 @@ def run_options(settings: Settings) -> dict[str, str | int]:
 
 
 def run(app: App, settings: Settings) -> None:
-    """Serve until stopped. Ends with CANNOT_START where it was said why it does not start (`web.lifespan`)."""
+    """Serve until stopped. Ends with CANNOT_START if it was said why it does not start (`web.lifespan`)."""
     try:
         app.run(config=run_options(settings))
     except SystemExit as ended:

@@ -52,7 +52,7 @@ async def receive_file(request: Request) -> Response:
 
 
 async def take_in(request: Request, seat: Seat, name: str) -> arrivals.Arrived:
-    """The file that is the body, once all of it lies on the disk. Raises NotAllowed, before a byte of it is read;
+    """The file that is the body, once all of it is on the disk. Raises NotAllowed, before a byte of it is read;
     TooLarge, OneAtATime, NoRoom; TimeoutError where nothing more comes, ClientDisconnect. Nothing is kept then."""
     size = request.headers.get("content-length")
     arriving = await run_in_threadpool(arrivals.begin, seat, name, None if size is None else int(size))

@@ -83,7 +83,7 @@ def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
 
 
 def offer_name(one: offers.EncoderOffer) -> str:
-    """Its title, when to take it, and whether nobody can ask for it here."""
+    """Its title, when to take it, and whether no one can ask for it here."""
     missing = {"package": " (the operator adds it)", "not verified": " (not verified)"}.get(one.state, "")
     return f"{one.entry.title}: {one.entry.use}{missing}"
 

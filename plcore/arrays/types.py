@@ -46,7 +46,7 @@ ShareProgress = Callable[[float], object]
 
 
 def untold(_share: float) -> None:
-    """A `ShareProgress` that nobody looks at."""
+    """A `ShareProgress` that no one looks at."""
 
 
 BOTH, WORDS, MEANING = FEATURE_SETS = ("both", "words", "meaning")

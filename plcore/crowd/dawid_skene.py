@@ -34,7 +34,7 @@ from plcore.labels.candidates import check_candidates
 # (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall a little in a
 # round.
 #
-# How strongly depends on how people err. Where they err evenly, a matrix of their own is noise; where they have
+# How strongly depends on how people err. If they err evenly, a matrix of their own is noise; if they have
 # mistakes of their own, the coin is wrong; where all take one class for another, as grades next to each other, the
 # matrix of all people is a better prior than a coin, and one that keeps rare classes. So three are fitted: the coin
 # counting for as many answers as the person gave on the class, the same for 20 at most, and the matrix of all people
@@ -67,7 +67,7 @@ class SortedVotes:
 @dataclass(frozen=True)
 class CrowdRounds:
     """Result of the rounds: distributions (n, m), masses (m,), confusions (people + 1, said, true), the last of
-    somebody who has not answered, the history of the log-likelihood, and the evidence for this prior."""
+    someone who has not answered, the history of the log-likelihood, and the evidence for this prior."""
 
     distributions: FloatArray
     masses: FloatArray
@@ -175,8 +175,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         answers, whatever the class, and says each other class alike. What the coin is, follows the person's answers.
         Each row of their confusion matrix is the shares of their answers on that class, shrunk to their coin: it
         counts as many answers as they gave on that class, at least 2, times `prior_strength`. So it does not outweigh
-        what is known of a rare class. Where the votes are more probable so, which they are where people have mistakes
-        of their own, it counts as 20 answers at most (`shrinkage_`). Where they are more probable if people share
+        what is known of a rare class. If the votes are more probable so, which they are where people have mistakes
+        of their own, it counts as 20 answers at most (`shrinkage_`). If they are more probable if people share
         their mistakes, the matrix of all people takes the place of the coin and counts as 5 (`shared_`)
     max_iter : rounds at most
     random_state : kept for tools that set it on every estimator; nothing is drawn, the same votes give the same fit
@@ -188,9 +188,10 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     answers on a class for which a coin counts at most; 20 where both are the same; shared_, whether the matrix of all
     people was the prior in place of the coin.
 
-    On the anaesthetists' data of 1979 plain EM has class masses of .422 .401 .111 .067; this has .418 .400 .112 .070
-    and the same labels. With coins alone the rarest class had .049. `benchmarks crowd` compares the rules.
-    The matrices lie in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
+    On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this has 0.418 0.400
+    0.112 .070
+    and the same labels. With coins alone the rarest class had 0.049. `benchmarks crowd` compares the rules.
+    The matrices are in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
     """
 
     def __init__(

@@ -6,13 +6,14 @@ sources; then set mass 0.5 or 0 instead only where that is better by more than t
 mass 0 or 1 if by more than one. What is clearly worse on the first fold is not tried on the others. Leave-one-out
 consistency, which is free, chooses worse: it prefers too small an alpha.
 
-Two things candidate accuracy hardly sees, so that they go by agreement as well: how often the prediction for a held-out
-row is the label that the row gets where it is learnt from.
+Two things candidate accuracy hardly sees, so that they use agreement as well: how often the prediction for a held-out
+row is the label that the row gets if it is learnt from.
 
 - The temperature. A softer one keeps early mistakes from being final, but gives more power to the class masses, and
   ruins labels where these are wrong: where false candidates are spread over the classes more evenly than truths. Labels
-  and predictions then part. So .15 in place of .05 is taken where sets show that false candidates are not spread evenly
-  (`uneven`) and agreement is no lower, with class mass 1 or, if that lowers it, the larger of .5 and what was chosen.
+  and predictions then part. So 0.15 in place of 0.05 is taken where sets show that false candidates are not spread
+  evenly
+  (`uneven`) and agreement is no lower, with class mass 1 or, if that lowers it, the larger of 0.5 and what was chosen.
 - Rows whose truth is outside of their set (`plcore.kernel.doubtful`). Candidate accuracy counts the wrong sets, too.
 """
 
@@ -76,8 +77,8 @@ class Chosen:
 class Grid:
     """Candidates of the choice, and its extra inputs.
 
-    kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
-    temperature : None where it is chosen with the class mass
+    kernels, alphas : ties go to the first      mass, set_mass : None if it is chosen too
+    temperature : None if it is chosen with the class mass
     doubt : given, None for none      doubts : tried in turn, each against what was chosen before
     """
 
@@ -199,7 +200,7 @@ class _Folds:
         self._held: dict[tuple[_Setting, int], _HeldOut] = {}
 
     def held_out(self, setting: _Setting, number: int) -> _HeldOut:
-        """What is predicted for the rows of a fold by a fit on the other folds."""
+        """Predictions for the rows of a fold by a fit on the other folds."""
         if (setting, number) not in self._held:
             part, ridge, labels = self._settle(setting, number)
             outer, shift = part.smoother.weights_of(ridge, labels)
@@ -245,7 +246,7 @@ class _Folds:
 
 
 class _Setting(NamedTuple):
-    """What is tried. doubt : how far single candidates are doubted at the start, None where no set is doubted"""
+    """Settings to try. doubt : how far single candidates are doubted at the start, None if no set is doubted"""
 
     folds: _Folds
     alpha: float
@@ -321,11 +322,11 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         # With set masses classes are pulled at least as far as that.
         masses = [one for one in MASSES if one != start and (one > start or best.set_mass == 0)]
         best, found = _challenge(best, found, [best._replace(mass=one) for one in masses], weights)
-        # Set masses keep early mistakes from being final, too: with both Lost lost .02.
+        # Set masses keep early mistakes from being final, too: with both Lost lost 0.02.
         if grid.temperature is None and best.set_mass == 0 and uneven(part.imported[learnt] > 0):
             best = _softened(best, whole)
             found = np.concatenate([best.hits(number) for number in range(FOLDS)])
-    # A class whose rows are in doubt has nothing to hold it without masses: BirdSong fell from .65 to .49.
+    # A class whose rows are in doubt has nothing to hold it without masses: BirdSong fell from 0.65 to 0.49.
     least = 0.0 if grid.mass is not None else MIDDLE_MASS
     for doubt in grid.doubts:
         doubting = best._replace(doubt=doubt, mass=max(best.mass, least))
@@ -345,7 +346,7 @@ def uneven(sets: BoolArray) -> bool:
     """Whether false candidates are not spread evenly over the classes of sets (n, m).
 
     Spread evenly they put every class in a share (mean size - 1)/(m - 1) of the sets at least, and flatten the class
-    masses as counted. Where a class is in less than half of that, by more than three standard errors, they go with the
+    masses as counted. If a class is in less than half of that, by more than three standard errors, they go with the
     truths, and the counts are near these: rare classes are rarely wrong. Sets that follow from the label say nothing of
     that: there are at least three different ones for each class here.
     """
@@ -400,7 +401,7 @@ def _challenge(
     weights: list[FloatArray],
     errors: float = 1.0,
 ) -> tuple[_Setting, FloatArray]:
-    """The best of the settings where it is better than what was chosen by more than so many paired standard errors,
+    """The best of the settings if it is better than what was chosen by more than so many paired standard errors,
     with its hits on all folds; else what was chosen. found : the hits of that"""
     whole, taken, kept, most = np.concatenate(weights), best, found, 0.0
     for setting, hits in _race(settings, weights, found[: len(weights[0])]):
@@ -414,7 +415,7 @@ def _challenge(
 def _race(
     settings: list[_Setting], weights: list[FloatArray], rival: FloatArray | None = None
 ) -> list[tuple[_Setting, FloatArray]]:
-    """The settings that are not clearly worse than the rival on the first fold, and their hits on all of them.
+    """The settings that are not clearly worse than the best on the first fold, and their hits on all of them.
 
     weights : of the rows of each fold      rival : hits on the first fold, None for the best of these
     """

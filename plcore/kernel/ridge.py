@@ -146,10 +146,10 @@ class PLKernelRidge(SoftLabelClassifier):
         the start where that does the same and the former does not, where more predictions are inside by more than one,
         or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
         single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
-        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then .5 at least. Refused
+        sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then 0.5 at least. Refused
         for more than 200,000 rows.
         Costs up to three times a fit.
-    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is .05, or .15
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is 0.05, or .15
         where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
         few sets that false candidates are not spread evenly over the classes, and labels stay as near to held-out
         predictions (`plcore.kernel.choice`).
@@ -167,7 +167,7 @@ class PLKernelRidge(SoftLabelClassifier):
     Attributes
     ----------
     classes_ (m,), n_features_in_, candidates_ bool (n, m)
-    kernel_, alpha_, class_mass_, set_mass_, temperature_ : as chosen or given; set_mass_ is 0 where rows come from no
+    kernel_, alpha_, class_mass_, set_mass_, temperature_ : as chosen or given; set_mass_ is 0 if rows come from no
         sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores if nothing was to be chosen.
@@ -419,7 +419,7 @@ class PLKernelRidge(SoftLabelClassifier):
         """Fit again to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
         Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_,
-        set_mass=set_mass_, temperature=temperature_ and, where it is not None, outside=outside_start_ on the same rows,
+        set_mass=set_mass_, temperature=temperature_ and, if it is not None, outside=outside_start_ on the same rows,
         weights and sources, and costs the rounds alone. y : candidate matrix; the other arguments and the errors are
         those of `fit`. Nothing changes when an error is raised.
         """

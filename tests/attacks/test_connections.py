@@ -1,4 +1,4 @@
-"""Strangers who open sockets, and one person who opens tabs, keep nobody else from answering."""
+"""Strangers who open sockets, and one person who opens tabs, keep no one else from answering."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def _ok(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def talk(port: int, *pieces: bytes) -> list[bytes]:
-    """What comes back after each piece, and at last b"" where the server closes the connection."""
+    """Reply after each piece, and at last b"" if the server closes the connection."""
     with socket.create_connection(("127.0.0.1", port)) as wire:
         came = []
         for piece in pieces:
@@ -120,7 +120,7 @@ GOT = b"HTTP/1.1 200"
         ((HALF, b"d"), [GOT, b""]),
         ((WHOLE, WHOLE), [GOT, GOT]),
     ],
-    ids=["no whole head", "no second head", "a body that nobody reads", "two requests"],
+    ids=["no whole head", "no second head", "a body that no one reads", "two requests"],
 )
 def test_a_connection_without_a_whole_request_is_closed_in_time(
     monkeypatch: pytest.MonkeyPatch, pieces: tuple[bytes, ...], back: list[bytes]

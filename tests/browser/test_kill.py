@@ -72,7 +72,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
-        # Where it is, not where it was: the page may move it as it becomes ready.
+        # Where it is, not if it was: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 

@@ -88,7 +88,7 @@ REFUSALS: dict[int | str, dict[str, object]] = {
         503: "The store fails, or many wait: try again.",
     }.items()
 }
-"""What every call may be refused with, for the document."""
+"""Possible refusals of every call, for the document."""
 BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {

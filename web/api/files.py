@@ -29,7 +29,7 @@ Name = Annotated[Text, Query(max_length=200, description="The file's own name.")
 
 
 def _object(sent: str | None, what: str) -> Mapping[str, Any]:
-    """A JSON object of the address. Raises HTTPException where it is none."""
+    """A JSON object of the address. Raises HTTPException if it is none."""
     try:
         found = json.loads(sent) if sent else {}
         storable(json.dumps(found, ensure_ascii=False))
@@ -41,7 +41,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
 
 
 class SentReading:
-    """What a file is and how it is to be read: the address of a call says so."""
+    """Kind of a file and options of its reading: the address of a call says so."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class SentReading:
         }
 
     async def source(self) -> tuple[bytes | Path, str]:
-        """The file, or where it lies, and its name. Raises HTTPException where none was sent."""
+        """The file, or where it lies, and its name. Raises HTTPException if none was sent."""
         if self._key is None:
             return await self._request.body(), self._name
         found = await done(arrivals.find, self._seat, self._key)
@@ -109,7 +109,7 @@ class SentReading:
         return found.path, self._name or found.name
 
     async def done_with(self, act: Any, **more: object) -> Any:
-        """What this use case makes of the file, in a thread."""
+        """The result of this use case for the file, in a thread."""
         source, name = await self.source()
         return await done_at_length(partial(act, self._seat, source, name, **self._how, **more))
 

@@ -260,7 +260,7 @@ def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str,
 
 
 def _renumbered(row: Mapping[str, Any], here: Mapping[int, int]) -> dict[str, Any]:
-    """An entry with the numbers that people have here, also where they are in the names of presses and of batches:
+    """An entry with the numbers that people have here, also if they are in the names of presses and of batches:
     another person's press must never be taken for one of these."""
 
     def press(token: str) -> str:

@@ -141,7 +141,7 @@ def encoders(seat: Seat) -> Encoders:
 
 
 def _is_own(folder: Path, kinds: Collection[str]) -> bool:
-    """Whether the owner has put an encoder there, and it reads one of these kinds of columns, or nobody knows which."""
+    """Whether the owner has put an encoder there, and it reads one of these kinds of columns, or no one knows which."""
     if not kinds or (folder / encoding.SOURCE).is_file():
         return False
     try:

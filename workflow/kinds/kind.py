@@ -183,7 +183,7 @@ class Neighbors(Generic[SettingsT]):
 
     find : (home, table_hash, settings, changes, tell) finds and stores them; learners wait for them no more then.
         tell : called with the share that is done
-    note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if nobody waits
+    note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if no one waits
     """
 
     find: Callable[[Home, str, SettingsT, Sequence[ClassChange], ShareProgress], None]

@@ -319,9 +319,9 @@ def _opened(home: Home, reading: Reading, kind: AnyKind, learner: Learner, kept:
 def _caught_up(
     home: Home, slot: Slot, session: Session, project: Project, height: int, most: int | None = None
 ) -> Learner | None:
-    """The learner after every entry of the log; None where it must be built anew: there is none, or the settings or
+    """The learner after every entry of the log; None if it must be rebuilt: there is none, or the settings or
     the classes are others now, the neighbours it waits for are there, or it has learnt from another database file.
-    None, too, where it has missed more than `most` entries.
+    None, too, if it has missed more than `most` entries.
 
     height : seq of the log's latest entry
     """

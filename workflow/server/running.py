@@ -175,9 +175,9 @@ terminal = Terminal()
 # How many files this process may have open: a socket is one, and so is every connection to SQLite three times.
 
 FILES_A_PAGE = 5
-"""Of an open page: its websocket, a request, and a connection to SQLite."""
+"""For an open page: its websocket, a request, and a connection to SQLite."""
 FILES_BESIDE = 300
-"""Of all else: tables that are mapped, the database, libraries."""
+"""For all else: tables that are mapped, the database, libraries."""
 PAGES = 1_000
 """Open pages of a server, where its files suffice."""
 _ENOUGH = 65_536

@@ -39,7 +39,7 @@ def find_pool_graph(pool: OneLabelPool[Table], tell: ShareProgress = untold) -> 
 
 
 def graph_takes_long(pool: OneLabelPool[Table]) -> bool:
-    """Whether nobody should wait for `find_pool_graph`, judged by the features of a few rows."""
+    """Whether no one should wait for `find_pool_graph`, judged by the features of a few rows."""
     n = len(pool.train)
     if n < LEAST_LONG:
         return False
@@ -145,7 +145,7 @@ class RowChooser:
 
     @property
     def entry(self) -> StrategyEntry:
-        """What the registry says of the strategy that goes now."""
+        """The registry entry of the strategy that goes now."""
         return (self._opens and self._pool.settings.opening_entry) or self._after
 
     @property

@@ -196,7 +196,7 @@ def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
 
 
 def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
-    """The model of the settings, of the candidates as they stand. chooser : keeps the votes that one may go by; where
+    """The model of the settings, of the candidates as they are. chooser : keeps the votes that one may use; where
     it has none yet, the model says nothing"""
     if pool.settings.is_online:
         return OnlineModel(pool)

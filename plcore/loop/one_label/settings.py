@@ -150,7 +150,7 @@ class LearnerSettings(OverlapSettings):
 
     @property
     def by_votes(self) -> bool:
-        """Whether model or strategy goes by votes of neighbours."""
+        """Whether model or strategy uses votes of neighbours."""
         return self.strategy_entry.needs is Need.GRAPH or self.model_entry.upkeep is Upkeep.VOTES
 
     @property

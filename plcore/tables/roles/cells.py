@@ -26,7 +26,7 @@ MISSING = (
 )  # fmt: skip
 """Placeholders for "no value" that programs write."""
 NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
-"""Those of them that nobody calls a class; NA is Namibia, and None an answer."""
+"""Words of them that no one uses as a class; NA is Namibia, and None an answer."""
 _NO_TRUTH = ("-", "--", "–", "—")
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
@@ -317,5 +317,5 @@ def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], 
 
 
 def no_truth(classes: Collection[str]) -> tuple[str, ...]:
-    """What stands in a column of true labels for none, as - in SNLI where people disagree, unless it is a class."""
+    """Placeholder for “none” in a column of true labels, as - in SNLI where people disagree, unless it is a class."""
     return tuple(word for word in _NO_TRUTH if word not in classes)

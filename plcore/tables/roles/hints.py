@@ -72,7 +72,7 @@ def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """What several people were asked, or one of them."""
+    """Question to several people, or to one of them."""
     asked = questions_of(columns)
     if len(asked) > 1:
         first = listed([one.name for one in next(iter(asked.values()))], _SHOWN)

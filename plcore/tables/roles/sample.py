@@ -40,7 +40,7 @@ _ANSWERS = _WORD_BITS - {
 }  # fmt: skip
 """Words that annotators also answer; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
-"""Ways to say yes and no. A cell may also say that nobody was asked."""
+"""Ways to say yes and no. A cell may also say that no one was asked."""
 _NOT_ASKED = re.compile(
     rf"{_NO_VALUE.pattern}|unknown|unsure|uncertain|unclear|not mentioned|not asked|not sure", re.IGNORECASE
 )
@@ -308,7 +308,7 @@ _WORDS = 4
 
 
 def is_written(cells: Iterable[str], mark: str) -> bool:
-    """Whether this mark seems to stand in these cells as people write it, and not between labels.
+    """Whether this mark seems to be in these cells as people write it, and not between labels.
 
     Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
 

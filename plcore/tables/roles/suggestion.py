@@ -320,7 +320,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         for column in columns
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
     ] or _raters(columns)
-    # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    # Next to votes in words, numbers such as rater_count, vote_total or coder_age are none.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is someone next to ann2 and ann3
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
@@ -383,7 +383,7 @@ def _codes_of(cells: pd.DataFrame, given: _Labels, columns: list[ColumnSample]) 
 def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
     """Placeholders among the labels, other than an empty cell.
 
-    Such a word is a name if it is quoted, as in JSON, where it is next to other labels of a row, for read as
+    Such a word is a name if it is quoted, as in JSON, if it is next to other labels of a row, for read as
     nothing it would make the others certain, and where an export of ours lists it as a class.
     """
     roles = given.roles

@@ -405,7 +405,7 @@ def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
 
 
 def column_names(data: bytes, delimiter: bytes, header: Record, *, ends_blank: bool = False) -> list[str]:
-    """What the columns are called. ends_blank : whether the last of several may have no name
+    """The name of the columns. ends_blank : whether the last of several may have no name
 
     Raises TableError: names empty, used twice or broken.
     """

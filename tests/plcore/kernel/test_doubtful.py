@@ -150,7 +150,7 @@ def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(mo
         return (setting.doubt is not None) * (1.0 * (rows >= 298) - 1.0 * (rows < wrong))
 
     monkeypatch.setattr(choice._Setting, "set_logs", less)
-    wrong = 3  # and two more probable: 1 less, .4 standard errors
+    wrong = 3  # and two more probable: 1 less, 0.4 standard errors
     assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) == 0.0
     wrong = 9
     assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) is None

@@ -137,7 +137,7 @@ def test_input_that_cannot_be_suggested_is_reported(
     with pytest.raises(EncoderError, match="No encoder is called 'pitch'"):
         suggest(seat, "pitch")
     with pytest.raises(EncoderError, match=r"BirdNET 2.4 is not verified.*put a folder of your own into"):
-        suggest(seat, "birdnet24")  # nobody accepts a licence of what cannot be had
+        suggest(seat, "birdnet24")  # no one accepts a licence of what cannot be had
     pitch_classifier(home, "\n".join(NAMES))
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     with pytest.raises(NotAllowed, match="Only the owner"):

@@ -27,9 +27,9 @@ from workflow.server.home import Home, room_for_learner
 
 # Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 #
-# A cache and nothing more: a file that is missing, old or damaged is found anew and written again. Neighbours of many
-# rows lie in a file that is mapped while their learner is open, as the text of their table does. If finding them takes
-# long, nobody waits for it: a learner without them leaves a wish beside the graph's place, and asks at random until a
+# A cache and nothing more: a file that is missing, old or damaged is found again and written again. Neighbours of many
+# rows are in a file that is mapped while their learner is open, as the text of their table does. If finding them takes
+# long, no one waits for it: a learner without them leaves a wish next to the graph's place, and asks at random until a
 # worker has found them. What is answered meanwhile is in the log; the learner that takes its place folds it.
 
 
@@ -61,7 +61,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
         elif learner.graph is not None:
             _write_graph(home, table_hash, learner.settings, learner.graph)
     except OSError:
-        logger.exception("The neighbours could not be kept; they will be found anew at the next start.")
+        logger.exception("The neighbours could not be kept; they will be found again at the next start.")
 
 
 def find_neighbors(

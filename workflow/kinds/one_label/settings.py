@@ -152,7 +152,7 @@ def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
 def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True, waits: bool = False) -> str:
     """One or two sentences: why this row, and what the answer could do.
 
-    strategy : the project's      counted : False where no votes are kept from which the two numbers could come
+    strategy : the project's      counted : False if no votes are kept from which the two numbers could come
     waits : whether neighbours are still to be found
     """
     entry = STRATEGY_ENTRIES[strategy]

@@ -100,7 +100,7 @@ def get(
 
 def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
     """Raises EncoderError: it is not verified, its licence is not accepted, or only a package holds its files."""
-    if entry.verified:  # else nobody is asked to accept a licence for nothing
+    if entry.verified:  # else no one is asked to accept a licence for nothing
         require_licence(entry, non_commercial)
     if not entry.can_be_downloaded:
         raise EncoderError(_not_to_be_had(entry))
