@@ -187,7 +187,7 @@ const chosen = ({ holder }) =>
 /**
  * @param {State} state
  * @param {HTMLElement} button
- * @param {boolean} next to others that are chosen
+ * @param {boolean} beside : others that are chosen stay chosen
  */
 function mark(state, button, beside) {
   const on = button.getAttribute("aria-pressed") !== "true";
