@@ -86,7 +86,7 @@ class Loss(StrEnum):
 
 
 class DamagedPagesError(DatabaseUnavailableError):
-    """A page of SQLite's file is damaged. The message is for everybody to read."""
+    """A page of SQLite's file is damaged. The message is for everyone to read."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -136,7 +136,7 @@ def test_a_program_that_sends_too_much_hears_so() -> None:
 
 
 async def heard(app: ASGIApp, *pieces: bytes) -> list[bytes]:
-    """What a client hears of a server of this app."""
+    """Return what a client hears from a server of this app."""
     served = Starlette(routes=[Mount("/", app)], middleware=[Middleware(OwnConnections)])
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
