@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from plcore.arrays import let_go
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.tables.candidates import NO, YES
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.text.arrow import stripped
 
@@ -418,6 +420,13 @@ class VectorCells(Protocol):
         """A row for each cell."""
 
 
+def _meant(written: pd.DataFrame) -> pd.DataFrame:
+    """What these cells say, 1 or 0; "" if nothing."""
+    said = written.apply(lambda column: column.str.strip().str.lower())
+    meant = pd.DataFrame("", index=written.index, columns=written.columns)
+    return meant.mask(said.isin(YES.to_pylist()), "1").mask(said.isin(NO.to_pylist()), "0")
+
+
 @dataclass(frozen=True)
 class LabelVectorTable:
     """Label vectors, and the table they came in.
@@ -430,6 +439,7 @@ class LabelVectorTable:
         labels came as lists
     types : of the columns of `original` that are not text in their source
     answers : as of `Disambiguated`, of the kinds in `SAYS` and those that name no labels
+    words : how the cells of the whole table say 1 and 0, of a part of one
     """
 
     found: VectorCells
@@ -437,11 +447,22 @@ class LabelVectorTable:
     replaced: Sequence[str] = ()
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     answers: Sequence[dict[str, Any]] = field(default_factory=list)
+    words: Mapping[str, str] | None = None
 
     @property
     def ids(self) -> Sequence[str]:
         """(n,) the names of the rows."""
         return self.found.ids
+
+    @cached_property
+    def _words(self) -> Mapping[str, str]:
+        """How most cells of labels say 1 and 0: yes and no, or 1.0 and 0.0."""
+        if self.words is not None or not self.replaced:
+            return self.words or {}
+        written = self.original[list(self.replaced)]
+        meant = _meant(written)
+        own = {value: written.where(meant == value).stack().dropna() for value in ("1", "0")}
+        return {value: str(cells.mode().iloc[0]).strip() for value, cells in own.items() if len(cells)}
 
     def chosen(self, rows: IntArray) -> LabelVectorTable:
         """These rows alone, in this order."""
@@ -460,7 +481,7 @@ class LabelVectorTable:
 
     def _part(self, rows: slice | IntArray, answers: Sequence[dict[str, Any]]) -> LabelVectorTable:
         return LabelVectorTable(
-            self.found.part(rows), self.original.iloc[rows], self.replaced, self.types, answers
+            self.found.part(rows), self.original.iloc[rows], self.replaced, self.types, answers, self._words
         )
 
     def id_column(self) -> str | None:
@@ -473,14 +494,21 @@ class LabelVectorTable:
 
     def wide(self) -> pd.DataFrame:
         """A row for each row, all text: the original columns, the cells found instead of those that are replaced,
-        else behind them; then what else is known of each label."""
+        else behind them; then what else is known of each label.
+
+        A cell of which nothing new is known stays as it was written, and others say yes and no in the words of these.
+        """
         kept = self.kept()
         added = self.found.wide(kept.columns).set_axis(self.original.index)
         n_labels = len(self.found.labels)
         values, more = added.columns[:n_labels], added.columns[n_labels:]
-        place = {column: added[value] for column, value in zip(self.replaced, values, strict=False)}
-        if not place:
+        if not self.replaced:
             return pd.concat([self.original, added], axis=1)
+        written = self.original[list(self.replaced)]
+        meant, place = _meant(written), {}
+        for column, value in zip(self.replaced, values, strict=False):
+            now = added[value].map({"1": "1", "0": "0", "": ""} | dict(self._words))
+            place[column] = written[column].where(meant[column] == added[value], now)
         front = {name: place.get(name, self.original[name]) for name in self.original.columns}
         return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
 

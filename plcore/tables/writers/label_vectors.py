@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -26,7 +27,7 @@ from plcore.tables.writers.label_studio import label_studio_vectors, write_label
 from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.parquet import Opens, typed_columns
 from plcore.tables.writers.records import argilla_records, doccano_lines
-from plcore.tables.writers.sheets import called_id, own_id
+from plcore.tables.writers.sheets import are_numbers, called_id, own_id, write_workbook
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
 
 LABELS, NOT_LABELS, CELLS = "winnow_labels", "winnow_not_labels", "winnow_cells"
@@ -42,21 +43,37 @@ _CELL = pa.struct(
 )
 
 
-def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A row for each row, the cells instead of their columns. If no column called `id` holds the ids, `winnow_id`
-    does."""
+def _wide_frames(table: LabelVectorTable) -> Iterator[pd.DataFrame]:
+    """A row for each row, the cells instead of their columns, some rows at a time. If no column called `id` holds the
+    ids, `winnow_id` does."""
     numbered = not called_id(table)
+    for piece in table.pieces():
+        frame = piece.wide()
+        if numbered:
+            new_names = names_beside(frame.columns, [OWN_ID])
+            ids = pd.Series(list(piece.found.ids), dtype="str", index=frame.index)
+            frame = frame.rename(columns=new_names).assign(**{OWN_ID: ids})
+        yield frame
 
-    def frames() -> Iterator[pd.DataFrame]:
-        for piece in table.pieces():
-            frame = piece.wide()
-            if numbered:
-                new_names = names_beside(frame.columns, [OWN_ID])
-                ids = pd.Series(list(piece.found.ids), dtype="str", index=frame.index)
-                frame = frame.rename(columns=new_names).assign(**{OWN_ID: ids})
-            yield frame
 
-    _write_frames(frames(), file, tell)
+def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """A row for each row, the cells instead of their columns."""
+    _write_frames(_wide_frames(table), file, tell)
+
+
+def write_wide_xlsx(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """The same as a workbook. Raises ValueError for more rows, columns or text in a cell than a sheet holds."""
+    first = next(_wide_frames(table.chosen(np.arange(min(1, len(table.ids))))))
+    names = [str(name) for name in first.columns]
+    numeric = [
+        is_number or name.startswith(_ABOUT[:2])
+        for name, is_number in zip(names, are_numbers(names, table.types), strict=True)
+    ]
+    columns = (
+        [pa.array(series.array, pa.large_string()) for _, series in frame.items()]
+        for frame in _wide_frames(table)
+    )
+    write_workbook(len(table.ids), names, numeric, columns, file, tell)
 
 
 def read_wide(cells: pd.DataFrame, name: str) -> TableReading:
@@ -215,6 +232,7 @@ _ALL = (
         "A row for each row, a column for each label with 1, 0 or nothing; every spreadsheet program opens it.",
         write_wide_csv,
     ),
+    _tool("xlsx", write_wide_xlsx, "The columns of the CSV file as a sheet; Excel and LibreOffice open it."),
     FileFormat(
         "cells",
         "CSV, a line for each cell",

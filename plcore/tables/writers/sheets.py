@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
@@ -280,15 +280,33 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the same table always gives the same bytes
 def write_xlsx(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """Write the workbook. Raises ValueError for more rows, columns or text in a cell than a sheet holds."""
     layout = csv_layout(table)
-    n_rows, names = len(table.ids) + 1, layout.names
-    if n_rows > MOST_ROWS or len(names) > MOST_COLUMNS:
+    numeric = are_numbers(layout.originals, table.types) + [name in NUMBERS for name in layout.added]
+    write_workbook(len(table.ids), layout.names, numeric, layout.pieces(), file, tell)
+
+
+def are_numbers(columns: Sequence[str], types: Mapping[str, pa.DataType]) -> list[bool]:
+    """Which columns hold numbers that a sheet holds exactly."""
+    kinds = [types.get(name) for name in columns]
+    return [kind is not None and _is_number(kind) for kind in kinds]
+
+
+def write_workbook(
+    n_rows: int,
+    names: Sequence[str],
+    numeric: Sequence[bool],
+    pieces: Iterable[Sequence[pa.LargeStringArray]],
+    file: BinaryIO,
+    tell: Tell,
+) -> None:
+    """Write a workbook of one sheet. pieces : the columns of some rows, in order      numeric : which are of numbers
+
+    Raises ValueError for more rows, columns or text in a cell than a sheet holds.
+    """
+    if n_rows + 1 > MOST_ROWS or len(names) > MOST_COLUMNS:
         raise ValueError(
-            f"A sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns. The table has {n_rows:,} and "
+            f"A sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns. The table has {n_rows + 1:,} and "
             f"{len(names):,}. Fix: export CSV or Parquet."
         )
-    kinds = [table.types.get(name) for name in layout.originals]
-    numeric = [kind is not None and _is_number(kind) for kind in kinds]
-    numeric += [name in NUMBERS for name in layout.added]
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in _PARTS.items():
             archive.writestr(_entry(name), _HEAD + text)
@@ -296,7 +314,7 @@ def write_xlsx(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
             sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
             sheet.write(_row([*map(_text, names)]).encode())
             done = 0
-            for columns in layout.pieces():
+            for columns in pieces:
                 cells = [
                     _number_cells(column) if is_number else map(_text, _checked(column, name, done))
                     for column, is_number, name in zip(columns, numeric, names, strict=True)

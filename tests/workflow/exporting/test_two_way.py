@@ -406,6 +406,7 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
     ),
     ("one_label", "votes"): (("it holds votes and answers alone", votes_alone),),
     ("label_vectors", "csv"): (TEXT,),
+    ("label_vectors", "xlsx"): (("a sheet has numbers and text, and no columns of a type", no_types),),
     ("label_vectors", "jsonl"): (TEXT,),
     ("label_vectors", "labelstudio"): (TEXT,),
     ("label_vectors", "argilla"): (TEXT,),

@@ -215,7 +215,7 @@ def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
 
 def test_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     with pytest.raises(
-        ValueError, match=r"one of \.csv, \.cells\.csv, \.jsonl, .*\.argilla\.json\. Got 'birds\.txt'"
+        ValueError, match=r"one of \.csv, \.xlsx, \.cells\.csv, \.jsonl, .*\.argilla\.json\. Got 'birds\.txt'"
     ):
         format_of("birds.txt", VECTOR_FORMATS)
     assert format_of("birds.cells.csv", VECTOR_FORMATS).name == "cells"
@@ -255,6 +255,14 @@ def test_cells_are_in_place_of_their_columns() -> None:
     assert wide["winnow_predicted:sea"].tolist() == ["", "1", "0"]
     assert wide["winnow_source:sand"].tolist() == ["oracle", "truth", "bad"]
     assert wide.shape == (3, 4 + 3 * 2)
+
+
+def test_cells_come_back_as_they_were_written() -> None:
+    table = small_vectors()
+    came = table.original.assign(sea=["yes", "n/a", "?"], sand=["no", "", ""])
+    wide = replace(table, original=came).wide()
+    assert wide["sea"].tolist() == ["yes", "n/a", "?"]
+    assert wide["sand"].tolist() == ["no", "yes", ""], "what is new is said in the words of the file"
 
 
 def test_if_labels_came_as_lists_lists_stay() -> None:
