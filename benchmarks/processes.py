@@ -59,10 +59,10 @@ def family(root: int) -> list[int]:
 
 @dataclass
 class Watch:
-    """CPU and memory of a process and all below it, looked at every this many seconds; looking itself is not counted.
+    """CPU and memory of a process and all below it, sampled at a fixed interval; sampling itself is not counted.
 
     cpu, wall : seconds      own : most MB that no file holds, of all at once, what they share counted once; by stage
-    mapped : the same with pages of mapped files, which the system withdraws at will
+    mapped : the same with pages of mapped files, which the system reclaims at will
     largest, largest_mapped : of the one process that had most      worker : of any but the first
     """
 

@@ -468,7 +468,7 @@ class Database:
 
     @property
     def times_replaced(self) -> int:
-        """How often another file was taken for the one before: no matter who remembers what was read asks again
+        """How often another file was taken for the one before: readers that keep what they read ask again
         then."""
         return 0 if self._file is None else self._file.times
 

@@ -1,4 +1,4 @@
-"""Backups: which there are, how old and how large; one more, one removed, one put back at the next start."""
+"""Backups: which there are, how old and how large; one more, one downloaded, one put back at the next start."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ def choose_file(view: ExportView) -> str:
 
 
 def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str) -> None:
-    """One choice over all cards: if it is in another, nothing is chosen here."""
+    """One choice over all cards: if the choice is in another card, nothing is chosen here."""
     key = f"{FILE}-{title}"
     st.session_state[key] = chosen if chosen in names else None
     st.pills(

@@ -1,4 +1,4 @@
-"""People: who may sign in and how, if they are signed in, and new single-use links."""
+"""People: who may sign in and how, where they are signed in, and new single-use links."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
     has given them since; None: they came with the file"""
     key = f"{state.SCORES}-{page.project.id}"
     whose = "your file" if scored_by is None else frame.escape(scored_by)
-    if not st.toggle(f"Accuracy of the scores of {whose}?", key=f"{key}-open"):
+    if not st.toggle(f"Accuracy of the scores of {whose}", key=f"{key}-open"):
         return
     first = reviewing.scores(page.seat, 0.0)
     assert first is not None  # noqa: S101 - the table has scores
@@ -131,7 +131,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
         f"{_share(seen)}."
     )
     if seen.looked_at < FEWEST:
-        st.caption(f"Too few to estimate: at least {FEWEST} looked at.")
+        st.caption(f"Too few to estimate: at least {FEWEST} must be looked at.")
     elif line.drawn.looked_at >= FEWEST:
         st.caption(
             f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}."

@@ -8,7 +8,7 @@ from starlette.types import Scope
 API = "/api/v1"
 """Where programs ask."""
 DOCUMENTS = frozenset({f"{API}/openapi.json", f"{API}/docs"})
-"""Addresses that browsers also open: no matter who is signed in, or sends a token."""
+"""Addresses that browsers also open: people who are signed in, or programs with a token."""
 CALLS_AGAIN = "60"
 """Seconds after which a program that called too often may call again."""
 STORE_AGAIN = "5"

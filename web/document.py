@@ -49,7 +49,7 @@ OF_A_PROJECT = (
 )
 """Addresses of pages that are about one project, and have a box of all."""
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
-"""Addresses of pages. Which page a person may have is asked if it is drawn."""
+"""Addresses of pages. Which page a person may have is asked where it is drawn."""
 
 ALWAYS = ("BidiComponent", "Html")
 NEEDED = {

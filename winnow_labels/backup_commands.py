@@ -57,7 +57,7 @@ def backup(file: Path | None, project_id: int | None) -> object:
 )
 @json_option
 def restore(file: Path, folder: Path | None, replace: bool) -> object:
-    """Put the backup FILE instead of the data folder. No Winnow may be running on it.
+    """Replace the data folder with the backup FILE. No Winnow may be running on it.
 
     All of FILE is checked before anything is touched.
     """

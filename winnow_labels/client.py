@@ -127,7 +127,7 @@ class WinnowWeighed:
 
 
 def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
-    """The reply, as this class; what a later server says in addition to is skipped."""
+    """The reply, as this class; what else a later server says is skipped."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
@@ -335,7 +335,7 @@ class WinnowProject:
         return found
 
     def figures(self) -> dict[str, Any]:
-        """How good and the progress: the measure with its 95% interval, and the curve of it."""
+        """How good the labels are and how far it is: the measure with its 95% interval, and the curve of it."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
         return found
 

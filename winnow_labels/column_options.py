@@ -50,7 +50,7 @@ LISTS = {
 
 
 class FileOptions(TypedDict):
-    """Output of `file_options` a command."""
+    """The options that `file_options` gives a command."""
 
     rows: Path | None
     vectors: Path | None
@@ -189,7 +189,7 @@ _OPTIONS = (
     click.option(
         "--cut",
         type=click.Choice(["all", "threshold", "top", "mass"]),
-        help="Which labels with weights are candidates: all, or those above --cut-at.",
+        help="Which labels with weights are candidates: all, or those that --cut and --cut-at select.",
     ),
     click.option(
         "--cut-at",

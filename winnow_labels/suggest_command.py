@@ -44,7 +44,7 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
         f"Project {project_id}: {name} scored {rows}; its scores now weigh the candidates of {found.weighed:,}."
     )
     if found.outside:
-        say(f"In {counted(found.outside, 'row')}, its best class is not among the candidates.")
+        say(f"In {counted(found.outside, 'row')}, the model's best class is not among the candidates.")
     return {
         "id": project_id,
         "rows": found.rows,

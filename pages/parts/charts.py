@@ -1,4 +1,4 @@
-"""Charts: arrays in, a plotly figure out, shown with its picture and its data to remove.
+"""Charts: arrays in, a plotly figure out, shown with its picture and its data to download.
 
 Colours of text and grid come from Streamlit's theme, light or dark; those of the marks read on both.
 """

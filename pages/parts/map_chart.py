@@ -173,7 +173,7 @@ _ABOUT = {
 
 @dataclass(frozen=True)
 class MapLook:
-    """How the map is drawn. told : of each row, on pointing      data : columns to remove
+    """How the map is drawn. told : of each row, on pointing      data : columns to download
 
     alt, about : what it is coloured by, for who does not see it, and in words below
     """

@@ -100,7 +100,7 @@ PAUSE = 0.5
 def watch(page: frame.ProjectPage) -> None:
     """While it answers, the progress and the way to stop it: above all that moves, so that it stays under the hand."""
     begin, stop = _keys(page)
-    # Streamlit forgets widgets that the last page did not draw: no matter who has left meanwhile finds it at rest.
+    # Streamlit forgets widgets that the last page did not draw: people who left meanwhile find it at rest.
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)

@@ -36,7 +36,7 @@ _PROGRESS = TourStep(
     "Progress",
 )
 _HOME_AGAIN = TourStep(
-    "That is all. *Export* gives the table back, one label a row; To use your own table, choose *Import data* on Home.",
+    "That is all. *Export* gives the table back, one label a row. To use your own table, choose *Import data* on Home.",
     "import_table.py",
     "Import data",
     owners=True,

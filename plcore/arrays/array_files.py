@@ -43,7 +43,7 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
 
 
 def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
-    """The arrays of an .npz file, which lie if they are as long as these live, also when the file is closed and its
+    """The arrays of an .npz file, which lie where they are as long as these live, also when the file is closed and its
     name is gone; what is written to them is no one else's. Those of files that others wrote may be in memory.
 
     file : open; no one may make it shorter meanwhile, or anyone who looks at an array ends

@@ -85,10 +85,9 @@ class DaskCluster:
         for worker, threads in self._client.nthreads().items():
             if threads > 1:
                 raise RunnerError(
-                    f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one come to "
-                    "stand next to another, and sums depend on who is next to whom. Fix: start it with "
-                    "--nthreads 1, and "
-                    "as many of them (--nworkers) as there are cores."
+                    f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one "
+                    "mix with those of another, and sums depend on which jobs run together. Fix: start it with "
+                    "--nthreads 1, and as many of them (--nworkers) as there are cores."
                 )
         try:
             self._client.get_versions(check=True)

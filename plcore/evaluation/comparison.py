@@ -207,7 +207,7 @@ def try_in_blocks(
     budget: float | None = None,
     progress: StepProgress | None = None,
 ) -> list[Trial]:
-    """The result of each learner, its fits made by anyone who makes them. Parts that are there are not rebuilt.
+    """The result of each learner, its fits made by any process. Parts that are there are not rebuilt.
 
     asked : each learner of `LEARNER_ENTRIES` with what it is tried on, the same folds for all
     budget, progress : as `compare_learners`

@@ -101,7 +101,7 @@ def replay(
         predict; None: PLKNeighborsClassifier(). One with `update(rows, candidates)` is updated, others are fitted
         again
     budget : answers, as an int or as a share in [0, 1] of the training rows (rounded)
-    every : measure after every this many answers too; always at the start and at the end
+    every : measure after every n-th answer too; always at the start and at the end
     learn_every : answers after which the learner learns where the strategy uses it (has `learner_changed`); others
         ask the same however often it learns, and it learns when it is measured
     ties : "error" | "uniform", as `error_rate`      random_state : seed of the strategy made from a name
@@ -290,7 +290,7 @@ def replay_in_blocks(
     progress: BlockProgress | None = None,
     keep_scales: bool = False,
 ) -> tuple[ReplayedRuns, ...]:
-    """How far each strategy gets, over runs of `replay`, by anyone who makes them; runs whose parts are there are
+    """How far each strategy gets, over runs of `replay`, by any process; runs whose parts are there are
     not made
     again. Each repetition holds out other rows to measure the error on, the same for all strategies.
 

@@ -34,7 +34,7 @@ def has_repeated(neighbors: AnyArray) -> bool:
 def count_places(neighbors: AnyArray, weights: IntArray, start: IntArray) -> None:
     """Where the places of each row begin in the inverted index: start int64 (n + 1,), zeros before.
 
-    neighbors int32 (T, K), weights int64 (T, K). A row's places are those if it is a neighbour with weight.
+    neighbors int32 (T, K), weights int64 (T, K). A row's places are those where it is a neighbour with weight.
     """
     for target in range(neighbors.shape[0]):
         for slot in range(neighbors.shape[1]):

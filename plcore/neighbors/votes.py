@@ -159,9 +159,8 @@ class VoteTable:
         self.index = SlotIndex(self.neighbors, self.weights, n_rows)
 
     def beside(self, neighbors: AnyArray, weights: IntArray) -> VoteTable:
-        """The votes about other targets of the same rows, whose candidates are kept once: no matter who tells both
-        tables of
-        a change tells this one first."""
+        """Return the votes about other targets of the same rows. The candidates are stored once: a caller that tells
+        both tables of a change tells this one first."""
         found = copy(self)
         found._take(neighbors, weights, len(self.index.start) - 1)
         return found

@@ -140,7 +140,7 @@ def _factor(K: int, packed: FloatArray) -> FloatArray:
     factor, info = lapack.dpftrf(K, packed, uplo="L", overwrite_a=1)
     if info:
         raise ValueError(
-            "The variance noise is too small for what doubles can tell apart next to labels of 0 and 1. "
+            "The variance noise is too small for what doubles can tell apart with labels of 0 and 1. "
             "Fix: give noise and prior_variance of at least 1e-12, or None, which finds them from the data."
         )
     return np.asarray(factor)

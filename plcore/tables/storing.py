@@ -272,7 +272,10 @@ def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) 
 
 
 class Written(NamedTuple):
-    """A file that holds these parts. digest : its SHA-256 in hex      held : keeps it if it is while it is in memory"""
+    """A file that holds these parts.
+
+    digest : its SHA-256 in hex      held : keeps it where it is while it is in memory
+    """
 
     path: Path
     digest: str

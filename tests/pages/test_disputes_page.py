@@ -164,7 +164,7 @@ def test_who_does_not_review_has_no_such_page(home: Home, owner: int, show: Open
     test = show(ada.person_id, "disputes.py", project=str(seat.project_id))
     assert "Only reviewers and owners can open this page." in words(test)
     eve = member(seat, "Eve", "reviewer")
-    assert "This page is for" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
+    assert "can open this page" not in words(show(eve.person_id, "disputes.py", project=str(seat.project_id)))
 
 
 def test_label_vectors_explain_missing_shortlists(home: Home, owner: int, show: Open) -> None:
@@ -233,7 +233,7 @@ def test_share_is_reported_with_how_sure_it_is(home: Home, owner: int, show: Ope
     assert (
         "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
     )
-    assert "Too few to estimate: at least 10 looked at." in shown
+    assert "Too few to estimate: at least 10 must be looked at." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         scores_say(Seat(home, owner, project), row, "robin")
     test = score_review_opened(show, owner, project)

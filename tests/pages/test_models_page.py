@@ -81,7 +81,7 @@ def test_table_too_small_to_compare_is_reported(
     said = words(test).replace("\\", "")
     assert f"Rows to learn from: {rows}. That is too few to compare models, which takes at least 20." in said
     assert "Until then the project keeps its model. Fix: add rows, or choose a model by hand." in said
-    assert "The first comparison begins by itself" not in said
+    assert "The first comparison starts by itself" not in said
     caplog.clear()
     BackupWorker(home, "worker").look()
     assert "too few" not in caplog.text, "it is not tried at every look"
@@ -181,7 +181,7 @@ def test_lead_within_chance_is_reported(
 ) -> None:
     seat, worker = Seat(home, owner, project), ComparingWorker(home, "one")
     worker.look()
-    assert "by no more than chance" not in words(show(owner, PAGE, project=str(project)))
+    assert "within chance" not in words(show(owner, PAGE, project=str(project)))
     findings.kappas = {"plsvc": 0.81, "clpl": 0.8, "plknn": 0.5}
     choosing.compare_now(seat)
     worker.look()
@@ -189,9 +189,7 @@ def test_lead_within_chance_is_reported(
     assert "PL\\-SVM is best, but within chance: CLPL stays." in shown
     choosing.adopt(seat, "plknn")
     choosing.back_to_automatic(seat)
-    assert "by no more than chance" not in words(show(owner, PAGE, project=str(project))), (
-        "a person chose since"
-    )
+    assert "within chance" not in words(show(owner, PAGE, project=str(project))), "a person chose since"
 
 
 def test_accuracy_by_blind_checks_has_its_interval_and_its_warning(

@@ -173,9 +173,7 @@ def test_a_project_that_waits_for_neighbours_says_how_far_they_are(
         stored = projects.get(session, project)
     settings = LearnerSettings.from_json(stored.settings)
     build.note_finding(home, stored.table_hash, settings, FindingNeighbors(0.4, 90.0))
-    assert said() == [
-        "Finding neighbours: 40\u00a0%, about 2 minutes left. Until then, questions come at random."
-    ]
+    assert said() == ["Finding neighbours: 40%, about 2 minutes left. Until then, questions come at random."]
     with leases.hold(home, project, "one", stored.table_hash, neighbors.TASK) as lease:
         assert lease is not None
         lease.fault = "No space left"
@@ -232,7 +230,7 @@ def test_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_answ
     said = words(show(owner, "progress.py", project)).replace("\\", "")
     assert "could not be trained: The training was ended from outside twice" in said
     assert "next tried in an hour" in said
-    assert "with the next answers" not in said
+    assert "after the next answers" not in said
 
 
 def test_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:

@@ -266,7 +266,7 @@ class OwnLog:
             )
 
     def take_back(self, seq: int, by: entries.LogEntry) -> None:
-        """Withdraw this entry, no matter by whom: it is withdrawn. Harmless if it is not one of these."""
+        """Mark this entry as withdrawn, no matter by whom. Harmless if it is not one of these."""
         for place, one in enumerate(self.past):
             if one.seq == seq:
                 self.past[place] = replace(one, withdrawal=by.seq, withdrawn_by=by.person_id)

@@ -1,7 +1,7 @@
 """One project as one file: taken along from one Winnow, imported to another.
 
 In it are its log, its tables, their images and recordings, its settings, what was marked and noted, its members, and
-the names of people: no passwords, no links. Who is not known by name if it is imported becomes someone there who
+the names of people: no passwords, no links. Who is not known by name where it is imported becomes someone there who
 cannot sign in until an owner makes a link.
 """
 
@@ -188,7 +188,8 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
             f"{called} cannot be imported: reading it failed unexpectedly, which the log "
-            "of the server has. Nothing was stored. Fix: bring in a file that was taken along again."
+            "of the server has. Nothing was stored. Fix: download the project again from where it was, and import "
+            "that file."
         ) from error
     if "damaged" in found:
         raise DamagedError(*found["damaged"])

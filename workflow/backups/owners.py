@@ -1,4 +1,4 @@
-"""Backups as the owners of this Winnow see them: which there are, one more, one removed, one put back."""
+"""Backups as the owners of this Winnow see them: which there are, one more, one downloaded, one put back."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files of users: how they arrive, if they are stored, and how they are read in limited processes."""
+"""Files of users: how they arrive, where they are stored, and how they are read in limited processes."""

@@ -1,6 +1,6 @@
 """Read and check an uploaded file: it continues while their page is away.
 
-It belongs to anyone who sent the file, and no one else can ask after it (`workflow.server.jobs`).
+It belongs to the person who sent the file, and no one else can ask after it (`workflow.server.jobs`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 of the rows that are there comes in the same way, as an addition of no rows: the table changes, and nothing else.
 
 Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
-drawn by the same shares. The project then points to a table of all rows; the table before stays if it is.
+drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
 """
 
 from __future__ import annotations

@@ -244,7 +244,7 @@ def read_paths(
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
 ) -> Upload:
-    """`read_upload` of files at these paths. Commands do so if no server may be, which removes what others left."""
+    """`read_upload` of files at these paths. Commands do so where no server may be, which removes what others left."""
     clear()
     beside = [None if one is None else (one, None) for one in (rows, vectors)]
     return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is, ways=ways)

@@ -1,6 +1,7 @@
 """Another model for a project: its settings and a line of its log, in one transaction.
 
-A change is logged anyone who makes it, so that the log tells under which model every answer was asked. Those that a
+A change is logged, no matter by whom it is made, so that the log tells under which model every answer was asked.
+Those that a
 comparison makes are under the name of the person who made the project, with what it went by as their `strategy`.
 """
 

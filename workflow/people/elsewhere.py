@@ -97,7 +97,7 @@ def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWH
 
 def set_known_as(seat: Seat, person_id: int, name: str) -> None:
     """Say by which e-mail or user name a person is known elsewhere; '' for none. The account they had signed in by
-    is forgotten: no matter who has the name now may take it.
+    is forgotten: the person with that name now may take it.
 
     Raises
     PersonNameError : It is too long, cannot be shown, or is another person's.

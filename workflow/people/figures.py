@@ -426,7 +426,7 @@ check told from oth."""
 
 @dataclass(frozen=True)
 class Team:
-    """people : those with warnings first, then anyone who has answered most; everyone who has said something
+    """people : those with warnings first, then those who have answered most; everyone who has said something
     against : in words, what answers to blind checks are held against"""
 
     people: tuple[PersonFigures, ...]

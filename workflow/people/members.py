@@ -279,7 +279,7 @@ def _check_owned(owning: Reading) -> None:
 
 # Groups of people, to be invited to a project at once: made and changed by the owners of this Winnow.
 #
-# Being in a group gives no rights: no matter who is invited with it becomes a member of the project, each for
+# Being in a group gives no rights: each person invited with it becomes a member of the project, each for
 # themselves.
 
 NAME_LENGTH = 80

@@ -58,7 +58,8 @@ def ensure_owner(home: Home) -> Person:
 def make_start_link(home: Home) -> str:
     """The secret of a link for the owner, to be printed when the server starts; lives an hour.
 
-    An owner who was disabled comes back with it: no matter who starts the server holds the data anyway, and no one else
+    An owner who was disabled comes back with it: the operator who starts the server holds the data anyway, and no
+    one else
     could let them in again.
     """
     owner = ensure_owner(home)

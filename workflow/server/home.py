@@ -160,7 +160,7 @@ def room_for_learner() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Home:
-    """Handed to every use case. Anyone who opened it closes it."""
+    """Handed to every use case. Its opener closes it."""
 
     settings: Settings
     database: Database

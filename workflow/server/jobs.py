@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNATTENDED = 120.0
 """Seconds that a job continues, and its result is kept, while no page asks after it: a reload takes some, a network
 that
-drops and a browser that tries again a minute or more. Longer, no matter who is gone would keep others waiting."""
+drops and a browser that tries again a minute or more. Any longer, people who are gone would keep others waiting."""
 _LEAVING = 5.0
 """Seconds for which `close` waits for jobs to end; they look every second whether they shall."""
 _ENDED = (
@@ -187,7 +187,7 @@ def blocks_folder(settings: Settings) -> Path:
 def open_blocks(
     settings: Settings, folder: Path | None = None, patience: float | None = None
 ) -> Iterator[Blocks]:
-    """Anyone who the settings name, at work in a folder, by default `blocks_folder`, while the block lasts.
+    """The one that the settings name, at work in a folder, by default `blocks_folder`, while the block lasts.
 
     patience : seconds for which workers are waited for, if not those of the settings
     Raises RunnerError where no one is there to do it.

@@ -300,7 +300,7 @@ def _networks(values: Mapping[str, str]) -> tuple[str, ...]:
             network = ipaddress.ip_network(one)
         except ValueError:
             network = None
-        if network is None or network.prefixlen == 0:  # 0: everyone would be anyone who they say
+        if network is None or network.prefixlen == 0:  # 0: people could claim any name
             raise SettingsError(
                 "WINNOW_TRUSTED_PROXIES must be addresses or networks, separated by commas, such as "
                 f"127.0.0.1,10.0.0.0/24. Got {one!r}."

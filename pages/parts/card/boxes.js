@@ -46,7 +46,7 @@ export const boxesOver = (boxes) =>
   );
 
 /**
- * The switch for all boxes that are drawn if it is.
+ * The switch for all boxes that are drawn where it is.
  *
  * @param {Box[]} boxes
  * @param {{ keyed: boolean }} how keyed: it hears its key

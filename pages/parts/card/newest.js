@@ -22,7 +22,7 @@ export function newest(given) {
   const here = known && isSamePage(known.data, given) ? known : null;
   if (here && given.drawing <= here.drawing) return here.data; // no news
   if (!here || !isOlder(given, here.data)) return keep(given, given.drawing);
-  // The page's drawing is older than the screen; what it was requested in addition to is not.
+  // The page's drawing is older than the screen; what else it was asked for is not.
   const { turn, drawing, similar, panel, examples, saved } = given;
   const refused = turn !== here.data.turn && saved?.tone === "bad" ? { saved } : null;
   return keep({ ...here.data, turn, drawing, similar, panel, examples, ...refused }, given.drawing);

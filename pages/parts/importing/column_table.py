@@ -22,7 +22,7 @@ def show_columns(upload: Upload, choices: Choices) -> None:
     cells = upload.cells.drop(columns=[*serving_columns(upload.cells)])
     names = [str(name) for name in cells.columns]
     roles = {name: choices.role_of(name) for name in names}
-    # By the guess: a column whose role is being changed stays if it is.
+    # By the guess: a column whose role is being changed stays where it is.
     ordered = sorted(names, key=lambda name: not choices.guessed(name))[:MOST_COLUMNS]
     head = cells.head(SHOWN_ROWS)
     _COLUMNS(

@@ -41,7 +41,8 @@ Result = TypeVar("Result")
 def awaited(
     seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
 ) -> Result:
-    """The result of this job with a file of the person's, which continues if it was when this page has been away. The
+    """The result of this job with a file of the person's, which continues from where it was when this page has been
+    away. The
     page ends here where its turn does not come, or where another page of the person's has the file.
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
@@ -296,7 +297,7 @@ def let_go(seat: Seat, key: str) -> None:
 
 def _note(key: str) -> None:
     """Have the address name the file that the box holds: a page that is reloaded knows no more than its address. The
-    file is given to anyone who sent it alone."""
+    file is given to the person who sent it alone."""
     file, noted = st.session_state.get(held_at(key)), _noted_as(key)
     if file is not None and st.query_params.get(noted) != file:
         st.query_params[noted] = file

@@ -128,7 +128,7 @@ function framed(state) {
 }
 
 /**
- * How many tiles an arrow continues.
+ * How many tiles an arrow moves on.
  *
  * @param {State} state
  * @param {string} name

@@ -179,7 +179,7 @@ function actions(state, question) {
       title: "Excludes the row: broken or off topic",
     }),
     actionButton("Shift+m", "Many at once", () => openBatch(state), {
-      title: "Confirm rows that the model is confident about in one click; exclude any",
+      title: "Confirm rows that the model is confident about in one click, except those you exclude",
     }),
   );
 }

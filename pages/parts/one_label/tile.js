@@ -28,7 +28,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
       "aria-keyshortcuts": its || null,
       "aria-pressed": String(out),
       "aria-label": `Take row ${view.id} out; the model's share of ${label} is ${percent}`,
-      // The label is instead of all that is in the button: what is seen there is said after it.
+      // The label replaces all that is in the button: what is seen there is said after it.
       "aria-describedby": about,
       onclick: () => does.take(tick.getAttribute("aria-pressed") !== "true"),
     },

@@ -46,7 +46,7 @@ from plcore.sensing.regression import LARGEST
 # answers.
 #
 # A checkpoint is of one table, one set of settings and changes of the rows, and of this code. Nothing of that is
-# checked here: no matter who keeps it does (`workflow.kinds.opening`).
+# checked here: the keeper does (`workflow.kinds.opening`).
 
 _OF_ROWS = ("cells", "bad", "answered")
 

@@ -448,7 +448,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     ) -> BoolArray:
         """(n, L) the cells that may be asked now without these rows and places; control cells only where wanted.
 
-        annotator : who is asked; None: no matter who has not answered yet
+        annotator : who is asked; None: anyone who has not answered yet
         """
         allowed = self.open.copy()
         if self.several is not None and annotator is not None:

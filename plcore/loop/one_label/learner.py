@@ -37,7 +37,7 @@ from plcore.query.ranker import EffectRanker
 # the scores of the questions, the counts, an online learner's weights.
 #
 # A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
-# checked here: no matter who keeps it does (`workflow.kinds.opening`).
+# checked here: the keeper does (`workflow.kinds.opening`).
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 

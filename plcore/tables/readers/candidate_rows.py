@@ -136,7 +136,7 @@ CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
 
 NEEDS_ROWS = (
     "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
-    "column of the same names. Put both files into one zip, or give the table of the rows next to this file."
+    "column of the same names. Put both files into one zip, or give the table of the rows together with this file."
 )
 _ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
 

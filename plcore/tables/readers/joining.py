@@ -124,7 +124,7 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
         if len(file.values) != n:
             has = counted(len(file.values), "row")
             message = f"The file of vectors has {has} and no names of them; the table has {n:,}."
-            raise refusal(message, "Give ids next to them, an array 'ids' or a column 'id'.")
+            raise refusal(message, "Give ids with them, an array 'ids' or a column 'id'.")
         return _with(
             reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
         )

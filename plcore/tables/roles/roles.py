@@ -365,6 +365,6 @@ def _vector_problems(roles: Roles) -> list[Problem]:
             fix = "Take this role away. Rows whose labels are all known can be held out as a test."
             found.append((roles.truth, message, fix))
         if roles.not_labels is not None and roles.candidates is None:
-            message = "it only goes next to a column that lists the labels that are right."
+            message = "it only goes together with a column that lists the labels that are right."
             found.append((roles.not_labels, message, "Choose that column, or take this role away."))
     return [Problem(None, None, column, message, fix) for column, message, fix in found]

@@ -180,7 +180,7 @@ class ColumnSample:
         steps = np.diff(self.values)
         if len(steps) < _SEVERAL or not all(value.is_integer() for value in self.values):
             return False
-        # Of a long table the sample holds every this many rows.
+        # Of a long table the sample holds every n-th row.
         return bool(
             (steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1)))
         )

@@ -32,7 +32,9 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     columns = table.roles.annotators
     people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
     if len(columns) > 1 and people and table.cells[people[0]].is_unique:
-        message = f"Each row is someone, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        message = (
+            f"Each row is one person, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        )
         yield (
             "questions-as-voters",
             message,

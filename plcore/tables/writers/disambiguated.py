@@ -421,7 +421,7 @@ class VectorCells(Protocol):
 
 
 def _meant(written: pd.DataFrame) -> pd.DataFrame:
-    """What these cells say, 1 or 0; "" if nothing."""
+    """Values of these cells, 1 or 0; "" if they say nothing."""
     said = written.apply(lambda column: column.str.strip().str.lower())
     meant = pd.DataFrame("", index=written.index, columns=written.columns)
     return meant.mask(said.isin(YES.to_pylist()), "1").mask(said.isin(NO.to_pylist()), "0")

@@ -13,7 +13,7 @@ def two_workers(allowed_failures: int = 3) -> Iterator[Any]:
 
     allowed_failures : this many workers may die of a job before it is given up; 3 is Dask's own. A worker that dies
     while
-        it starts is not started again: no matter who kills several in turn may be left without one
+        it starts is not started again: a test that kills several in turn may be left without one
     """
     import dask
     from distributed import LocalCluster

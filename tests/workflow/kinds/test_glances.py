@@ -166,7 +166,7 @@ def test_file_that_is_damaged_is_rebuilt(home: Home, owner: int, caplog: pytest.
         forget(home)
         caplog.clear()
         assert progress.at_a_glance(seat) == before
-        assert "made anew" in caplog.text
+        assert "rebuilt" in caplog.text
         assert json.loads(file.read_bytes())["seq"] == 0
 
 

@@ -341,10 +341,12 @@ def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
 
 
 def _asked_alone(learner: TableLearner) -> BoolArray:
-    """(n,) rows that are in no batch that is found: were it blind checks alone, no matter who has confirmed all
-    others would
-    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everyone: not
-    each by chance, for in small projects chance would leave too few."""
+    """(n,) rows that are in no batch that is found.
+
+    Were it blind checks alone, an annotator who has confirmed all others would know them. So it is as many ordinary
+    rows a check as are shown in full (decision 31), the same ones for everyone: not each by chance, for in small
+    projects chance would leave too few.
+    """
     pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
     several = pool.first.sum(axis=1) >= 2
     ordinary = np.flatnonzero(several & ~pool.test_rows & ~pool.control_rows)

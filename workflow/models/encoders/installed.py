@@ -146,7 +146,7 @@ def remove(home: Home, key: str) -> None:
             f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
         )
     aside = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
-    folder.replace(aside / key)  # gone at once, no matter who reads it meanwhile has it open
+    folder.replace(aside / key)  # gone at once, a process that reads it meanwhile has it open
     sync_folder(home.encoders_dir)
     shutil.rmtree(aside)
 

@@ -1,6 +1,6 @@
 """A picture of a segment of sound: pitch upwards, time to the right, the brighter the louder.
 
-Grey alone: no matter who shows it colours it. Windows of 20 ms; what is drawn runs from the picture's own noise
+Grey alone: the page colours it. Windows of 20 ms; what is drawn runs from the picture's own noise
 floor to
 its loudest. Of a span of minutes every window is looked at and the loudest of each column drawn, so that a click is
 seen; where a column is longer than 16 windows, from four and a half minutes on, only those first 16 are looked at, so

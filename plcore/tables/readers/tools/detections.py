@@ -115,8 +115,8 @@ def detections_reading(
     )
     if again:
         said.append(
-            f"A species stands {counted(again, 'time')} again for a segment of a recording: "
-            "of its scores the highest counts."
+            f"A species is listed {counted(again, 'more time')} for a segment that has it already: "
+            "the highest score counts."
         )
     if overlapping := _overlapping(list(items.values())):
         said.append(

@@ -417,7 +417,7 @@ def test_bad_item_is_excluded_and_brought_back(home: Home, owner: int, show: Ope
     assert "the current ones in your name: it brings the row back." in words(test)
     button(test, SAVE).click().run()
     assert not reviewing.open_row(Seat(home, owner, project), row).out
-    assert "taken out" not in words(test)
+    assert "Bad item, excluded." not in words(test)
 
 
 def test_annotators_review_shows_their_own_answers(home: Home, owner: int, show: Open) -> None:

@@ -79,7 +79,7 @@ def test_rank_is_group_of_species_below_it() -> None:
 
 
 def test_prediction_animal_represents_every_animal_but_people() -> None:
-    """The detector was surer than the classifier: no matter who finds one of its animals finds it right."""
+    """The detector was surer than the classifier: an annotator who finds one of its animals finds it right."""
     human = "7;mammalia;primates;hominidae;homo;sapiens;human"
     found = said(
         "a.jpg", {WOLF: 0.4, human: 0.2, NONE: 0.1}, prediction="8;;;;;;animal", prediction_score=0.9
