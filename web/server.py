@@ -188,8 +188,10 @@ def run(app: App, settings: Settings) -> None:
     """Serve until stopped. Ends with CANNOT_START if it was said why it does not start (`web.lifespan`)."""
     try:
         app.run(config=run_options(settings))
-    except SystemExit as ended:
-        sys.exit(CANNOT_START if terminal.failed else ended.code)
+    except SystemExit:
+        if terminal.failed:
+            sys.exit(CANNOT_START)
+        raise
 
 
 def follow(settings: Settings) -> None:

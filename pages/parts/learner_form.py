@@ -151,9 +151,7 @@ def say_running(running: Running) -> None:
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
     elif not running.begun:
-        st.info(
-            "The comparison waits for a worker. You can answer meanwhile.", icon=":material/hourglass_empty:"
-        )
+        st.info("The comparison is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
         st.progress(0.0, text="Comparing the models: reading the rows …")
     else:

@@ -391,7 +391,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         )
         st.progress(share, text=f"{name} is downloaded: {size}")
     elif not running.begun:
-        st.info(f"{name} waits for a worker. You can answer meanwhile.", icon=":material/hourglass_empty:")
+        st.info(f"{name} is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:

@@ -50,7 +50,8 @@ def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tup
     n = np.where(n > 0, n, np.nan)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    # Rounding may leave a share of 0 or 1 outside of its own interval.
+    return np.clip(centre - half, 0.0, share), np.clip(centre + half, share, 1.0)
 
 
 def exact_interval(right: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:

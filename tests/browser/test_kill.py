@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -71,6 +72,8 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_text("Answer log", exact=True).click()
     page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         # Where it is, not if it was: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")

@@ -172,6 +172,8 @@ def test_file_round_trips_through_it(page: Page, proxy: Proxy) -> None:
     room.import_csv(page, proxy.base, small_frame(), "behind")
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile("^Download")).click()
     assert waiting.value.url.startswith(f"{proxy.base}/exports/")

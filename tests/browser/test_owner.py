@@ -251,6 +251,8 @@ def back(page: Page) -> list[dict[str, str]]:
     """The table for Raven as the Export page gives it, read as Raven reads: by tabs and the names of its columns."""
     page.get_by_text("Raven selection table, verified").click()
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile("Download .*verified.txt")).click()
     text = Path(waiting.value.path()).read_text(encoding="utf-8")

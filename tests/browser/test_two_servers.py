@@ -89,6 +89,8 @@ def prepared_file(page: Page) -> str:
     """Have a file made and fetch it through nginx; its address behind it."""
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile("^Download")).click()
     assert waiting.value.path().read_bytes().startswith(b"id,")

@@ -73,7 +73,9 @@ def test_progress_shows_accuracy_with_its_interval(home: Home, owner: int, show:
     test = show(owner, "progress.py", project=str(project))
     accuracy = next(one for one in test.metric if one.label == "Accuracy")
     assert accuracy.value.endswith("%")
-    assert len(test.get("plotly_chart")) >= 3
+    assert len(test.get("plotly_chart")) == 1, "the curve first; the others come with More figures"
+    test.session_state[f"more-figures-{project}"] = True
+    assert len(test.run().get("plotly_chart")) >= 3
 
 
 def test_missing_project_is_reported(home: Home, owner: int, show: Open) -> None:

@@ -230,7 +230,7 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
             with suppress(ValueError):  # not every kind has several models
                 act(seat, world, mine)
         elif name in refused:  # they may, but it does not fit the project
-            with pytest.raises(ValueError, match=r"project|changed|not here|anew"):
+            with pytest.raises(ValueError, match=r"project|changed|not here|again"):
                 act(seat, world, mine)
         else:
             act(seat, world, mine)

@@ -174,6 +174,9 @@ class Ones:
     def encode(self, table: LabelTable, *_how: object) -> Encoded:
         return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
 
+    def rest(self) -> None:
+        """Nothing is open."""
+
 
 PICTURE = spectrograms.Asked()
 
@@ -454,6 +457,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "uploads.dry_run": lambda seat, _world, _row: importing.dry_run(
         seat, b"id,labels,x\n1,a|b,2\n2,b,5\n", "a.csv", {}
+    ),
+    "uploads.bring_in": lambda seat, _world, _row: importing.bring_in(
+        seat, b"id,labels,x\n1,a|b,2\n2,b,5\n", "a.csv", {}, project="newest", settings={}
     ),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),

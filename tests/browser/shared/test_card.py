@@ -168,7 +168,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     assert here.kinds() == []
     page.keyboard.press("Control+k")
     page.keyboard.type("que")
-    expect(search.get_by_role("option").first).to_have_text("QueueLook")
+    expect(search.get_by_role("option").first).to_have_text("QueueExplore")
     page.keyboard.press("Enter")
     page.wait_for_url("**/queue*")
     page.get_by_role("heading", name="Queue").wait_for()

@@ -191,7 +191,12 @@ def test_no_serious_finding_and_room_for_fingers(
         # The other pages are the same whatever is asked.
         for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
             opened.goto(f"{server.base}/{name}?project={project}")
-            opened.locator(room.CARD if name == "annotate" else "[data-testid=stDataFrame]").first.wait_for()
+            shown = {
+                "annotate": room.CARD,
+                "progress": ".js-plotly-plot",
+                "export": "[data-testid=stDataFrame]",
+            }
+            opened.locator(shown[name]).first.wait_for()
             if found := findings(opened):
                 wrong[scheme, name] = found
         context.close()
@@ -250,6 +255,8 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     expect(page.get_by_text("Precision at 3", exact=True)).to_be_visible()
     page.goto(f"{server.base}/export?project={project}")
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download").click()
     back = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))

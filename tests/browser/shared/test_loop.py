@@ -58,13 +58,15 @@ def test_birdsong_from_upload_to_export(
     page.locator(".js-plotly-plot").first.wait_for()
     expect(page.get_by_test_id("stMetric").filter(has_text="Answered")).to_contain_text(str(answers))
     accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy").inner_text()
-    assert 40 < float(re.search(r"([\d.]+)\s%", accuracy)[1]) < 100
+    assert 40 < float(re.search(r"([\d.]+)\s?%", accuracy)[1]) < 100
     points = page.evaluate("document.querySelector('.js-plotly-plot').calcdata.at(-1).length")
     assert points >= answers
 
     # Export, read back.
     room.go_to(page, "Data", "Export")
     page.get_by_role("button", name="Prepare file").click()
+    page.get_by_role("link", name=re.compile("^Download ")).wait_for()
+    room.drawn(page)
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download").click()
     back = pd.read_csv(

@@ -38,7 +38,7 @@ threadpool_limits(2, user_api="blas")
 assert blas_threads() == {2}
 entered, leave, seen = threading.Event(), threading.Event(), []
 
-def next to():
+def alongside():
     with one_thread():
         entered.set()
         leave.wait(60)

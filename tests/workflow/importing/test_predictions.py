@@ -164,11 +164,11 @@ def test_answers_continue_and_are_stored(there: Seat) -> None:
     [
         (ScoredRow(60, None, {}), "there is no row 60"),
         (ScoredRow(-1, None, {}), "there is no row -1"),
-        (ScoredRow(None, "nobody", {}), "there is no row_id 'no one'"),
+        (ScoredRow(None, "nobody", {}), "there is no row_id 'nobody'"),
         (ScoredRow(None, None, {}), "names no row, or two"),
         (ScoredRow(3, "r3", {}), "names no row, or two"),
         (ScoredRow(None, "r1", {}), "row 1 stands here twice"),
-        (ScoredRow(3, None, {"nobody": 1}), "'no one' is not a class and never was"),
+        (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
         (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),

@@ -115,7 +115,7 @@ def detections_reading(
     )
     if again:
         said.append(
-            f"A species is listed {counted(again, 'more time')} for a segment that has it already: "
+            f"A species is listed {counted(again, 'time')} more for a segment that has it already: "
             "the highest score counts."
         )
     if overlapping := _overlapping(list(items.values())):

@@ -213,7 +213,7 @@ sys.path[0] = {root!r}
 from pathlib import Path
 from workflow.files.limited import Bounds, ask, asking
 folder = Path({folder!r})
-given = {{"file": [str(folder / "no one.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
+given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
 threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
 while asking._helper._process is None:
     pass
