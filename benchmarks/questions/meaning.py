@@ -74,7 +74,7 @@ NAMES = {"minilm": "MiniLM", "wordllama": "WordLlama", "efflite0": "EfficientNet
 COST = {"minilm": 60, "wordllama": 2, "efflite0": 300}
 """Seconds that 10,000 rows may take on an idle core."""
 TIMED = sized({"minilm": 1000, "wordllama": 10_000, "efflite0": 600}, tiny=dict.fromkeys(COST, 20))
-ENCODED, PRESSED = sized((10_000, 200), tiny=(200, 3))
+ENCODED, PRESSED, IMPORTED = sized((10_000, 200, 1_000), tiny=(200, 3, 50))
 PAUSE = 0.05  # seconds between presses
 EARLIER = {
     ("texts, random", BUILT_IN): (0.87, 0.895),
@@ -431,7 +431,11 @@ def presses_meanwhile(at: str) -> dict[str, list[float]]:
         settings = LearnerSettings(model="plknn", control_share=0.08)
         seat = owner.at(managing.create_project(owner, "texts", table, settings))
         build_encoder("minilm", owner.home.encoders_dir)
-        found = {"before": wall_of(seat, PRESSED)}
+        few = LabelTable.from_cells(cells.head(IMPORTED).reset_index(drop=True), table.roles)
+        found = {
+            "before": wall_of(seat, PRESSED),
+            "imports before": [import_wall(owner, few) for _ in range(5)],
+        }
         offers.ask(seat, "minilm")
         command = [sys.executable, str(ROOT / "worker.py"), "--with-parent"]
         with subprocess.Popen(
@@ -439,14 +443,25 @@ def presses_meanwhile(at: str) -> dict[str, list[float]]:
         ) as worker:
             while (running := encoding_requests.encoders(seat).running) is not None and not running.begun:
                 time.sleep(0.02)
-            memories, found["while it encodes"] = [memory(worker.pid)["Anonymous"]], []
+            memories = [memory(worker.pid)["Anonymous"]]
+            pressed = found["while it encodes"] = []
+            imported = found["imports while it encodes"] = []
             while encoding_requests.encoders(seat).running is not None:
-                found["while it encodes"] += wall_of(seat, 1)
+                pressed += wall_of(seat, 1)
+                if len(pressed) % 50 == 1:
+                    imported.append(import_wall(owner, few))
                 memories.append(memory(worker.pid)["Anonymous"])
             assert worker.stdin is not None
             worker.stdin.close()
         found["after"], found["memory"] = wall_of(seat, PRESSED), [memories[0], max(memories)]
     return found
+
+
+def import_wall(owner: Seat, table: LabelTable) -> float:
+    """Return wall ms until a project is made of a table that was read."""
+    begun = time.perf_counter()
+    managing.create_project(owner, f"more {begun}", table)
+    return 1_000 * (time.perf_counter() - begun)
 
 
 def wall_of(seat: Seat, number: int) -> list[float]:
@@ -463,12 +478,13 @@ def meaning_presses() -> str:
     with folder(large=True) as at:
         found = in_process(presses_meanwhile, str(at))
     begun, most = found.pop("memory")
-    table = Table("presses | number | p50 ms | p95 ms | max ms")
+    table = Table("presses, imports | number | p50 ms | p95 ms | max ms")
     for name, walls in found.items():
         table.add(name, len(walls), *percentiles(walls, digits=1))
     return page(
         f"""A project of {ENCODED:,} texts, PL-KNN, on SQLite. A worker, started as the server starts it, encodes the
 rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a browser. The
+Now and then another project of {IMPORTED:,} texts is made. The
 worker has {begun:,.0f} MB of its own before it opens the encoder, and at most {most:,.0f} MB until the vectors are
 stored.""",
         load_average(),

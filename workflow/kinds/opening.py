@@ -184,7 +184,7 @@ MANY = 200
 second."""
 
 OPENED = 8
-"""Bytes that opening a project applies memory, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
+"""Bytes of memory that opening a project takes, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
 of 16."""
 
 LAID_OUT = 100_000_000, 0.6
