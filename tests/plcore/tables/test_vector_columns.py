@@ -112,7 +112,7 @@ def test_roles_as_json(roles: Roles) -> None:
             replace(COLUMNS, not_labels="no"),
             None,
             "no",
-            "next to a column that lists the labels",
+            "together with a column that lists the labels",
         ),
     ],
 )

@@ -38,7 +38,16 @@ def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
     """The candidates of each row by an export; of label vectors the cells, with ? for what was not asked."""
     if table.label_vectors is None:
         return export["winnow_candidates_before"].tolist()
-    columns = [export[name].map({"1": "1", "0": "0"}).fillna("?") for name in table.roles.label_columns]
+    said = {
+        "1": "1",
+        "1.0": "1",
+        "yes": "1",
+        "x": "1",
+        "0": "0",
+        "0.0": "0",
+        "no": "0",
+    }  # in the words of the file
+    columns = [export[name].map(said).fillna("?") for name in table.roles.label_columns]
     return ["".join(cells) for cells in zip(*columns, strict=True)]
 
 

@@ -243,8 +243,9 @@ def test_name_that_tells_nothing_is_refused(called: str) -> None:
 def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> None:
     assert file_called(label_vectors, "scenes.cells.csv") == "cells"
     assert file_called(label_vectors, "scenes.json") == "labelstudio"
-    with pytest.raises(ValueError, match=r"\.cells\.csv, .*Got 'scenes.xlsx'"):
-        file_called(label_vectors, "scenes.xlsx")
+    assert file_called(label_vectors, "scenes.xlsx") == "xlsx"
+    with pytest.raises(ValueError, match=r"\.cells\.csv, .*Got 'scenes.mat'"):
+        file_called(label_vectors, "scenes.mat")
 
 
 # API reads, over both kinds of project and both databases
