@@ -47,7 +47,7 @@ def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
         "0.0": "0",
         "no": "0",
     }  # in the words of the file
-    columns = [export[name].map(said).fillna("?") for name in table.roles.label_columns]
+    columns = [export[name].str.lower().map(said).fillna("?") for name in table.roles.label_columns]
     return ["".join(cells) for cells in zip(*columns, strict=True)]
 
 
