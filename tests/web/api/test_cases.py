@@ -38,15 +38,11 @@ def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
     """The candidates of each row by an export; of label vectors the cells, with ? for what was not asked."""
     if table.label_vectors is None:
         return export["winnow_candidates_before"].tolist()
-    said = {
-        "1": "1",
-        "1.0": "1",
-        "yes": "1",
-        "x": "1",
-        "0": "0",
-        "0.0": "0",
-        "no": "0",
-    }  # in the words of the file
+    yes, no = (
+        ("1", "1.0", "yes", "y", "x", "true"),
+        ("0", "0.0", "no", "n", "false"),
+    )  # in the words of the file
+    said = {**dict.fromkeys(yes, "1"), **dict.fromkeys(no, "0")}
     columns = [export[name].str.lower().map(said).fillna("?") for name in table.roles.label_columns]
     return ["".join(cells) for cells in zip(*columns, strict=True)]
 
