@@ -140,7 +140,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
 
 
 def read_sqlite(path: Path, target: Connection) -> None:
-    """Put what is in an SQLite file instead of all that is Winnow's in PostgreSQL; the caller commits.
+    """Replace all that is Winnow's in PostgreSQL with the content of an SQLite file; the caller commits.
 
     target : in a transaction; at its end everything is there at once
     Raises DatabaseBusyError where others are connected to the database, RuntimeError and SQLAlchemyError.
@@ -267,7 +267,7 @@ class CommitUnknownError(DatabaseUnavailableError):
 
 
 class Committing(threading.local):
-    """Each thread's latest statement and its subject; None if nothing."""
+    """The commit that each thread has sent last; None if it has sent none."""
 
     sent: Commit | None = None
 
@@ -428,7 +428,7 @@ class Database:
             return not inspect(session.connection()).has_table("projects")
 
     def revision(self) -> str | None:
-        """For its tables; None if there is nothing of Winnow's in it yet."""
+        """The revision of its tables; None if there is nothing of Winnow's in it yet."""
         if self.is_new():
             return None
         with self.read() as session:
@@ -559,7 +559,7 @@ class Database:
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
 
     def fill_from(self, path: Path) -> None:
-        """Put what `copy_to` has written instead of all that is Winnow's in PostgreSQL, at once or not at all.
+        """Replace all that is Winnow's in PostgreSQL with what `copy_to` has written, at once or not at all.
 
         Raises CommitUnknownError, and as `db.engine.read_sqlite`.
         """

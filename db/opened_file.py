@@ -75,7 +75,7 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class Loss(StrEnum):
-    """Event of the file, in words."""
+    """Damage to the file, or its replacement, in words."""
 
     GONE = "deleted or moved away"
     OTHER = "replaced by another one, or by an older copy"
@@ -131,9 +131,9 @@ class OpenedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.height = 0
-        """For the last commit that this process has told anyone of."""
+        """The height of the last commit that this process has told anyone of."""
         self.mark = 0
-        """For the database, as `FileHeader` has it; 0 if no one has said it."""
+        """The mark of the database, as `FileHeader` has it; 0 if no one has said it."""
         self.times = 0
         """How often another file was taken in the place of the one before."""
         self.damaged = False
@@ -183,7 +183,7 @@ class OpenedFile:
             raise DamagedPagesError
 
     def loss(self) -> Loss | None:
-        """Event of the file; None if nothing has."""
+        """Damage to the file, or its replacement; None if there is none."""
         with (
             self._lock
         ):  # two that look at once would each take what the other has seen for what was there before

@@ -1,4 +1,4 @@
-"""OwnConnections for connections: opening many of them keeps no one else out.
+"""Bounds for connections: opening many of them keeps no one else out.
 
 Uvicorn takes every connection and waits for its request without end. By systemd's default a process may open 1,024
 files, and a thousand sockets on which nothing is sent are as many.

@@ -1,4 +1,4 @@
-"""Beliefs about proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
+"""Claims of proxies: who it is, the address, and whether HTTPS was used; from trusted ones alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of `app.py` the server: routes, middleware and the address of the settings."""
+"""The server that `app.py` runs: routes, middleware and the address of the settings."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ GIVEN = "#7d8b97"
 RANDOM = "#7b8784"
 """Random order, to compare with."""
 FURTHER = ("#9673c9", "#2f86c8")
-"""For no meaning of their own: more lines in one chart."""
+"""Colours without a meaning of their own: more lines in one chart."""
 
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "star")
-"""For the marks of classes and people, as plotly calls them."""
+"""Shapes of the marks of classes and people, as plotly calls them."""
 
 SHADES = ("#d3e6e0", "#0f6b5e")
 """From few to many."""

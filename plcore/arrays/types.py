@@ -75,7 +75,7 @@ class Features(Protocol):
 
 
 class Table(Protocol):
-    """The part of a `plcore that the learner needs.tables.table.LabelTable`."""
+    """The part of a `plcore.tables.table.LabelTable` that the learner needs."""
 
     @property
     def candidates(self) -> BoolArray: ...

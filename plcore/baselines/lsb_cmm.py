@@ -73,7 +73,7 @@ def improve_gates(X: FeatureMatrix, gates: FloatArray, components: FloatArray, v
 
 
 class _Gate:
-    """The objective of one gate is to: a logistic regression with `taken` (n,) for it and `left` (n,) against it."""
+    """The objective of one gate: a logistic regression with `taken` (n,) for it and `left` (n,) against it."""
 
     def __init__(self, X: FeatureMatrix, taken: FloatArray, left: FloatArray, variance: float) -> None:
         self.X, self.taken, self.mass = X, taken, taken + left

@@ -27,7 +27,7 @@ class _Attempt(Generic[J]):
 
 
 def _end_with(parent: Connection) -> None:
-    """End this process as soon as the other end of the pipe is closed, be it that anyone who holds it was killed."""
+    """End this process as soon as the other end of the pipe is closed, also if the process that holds it was killed."""
 
     def watch() -> None:
         with suppress(EOFError, OSError):

@@ -189,8 +189,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     people was the prior in place of the coin.
 
     On the anaesthetists' data of 1979 plain EM has class masses of 0.422 0.401 0.111 0.067; this has 0.418 0.400
-    0.112 .070
-    and the same labels. With coins alone the rarest class had 0.049. `benchmarks crowd` compares the rules.
+    0.112 0.070 and the same labels. With coins alone the rarest class had 0.049. `benchmarks crowd` compares the
+    rules.
     The matrices are in memory whole: people times classes squared are at most 2**27 (130 people at 1,000 classes).
     """
 

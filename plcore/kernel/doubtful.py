@@ -9,8 +9,7 @@ between an EM on the leave-one-out scores F says how likely the truth of each ro
     of the mean of all;   T_o where sum_i log(e_k b_i + (1 - e_k) a_i) is largest
 
 m/k and m/(m - k) are the chances of a set of size k that is drawn evenly, given its truth: without them every row ends
-outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside, and
-the
+outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside. The
 masses are those of such mixtures.
 
 Where sets depend on the label, single candidates may be what tells the classes apart, and doubting them ruins the fit.

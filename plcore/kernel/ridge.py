@@ -147,12 +147,11 @@ class PLKernelRidge(SoftLabelClassifier):
         or where blind checks found them wrong (`single_checks` of `fit`). A number in [0, 1] is taken as it is: how far
         single candidates are doubted at the start. For shortlists of models, which miss the truth of some rows; where
         sets depend on the label a number may ruin the fit. What is "auto" for class_mass is then 0.5 at least. Refused
-        for more than 200,000 rows.
-        Costs up to three times a fit.
-    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is 0.05, or .15
-        where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is in so
-        few sets that false candidates are not spread evenly over the classes, and labels stay as near to held-out
-        predictions (`plcore.kernel.choice`).
+        for more than 200,000 rows. Costs up to three times a fit.
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class. "auto" is 0.05, or
+        0.15 where class_mass is "auto", too, and the masses can be trusted: rows come from no sources, some class is
+        in so few sets that false candidates are not spread evenly over the classes, and labels stay as near to
+        held-out predictions (`plcore.kernel.choice`).
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through this many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
         Beyond 5,000 rows through 0.7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn
@@ -455,8 +454,7 @@ class PLKernelRidge(SoftLabelClassifier):
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
         the answers, and these rows are no longer doubted. The rounds continue from the last soft labels, where a
-        fresh fit
-        begins again: nearly all predictions are the same. Costs some milliseconds a thousand rows.
+        fresh fit begins again: nearly all predictions are the same. Costs some milliseconds a thousand rows.
         `candidate_accuracy_` and `probability_temperature_` stay, too.
         Returns the rows, ascending, whose soft labels changed by 0.01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.

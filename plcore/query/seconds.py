@@ -1,4 +1,4 @@
-"""The input that a question costs: the seconds it takes, by who answers, how it is put, and how many labels it names.
+"""The cost of a question: the seconds it takes, by who answers, how it is put, and how many labels it names.
 
 People pay with seconds, not with answers. Of a person w, a form f and n labels to read
 

@@ -303,7 +303,7 @@ class SensingLearner:
             raise ValueError(f"{name} must be an int from 0 to {size - 1}. Got {number!r}.")
 
     def _take(self, row: int, cells: AnyArray) -> Self:
-        """Put new cells instead of a row's; inputs are valid."""
+        """Replace the cells of a row; inputs are valid."""
         before, known = self.cells_[row] != UNKNOWN, cells != UNKNOWN
         if (cells == self.cells_[row]).all():
             return self

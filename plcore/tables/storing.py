@@ -36,7 +36,7 @@ from plcore.tables.text.arrow import columns_of_text, frame_of
 
 
 class TableParts(NamedTuple):
-    """The content of a LabelTable is made of and a file, as its attributes say; of label vectors the cells alone."""
+    """The parts of a LabelTable that a file holds, as its attributes say; of label vectors the cells alone."""
 
     cells: pd.DataFrame
     roles: Roles

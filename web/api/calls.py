@@ -189,9 +189,8 @@ class Bounded:
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        streamed = (
-            scope.get("path") == f"{scope.get('root_path', '')}{arrivals.PATH}"
-        )  # to the disk, within bounds of its own
+        # A file goes to the disk while it comes, within bounds of its own.
+        streamed = scope.get("path") == f"{scope.get('root_path', '')}{arrivals.PATH}"
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or streamed:
             await self._app(scope, receive, send)
             return

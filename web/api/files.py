@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from starlette.requests import ClientDisconnect
 
 from web.api.calls import BODY_REFUSALS, AnySeat, done, done_at_length
 from web.api.sent import Text
@@ -41,7 +42,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
 
 
 class SentReading:
-    """Kind of a file and options of its reading: the address of a call says so."""
+    """A file that was sent and how it is to be read, by the address of a call."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class SentReading:
             Query(
                 max_length=20_000,
                 description='What columns are for, as JSON: `{"candidates": "guesses", "text": "review"}`. Roles that '
-                "are not named are guessed; `GET /readings` says them all.",
+                "are not named are guessed; `POST /readings` says them all.",
             ),
         ] = None,
         item: Annotated[
@@ -91,10 +92,7 @@ class SentReading:
         except ValueError as error:
             raise HTTPException(422, f"roles: {error}") from error
         self._how: dict[str, Any] = {
-            "columns": {
-                **named,
-                **{"unlabelled": unlabelled, "truth_outside": truth_outside},
-            },
+            "columns": {**named, "unlabelled": unlabelled, "truth_outside": truth_outside},
             "as_it_is": as_it_is,
             "ways": {key: value for key, value in ways.items() if value is not None},
         }
@@ -145,7 +143,12 @@ def _told(found: DryRun) -> dict[str, object]:
 async def send_file(request: Request, seat: AnySeat, name: Name = "") -> object:
     """A file of any size that the page takes, written to the disk while it comes. Its key is for `POST /readings` and
     `POST /projects`, for some hours. Of one person one file comes at a time."""
-    arrived = await take_in(request, seat, name)
+    try:
+        arrived = await take_in(request, seat, name)
+    except (TimeoutError, ClientDisconnect) as error:
+        raise HTTPException(
+            408, "The file did not come whole. Nothing was kept. Fix: send it again."
+        ) from error
     return {"key": arrived.key, "name": arrived.name, "size": arrived.size}
 
 

@@ -75,8 +75,7 @@ def read_as_named(
 @dataclass(frozen=True)
 class Checked:
     """The result of the chosen columns for the file: a table with what is odd about it, or the problems that keep it
-    from
-    being one."""
+    from being one."""
 
     table: LabelTable | None
     problems: tuple[Problem, ...] = ()

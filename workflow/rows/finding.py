@@ -128,7 +128,7 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Possible kinds of search about.
+    """Subjects of a search.
 
     people : (id, name) of everyone, where `everybody`: this person may see the answers of others
     anything : whether there is any answer to find

@@ -100,7 +100,7 @@ AT_ONCE = 5_000
 
 
 def options(seat: Seat) -> SearchOptions:
-    """Possible kinds of search about."""
+    """Subjects of a search."""
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         table = opened.learner.table

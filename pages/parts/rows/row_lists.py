@@ -175,15 +175,11 @@ def results(
         st.caption(f"{words}, latest first. Times: {frame.escape(row_table.time_zone())}.")
         if found.pages > 1:
             st.pagination(found.pages, key=f"{key}-page")
-        st.download_button(
-            "CSV",
-            data=lambda: reviewing.answers_csv(page.seat, search),
-            file_name=f"{frame.file_stem(page)}-answers.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            help="Download the listed answers, with those of all pages",
-            key=f"{key}-csv",
-            on_click="ignore",
+        _csv_button(
+            f"{frame.file_stem(page)}-answers.csv",
+            lambda: reviewing.answers_csv(page.seat, search),
+            "Download the listed answers, with those of all pages",
+            f"{key}-csv",
         )
     return lines
 
@@ -463,19 +459,25 @@ def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
     return lines
 
 
+def _csv_button(name: str, csv: Callable[[], bytes], what: str, key: str) -> None:
+    """A button that downloads a list. what : its hint"""
+    st.download_button(
+        "CSV",
+        data=csv,
+        file_name=name,
+        mime="text/csv",
+        icon=":material/download:",
+        help=what,
+        key=key,
+        on_click="ignore",
+    )
+
+
 def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) -> None:
     """The file of the whole queue, for owners. tools : the line of tools"""
     if page.project.may(Right.OWN):
-        tools.download_button(
-            "CSV",
-            data=csv,
-            file_name=f"{frame.file_stem(page)}-queue.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            help="Download the whole queue",
-            key="winnow_csv",
-            on_click="ignore",
-        )
+        with tools:
+            _csv_button(f"{frame.file_stem(page)}-queue.csv", csv, "Download the whole queue", "winnow_csv")
 
 
 def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:

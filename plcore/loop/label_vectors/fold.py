@@ -130,7 +130,7 @@ class NamedFeatures(Features, Protocol):
 
 
 class VectorTable(Protocol):
-    """The part of a `plcore that the learner needs.tables.table.LabelTable` of label vectors."""
+    """The part of a `plcore.tables.table.LabelTable` of label vectors that the learner needs."""
 
     @property
     def label_vectors(self) -> AnyArray | None: ...

@@ -24,7 +24,7 @@ MAX_SPARSE_WIDTH = 1_000_000
 """The same of sparse ones, of which only what is not 0 is kept."""
 
 EMBEDDING = "embedding"
-"""The content of the column of vectors is called that no column of the table: they came in a file of their own."""
+"""Name of the vectors that are no column of the table: they came in a file of their own."""
 
 _ROWS_AT_ONCE = 1 << 16
 _NUMBERS_AT_ONCE = 1 << 20

@@ -66,7 +66,7 @@ _TRUTH_NAMES = {
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
-"""The content of a column of such a name, no model may learn from: it tells the label, by whatever name."""
+"""No model may learn from a column of such a name: it tells the label."""
 _DATE_OR_ADDRESS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
     re.ASCII,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -420,11 +421,9 @@ class VectorCells(Protocol):
         """A row for each cell."""
 
 
-def _meant(written: pd.DataFrame) -> pd.DataFrame:
-    """Values of these cells, 1 or 0; "" if they say nothing."""
-    said = written.apply(lambda column: column.str.strip().str.lower())
-    meant = pd.DataFrame("", index=written.index, columns=written.columns)
-    return meant.mask(said.isin(YES.to_pylist()), "1").mask(said.isin(NO.to_pylist()), "0")
+_WORDS = {"1": frozenset(YES.to_pylist()), "0": frozenset(NO.to_pylist())}
+"""In lower case, the words of cells for yes and for no."""
+_VALUES = {word: value for value, words in _WORDS.items() for word in words}
 
 
 @dataclass(frozen=True)
@@ -459,10 +458,14 @@ class LabelVectorTable:
         """How most cells of labels say 1 and 0: yes and no, or 1.0 and 0.0."""
         if self.words is not None or not self.replaced:
             return self.words or {}
-        written = self.original[list(self.replaced)]
-        meant = _meant(written)
-        own = {value: written.where(meant == value).stack().dropna() for value in ("1", "0")}
-        return {value: str(cells.mode().iloc[0]).strip() for value, cells in own.items() if len(cells)}
+        counts: Counter[str] = Counter()
+        for name in self.replaced:
+            cells = self.original[name].str.strip().value_counts()
+            counts.update({str(cell): int(count) for cell, count in cells.items()})
+        meant = {value: [cell for cell in counts if cell.lower() in words] for value, words in _WORDS.items()}
+        return {
+            value: min(own, key=lambda cell: (-counts[cell], cell)) for value, own in meant.items() if own
+        }
 
     def chosen(self, rows: IntArray) -> LabelVectorTable:
         """These rows alone, in this order."""
@@ -504,11 +507,11 @@ class LabelVectorTable:
         values, more = added.columns[:n_labels], added.columns[n_labels:]
         if not self.replaced:
             return pd.concat([self.original, added], axis=1)
-        written = self.original[list(self.replaced)]
-        meant, place = _meant(written), {}
+        words, place = {"1": "1", "0": "0", "": ""} | dict(self._words), {}
         for column, value in zip(self.replaced, values, strict=False):
-            now = added[value].map({"1": "1", "0": "0", "": ""} | dict(self._words))
-            place[column] = written[column].where(meant[column] == added[value], now)
+            written = self.original[column]
+            meant = written.str.strip().str.lower().map(_VALUES).fillna("")
+            place[column] = written.where(meant == added[value], added[value].map(words))
         front = {name: place.get(name, self.original[name]) for name in self.original.columns}
         return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
 

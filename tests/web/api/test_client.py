@@ -456,3 +456,29 @@ def test_a_doubt_stops_a_project_until_it_is_accepted(winnow: Winnow) -> None:
     with pytest.raises(WinnowError, match=f"accept {stops}"):
         winnow.create(file, "birds")
     assert winnow.create(file, "birds", accept=[stops]).summary()["rows"] == RIGHT[file.name].count
+
+
+def test_file_larger_than_a_body_is_uploaded(
+    winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.api.calls.MOST", 1_000)
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    assert len(RECIPES) > 1_000
+    with pytest.raises(WinnowError, match="at most 1,000 bytes"):
+        winnow.ask("POST", "/readings", content=RECIPES.encode())
+    assert winnow.read(file)["rows"] == 40
+
+
+def test_upload_that_falls_silent_is_refused(
+    winnow: Winnow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("web.api.files.take_in", silent)
+    file = tmp_path / "dishes.csv"
+    file.write_text(RECIPES)
+    with pytest.raises(WinnowError, match="did not come whole") as refused:
+        winnow.read(file)
+    assert refused.value.status == 408
