@@ -317,10 +317,7 @@ def test_numbers_of_numpy_are_numbers(kind):
     ("settings", "key"),
     [
         (LearnerSettings(), "plknn-6fa7f808912ebd2d"),
-        (
-            LearnerSettings(model="plsvc", strategy="margin", C=2, test_share=0.25, seed=3),
-            "plsvc-7d03d5d106d34206",
-        ),
+        (LearnerSettings(model="plsvc", strategy="margin", C=2, test_share=0.25, seed=3), "plsvc-7d03d5d106d34206"),
         (LearnerSettings(model="pegasos-max"), "pegasos-max-221265117fcb4531"),
         (LabelVectorSettings(model="bmlcs"), "multilabel-293990b734929c23"),
         (
@@ -337,7 +334,7 @@ def test_numbers_of_numpy_are_numbers(kind):
             "multilabel-329cb3c2c333c4c7",
         ),
     ],
-)
+)  # fmt: skip
 def test_models_of_stored_projects_are_found_under_key_they_have(settings, key):
     """As version 0.1.0 stored them: another text, and every version and point of the curve would be lost."""
     assert settings.model_key == key

@@ -126,7 +126,6 @@ def test_of_a_whole_row_labels_that_no_one_has_answered_are_asked_about() -> Non
 @pytest.mark.parametrize(("question", "left"), [("cell", [16, 15, 13, 12]), ("instance", [4, 4, 4, 3])])
 def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> None:
     pool = pool_of(["....", "...."], overlap=2, question=question)
-    assert pool.several is not None
     by_row = pool.settings.by_row
     found = [pool.several.answers_left(by_row=by_row)]
     for said in ("ann yes a", "ann no bc", "ann no d"):

@@ -48,7 +48,6 @@ def test_who_guesses_counts_less_than_who_is_right() -> None:
     lived(pool, log)
     _, truth = blobs(60, m=3, seed=2, truth="none", q=1.0)
     weights = pool.weights_of(np.array([59, 58]), pool.candidates[[59, 58]])
-    assert weights is not None
     assert weights[0].argmax() == truth[59]
     assert weights[0].max() > 0.8
     assert weights[1].tolist() == [1.0, 1.0, 1.0], "no one has answered it"
@@ -85,7 +84,6 @@ def test_model_learns_how_sure_annotators_leave_row() -> None:
     lived(pool, disputed)
     rows = np.array([57])
     weights = pool.weights_of(rows, pool.candidates[rows])
-    assert weights is not None
     likely = weights[0] > 0
     assert pool.candidates[57].tolist() == likely.tolist()
     assert (weights[0, likely] >= LEAST_SHARE * weights[0].max()).all()

@@ -95,7 +95,9 @@ LINE = {
 }
 
 
-def test_neighbours_are_compared_with_settings_of_project():
+def test_neighbours_are_compared_with_settings_of_project(compare_only):
+    compare_only("plknn")
+
     def kappa_of(**settings):
         pool, _, _ = checked_pool(FEWEST_CHECKS, **settings)
         return next(one.kappa for one in Comparer(pool).compare().figures if one.model == "plknn")

@@ -195,7 +195,6 @@ def test_no_row_of_forest_confirms_its_own_guess(classes):
 
 def test_forest_learns_from_sources_as_in_comparisons():
     pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
-    assert pool.sources is not None
     scores = Trainer(pool).train().scores
     assert len(pool.held) > 5, "held-out rows stay in their sources"
     rows, X = np.concatenate([pool.train, pool.held]), standardized_features(pool)
@@ -385,13 +384,8 @@ def test_what_cannot_follow_is_refused(world_of_first_update):
 
 @pytest.mark.parametrize(
     ("model", "kind"),
-    [
-        ("plknn", NeighborModel),
-        ("pegasos-max", OnlineModel),
-        ("kernelridge", ScoredModel),
-        ("plsvc", ScoredModel),
-    ],
-)
+    [("plknn", NeighborModel), ("pegasos-max", OnlineModel), ("kernelridge", ScoredModel), ("plsvc", ScoredModel)],
+)  # fmt: skip
 def test_settings_say_which(model, kind):
     pool = ActiveLearner(blobs(30)[0], LearnerSettings(model=model, n_neighbors=3)).pool
     made = make_model(pool, RowChooser(pool, None, lambda: made))

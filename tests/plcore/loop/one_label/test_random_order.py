@@ -42,7 +42,6 @@ def project(
     learner = ActiveLearner(table, dataclasses.replace(settings, model="plknn", strategy="apl"))
     for _ in range(answers):
         question = learner.next_question("ann")
-        assert question is not None
         entry = Entry(learner.seq + 1, "is", question.row, "ann", (learner.classes[y[question.row]],))
         learner.apply(entry)
         runs.apply(entry)

@@ -145,12 +145,8 @@ def test_withdrawing_everything_is_start(seed):
     np.testing.assert_array_equal(learner.label_distributions, start.label_distributions)
     one, other = learner.progress(), start.progress()
     assert (one.answers, one.answered, one.bad, one.settled, one.accuracy) == (
-        other.answers,
-        other.answered,
-        other.bad,
-        other.settled,
-        other.accuracy,
-    )
+        other.answers, other.answered, other.bad, other.settled, other.accuracy,
+    )  # fmt: skip
     question, first = learner.next_question("ann"), start.next_question("ann")
     assert (question and question.row) == (first and first.row)
 

@@ -90,7 +90,6 @@ def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     before = learner.question_for(0, annotator="bob")
     tell(learner, "ann is ant")
     begun = learner.next_question("bob")
-    assert begun is not None
     assert (begun.row, begun.strategy) == (0, "overlap")
     assert (begun.choices, begun.probabilities) == (before.choices, before.probabilities)
     assert begun.predicted == before.predicted
@@ -163,7 +162,6 @@ def test_blind_check_for_everyone_is_not_told_by_what_it_shows(model: str, overl
     for number in range(60):
         who = "ann" if number < 30 else "bob"
         question = learner.next_question(who)
-        assert question is not None
         if who == "bob":
             waits = any(True for _ in learner.pool.begun(who))
             blind = bool(learner.pool.control_rows[question.row])
@@ -185,7 +183,6 @@ def test_begun_row_that_someone_is_unsure_about_hides_no_check_from_them() -> No
     tell(learner, "bob unsure", row=row)
     assert not list(learner.pool.begun("bob"))
     fresh = learner.next_question("bob", exclude=set(np.flatnonzero(learner.pool.control_rows).tolist()))
-    assert fresh is not None
     assert fresh.row != row
     after = learner.question_for(check, annotator="bob").predicted
     assert (after is None) == (fresh.predicted is None)
@@ -266,7 +263,6 @@ def test_verdict_is_weighed_by_no_one() -> None:
     tell(learner, "ann is ant", "bob is bee", "eva verdict bee dog", row=1)
     rows = np.array([0, 1])
     weights = learner.pool.weights_of(rows, learner.pool.candidates[rows])
-    assert weights is not None
     assert weights[1].tolist() == [0.0, 1.0, 0.0, 1.0]
 
 
@@ -312,7 +308,6 @@ def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPa
     learner = ActiveLearner(table, LearnerSettings(overlap=3, fold="majority"))
     explained: list[int] = []
     ranker = learner._chooser.ranker
-    assert ranker is not None
     explain = ranker.explain
     monkeypatch.setattr(
         ranker, "explain", lambda place, **how: explained.append(place) or explain(place, **how)

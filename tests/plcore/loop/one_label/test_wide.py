@@ -57,7 +57,7 @@ def test_the_same_entries_give_the_same_questions_and_labels(how, monkeypatch):
         sparse = ActiveLearner(wide(table), settings)
     assert isinstance(sparse.pool.candidates, CandidateSets)
     rng = np.random.default_rng(0)
-    for turn in range(80):
+    for turn in range(50):
         question, twin = (one.next_question(f"ann{turn % 3}") for one in (dense, sparse))
         assert twin == question
         if question is None:
