@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -189,7 +189,6 @@ def measured(curve: np.ndarray, n: int, seed: int) -> np.ndarray:
 def test_curve_that_is_known_is_carried_on() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, rising(t), 1e6)
-    assert curve is not None
     value, low, high = curve.at([100.0, 390.0, 800.0])
     assert value == pytest.approx(rising(np.array([100.0, 390.0, 800.0])), abs=0.02)
     assert (low <= value).all()
@@ -203,7 +202,6 @@ def test_curve_that_is_known_is_carried_on() -> None:
 def test_goal_that_flat_curve_does_not_reach_is_never_reached() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, 0.8 - 0.3 * np.exp(-t / 20), 5000)
-    assert curve is not None
     assert curve.reach(0.95).value == np.inf
     assert curve.reach(0.95).high == np.inf
     assert curve.reach(0.3).value == 0.0, "it began above"
@@ -256,8 +254,6 @@ def test_points_out_of_order_are_refused() -> None:
 def test_the_same_points_give_the_same_curve() -> None:
     t = np.arange(0.0, 2000.0)
     one, other = (fit_learning_curve(t, measured(rising(t), 300, 1), 300) for _ in range(2))
-    assert one is not None
-    assert other is not None
     assert np.array_equal(one.draws([5.0, 900.0]), other.draws([5.0, 900.0]))
 
 
@@ -282,7 +278,7 @@ def test_draws_are_accuracies_that_rise_and_reach_goal_if_they_say(
 ) -> None:
     t = 5.0 * np.arange(len(accuracy))
     curve = fit_learning_curve(t, accuracy, rows)
-    assert curve is not None
+    assume(curve is not None)  # of points that fall far
     drawn = curve.draws(np.linspace(0, 4 * t[-1], 9))
     assert ((drawn >= 0) & (drawn <= 1)).all()
     assert (np.diff(drawn, axis=1) >= -1e-12).all()
@@ -325,7 +321,6 @@ def test_intervals_hold_what_happens() -> None:
         t, later = np.arange(0.0, now, 4.0), np.arange(0.0, 6 * now, 4.0)
         seen = measured(true(later), n, seed)
         curve = fit_learning_curve(t, seen[: len(t)], n)
-        assert curve is not None
         _, low, high = curve.at([2 * now])
         held.append(low[0] <= true(np.array([2 * now]))[0] <= high[0])
         goal = float(min(seen[len(t) - 1] + rng.uniform(0.01, 0.1), 0.99))

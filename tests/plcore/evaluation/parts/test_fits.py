@@ -22,7 +22,7 @@ from tests.plcore.evaluation.told import Told
 
 pytestmark = pytest.mark.slow
 
-NAMES = ["plknn", "kernelridge", "clpl", "m3pl"]
+NAMES = ["plknn", "kernelridge", "clpl"]
 
 
 def compared(rows: Any, blocks: Blocks | None, names: Any = NAMES, **options: Any) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def test_one_process_pool_and_cluster_find_the_same_bits(
 def test_sparse_features_and_weights_reach_fits(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, y = some_rows
     weights = candidates * np.random.default_rng(0).random(candidates.shape) ** 4 + 1e-3 * candidates
-    fixed = {"plknn": {"n_neighbors": 2}}
+    fixed = {"plknn": {"n_neighbors": 2}, "kernelridge": {"alpha": 0.1, "class_mass": 0.5}}
     told = {"candidate_weights": weights, "weighted": ["plknn"], "own_parameters": fixed}
     for form in (np.asarray, sparse.csr_matrix):
         rows = form(X), candidates, y
