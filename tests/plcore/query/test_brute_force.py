@@ -209,12 +209,8 @@ def test_table_3_score_bounds():
 def test_example_2_sets(weights):
     nothing, everything, first = [False] * 3, [True] * 3, [True, False, False]
     assert necessary_labels(NEIGHBORS, weights, CANDIDATES).tolist() == [
-        nothing,
-        nothing,
-        first,
-        first,
-        first,
-    ]
+        nothing, nothing, first, first, first,
+    ]  # fmt: skip
     for exact in (True, False):
         possible = possible_labels(NEIGHBORS, weights, CANDIDATES, exact=exact)
         assert possible[2:].tolist() == [first] * 3

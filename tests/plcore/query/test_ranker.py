@@ -328,9 +328,16 @@ def candidates(n_classes: int) -> np.ndarray:
     return sets
 
 
-@pytest.mark.parametrize("n_classes", [2, 8, 11, 70, 130])
-@pytest.mark.parametrize("search", ["exact", "approximate"])
-@pytest.mark.parametrize("weights", ["linear", "uniform"])
+@pytest.mark.parametrize(
+    ("n_classes", "search", "weights"),
+    [
+        (2, "exact", "linear"),
+        (8, "approximate", "uniform"),
+        (11, "exact", "uniform"),
+        (70, "approximate", "linear"),
+        (130, "exact", "uniform"),
+    ],
+)
 def test_scores_and_order_match_ranker_bit_for_bit(
     tmp_path: Path, n_classes: int, search: str, weights: str
 ) -> None:

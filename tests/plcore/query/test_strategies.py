@@ -338,11 +338,8 @@ def test_smallest_margin_is_asked_first():
     given = SmallestMargin(lambda rows: rows / 10.0).fit(X, SETS)
     np.testing.assert_allclose(given.scores_, [1, 0, 0.8, 0.7, 0.6])
     assert SmallestMargin(lambda rows: rows * 0.0, random_state=1).fit(X, SETS).next(4).tolist() != [
-        0,
-        2,
-        3,
-        4,
-    ]
+        0, 2, 3, 4,
+    ]  # fmt: skip
 
 
 def test_any_function_of_learner_is_strategy():
