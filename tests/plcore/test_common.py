@@ -60,6 +60,8 @@ ROUNDED = {
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
     "LSBCMMClassifier": {"n_components": 3},
+    "PLAGGDClassifier": {"max_iter": 3},
+    "PLCLClassifier": {"max_iter": 3},
     "PLForest": {"n_estimators": 8, "max_iter": 2},
 }
 
@@ -74,6 +76,9 @@ CLASSIFIERS = [
     for estimator in ESTIMATORS
     if isinstance(estimator, ClassifierMixin) and not isinstance(estimator, MultiLabelClassifier)
 ]
+
+VOTES = {"PLKNeighborsClassifier", "AutoPLClassifier"}
+"""Classifiers whose scores may be votes: 0 for a class that no row may have, -infinity elsewhere."""
 
 
 def expected_failures(estimator):
@@ -133,6 +138,8 @@ class TestCandidates:
         assert candidates[np.arange(60), model.transduction_].all()
         assert model.decision_function(X).shape == (60, 5)
         assert set(model.predict(X)) <= {0, 1, 2, 3}
+        if type(model).__name__ not in VOTES:
+            assert (model.decision_function(X)[:, 4] == -np.inf).all(), "no row may have the last class"
         assert 0 <= model.score(X, candidates) <= 1
 
     def test_probabilities_sum_to_one(self, estimator, problem):
@@ -141,10 +148,14 @@ class TestCandidates:
         if hasattr(model, "predict_proba"):
             proba = model.predict_proba(X)
             np.testing.assert_allclose(proba.sum(axis=1), 1)
+            assert (proba[:, 4] == 0).all(), "no row may have the last class"
             np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
         if hasattr(model, "label_distributions_"):
-            np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
-            assert (model.label_distributions_[~candidates] == 0).all()
+            labels = model.label_distributions_
+            np.testing.assert_allclose(labels.sum(axis=1), 1)
+            np.testing.assert_array_equal(model.transduction_, labels.argmax(axis=1))
+            assert (labels >= 0).all()
+            assert (labels[~candidates] == 0).all()
 
     def test_two_classes_have_one_decision_value(self, estimator, problem):
         X, candidates = problem
@@ -182,15 +193,15 @@ class TestCandidates:
         mixed = pd.DataFrame(candidates).assign(x="text").columns[:5]  # numbers in an index of objects
         dates = pd.date_range("2020-01-01", periods=5)
         pairs = pd.MultiIndex.from_product([["a"], range(5)])
+        columns, weights = candidates.argmax(axis=1), np.arange(60)
+        expected = clone(estimator).fit(X, candidates)
+        weighted = expected.score(X, columns, sample_weight=weights)
         for names in (mixed, pd.Index(["a", 1, "b", 2.5, "c"]), dates, pairs):
             frame = pd.DataFrame(candidates, columns=names)
             model = clone(estimator).fit(X, frame)
-            labels = pd.Series([names[column] for column in candidates.argmax(axis=1)])
-            expected = clone(estimator).fit(X, candidates)
+            labels = pd.Series([names[column] for column in columns])
             assert model.score(X, frame) == expected.score(X, candidates)
-            assert model.score(X, labels) == expected.score(X, candidates.argmax(axis=1))
-            weights = np.arange(60)
-            weighted = expected.score(X, candidates.argmax(axis=1), sample_weight=weights)
+            assert model.score(X, labels) == expected.score(X, columns)
             assert model.score(X, labels, sample_weight=weights) == pytest.approx(weighted)
 
     def test_foreign_class_names_are_refused(self, estimator, problem):

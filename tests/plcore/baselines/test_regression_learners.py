@@ -370,13 +370,12 @@ def test_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
 
 
 @BOTH
-def test_rows_that_say_nothing_duplicates_and_class_that_no_one_has(half_iris, learner):
+def test_rows_that_say_nothing_and_duplicates(half_iris, learner):
     X, candidates, y = half_iris
-    wide = np.hstack([candidates, np.zeros((75, 1), dtype=bool)])
-    wide[::5, :3] = True
-    model = learner(max_iter=3).fit(np.repeat(X, 2, axis=0), np.repeat(wide, 2, axis=0))
+    silent = candidates.copy()
+    silent[::5] = True
+    model = learner(max_iter=3).fit(np.repeat(X, 2, axis=0), np.repeat(silent, 2, axis=0))
     assert (model.predict(X) == y).mean() > 0.85
-    assert (model.decision_function(X)[:, 3] == -np.inf).all()
     equal = learner(max_iter=2).fit(np.ones((8, 2)), np.eye(2, dtype=bool)[[0, 0, 0, 0, 0, 1, 1, 1]])
     assert equal.predict(np.ones((1, 2))).tolist() == [0]
     nothing = learner(max_iter=2).fit(X, np.ones((75, 3), dtype=bool))
