@@ -37,13 +37,7 @@ _SAME = [
         "a.csv",
         "names-alike",
     ),
-    right(
-        "accents left out",
-        _rows(f"{_E}|tea", "cafe|tea"),
-        [{_E, "tea"}, {"cafe", "tea"}],
-        "a.csv",
-        "names-alike",
-    ),
+    right("accents left out", _rows(f"{_E}|tea", "cafe|tea"), [{_E, "tea"}, {"cafe", "tea"}], "a.csv", "names-alike"),
     right(
         "spaces inside",
         _rows("tea time|b", "teatime|b"),
@@ -51,9 +45,7 @@ _SAME = [
         "a.csv",
         "names-alike",
     ),
-    right(
-        "full-width letters", _rows("\uff21|b", "A|b"), [{"\uff21", "b"}, {"A", "b"}], "a.csv", "names-alike"
-    ),
+    right("full-width letters", _rows("\uff21|b", "A|b"), [{"\uff21", "b"}, {"A", "b"}], "a.csv", "names-alike"),
     right(
         "truth as a float",
         _rows("1|2,1.0", "2|3,3.0", head="candidates,truth,w"),
@@ -71,7 +63,7 @@ _SAME = [
         _rows("wren|robin,WREN", "robin|wren,robin", head="candidates,truth,w"),
         "capitals count",
     ),
-]
+]  # fmt: skip
 
 _NOTHING = [
     *(

@@ -219,9 +219,7 @@ RIGHT = {
         "text 'stimulus'",
     ),
     "pw_timelapse.json": Right(
-        "MegaDetector JSON: 2 rows, 2 classes ('animal', 'blank')",
-        ("animal", "blank"),
-        "number 'confidence'",
+        "MegaDetector JSON: 2 rows, 2 classes ('animal', 'blank')", ("animal", "blank"), "number 'confidence'"
     ),
     "timelapse_two_species.csv": Right(
         f"Timelapse image data: 60 rows, {_SPECIES}",

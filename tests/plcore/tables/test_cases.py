@@ -228,7 +228,6 @@ def test_nulls_of_struct_are_absent_scores() -> None:
 def test_tags_with_holes_are_label_vectors(kind: str, first: list[int]) -> None:
     _, table = read(f"tags_{kind}.csv")
     assert len(table.classes) == 8
-    assert table.label_vectors is not None
     assert table.label_vectors[0].tolist() == first
     assert (table.roles.text, table.roles.id) == ("caption", "photo_id")
 
@@ -277,7 +276,6 @@ def test_truth_outside_can_add_class(form: str) -> None:
     table = LabelTable.from_cells(frame, roles)
     assert table.classes == ("a", "b", "z")
     assert sets(table)[0] == {"a", "b", "z"}
-    assert table.truth is not None
     assert table.truth.tolist() == [2, 1]
 
 
@@ -374,7 +372,6 @@ def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure:
     rows = [{"text": f"words of the row {k}", "labels": short} for k in range(3)]
     reading, table = read(json.dumps(rows).encode(), "a.json")
     assert sets(table) == [{"cat", "dog"}] * 3
-    assert table.candidate_weights is not None
     assert table.candidate_weights[0].tolist() == [3, 1]
     assert ("confidence in words as a rank" in describe(table, reading.format).read_as) == (sure == "high")
 
@@ -388,7 +385,6 @@ def test_pieces_of_json_as_classes_stop_import() -> None:
 def test_people_who_write_yes_in_different_ways_fill_one_table() -> None:
     cells = read_cells(b"text,cat,dog,owl\na,1,0,\nb,?,1,0\nc,x,,n/a\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
-    assert table.label_vectors is not None
     assert table.label_vectors.tolist() == [[1, 0, -1], [-1, 1, 0], [1, -1, -1]]
 
 
@@ -407,7 +403,6 @@ def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> Non
     text = "id,text,candidates,gold_label\n0,some words,a|b,a\n1,more words,b|c,-\n2,other words,a|c,–\n"
     cells = read_cells(text.encode())
     table = LabelTable.from_cells(cells, replace(suggest_roles(cells), truth_outside=outside))
-    assert table.truth is not None
     assert (table.classes, table.truth.tolist()) == (("a", "b", "c"), [0, -1, -1])
     assert "'-' read as an empty cell 1 time" in str(describe(table, "CSV"))
     cells = read_cells(text.replace("a|c", "a|-").encode())

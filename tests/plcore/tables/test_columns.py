@@ -167,12 +167,7 @@ def of(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
     ("columns", "roles", "row", "column"),
     [
         ({"heard": ["wren|tit", f"tit|{ESCAPE}", "tit|wren"]}, Roles(candidates="heard"), 2, "heard"),
-        (
-            {"heard": ['["a", "b"]', '["b", "\\u001b[1m"]']},
-            Roles(candidates="heard", form="json"),
-            2,
-            "heard",
-        ),
+        ({"heard": ['["a", "b"]', '["b", "\\u001b[1m"]']}, Roles(candidates="heard", form="json"), 2, "heard"),
         ({"a": ["wren", "tit"], "b": ["tit", TURNED]}, Roles(choices=("a", "b")), 2, "b"),
         ({"ada": ["wren", "tit"], "ben": ["tit", ESCAPE]}, Roles(annotators=("ada", "ben")), 2, "ben"),
         ({"wren": ["1", "0"], TURNED: ["1", "1"]}, Roles(label_columns=("wren", TURNED)), None, TURNED),
@@ -195,7 +190,7 @@ def of(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
             ESCAPE,
         ),
     ],
-)
+)  # fmt: skip
 def test_first_cell_or_column_is_named(
     columns: dict[str, list[str]], roles: Roles, row: int | None, column: str
 ) -> None:

@@ -55,7 +55,6 @@ def test_new_rows_stand_after_the_others_and_known_ids_are_reported() -> None:
     assert sets(table) == sets(first()) | {"d": {"heron", "wren"}, "e": {"tit"}}
     assert sets(table)["b"] == {"robin", "tit"}
     np.testing.assert_array_equal(table.numbers[:, 0], [1, 2, 3, 5, np.nan])
-    assert table.truth is not None
     assert table.truth.tolist() == [2, -1, 1, 3, -1]
     assert table.cells["birds"].tolist() == ["wren|robin", "robin|tit", "tit", "heron|wren", "tit"]
 
@@ -96,7 +95,6 @@ def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
     assert grown.table.classes == ("1", "2", "3.5", "none")
     assert grown.new_classes == ("3.5", "none")
     assert sets(grown.table)["c"] == {"1", "none"}
-    assert grown.table.truth is not None
     assert grown.table.truth.tolist() == [0, 1, 0, -1]
 
 
@@ -107,7 +105,6 @@ def test_rows_that_were_read_already_are_not_read_again() -> None:
     table = LabelTable.read_csv(b"id,song,wren,robin\n" + first, roles)
     more = b"".join(b"s%d,la,0.%d,0.5\n" % (row, row % 4 + 1) for row in range(90))
     grown = with_rows(table, read_cells(b"id,song,wren,robin\n" + more)).table
-    assert grown.candidate_weights is not None
     np.testing.assert_array_equal(grown.candidate_weights[:60], table.candidate_weights)
     assert grown.candidate_weights[60].tolist() == [0.1, 0.5]
     assert "Row 91 (line 92), column 'wren'" in refused(
@@ -130,7 +127,6 @@ def test_label_vectors_in_lists_take_rows() -> None:
     table = LabelTable.read_csv(b"id,tags,no,n\nx,sun|sea,moon,1\ny,sea,,2\n", roles)
     grown = with_rows(table, read_cells(b"id,tags,no,n\nz,moon,sea,3\n")).table
     assert grown.classes == ("moon", "sea", "sun")
-    assert grown.label_vectors is not None
     assert grown.label_vectors.tolist() == [[0, 1, 1], [-1, 1, -1], [1, 0, -1]]
     assert "is also in column 'tags'" in refused(table, b"id,tags,no,n\nz,moon,moon,3\n")
 
@@ -143,7 +139,6 @@ def test_other_names_of_class_are_that_class() -> None:
     assert grown.table.classes == ("robin", "tit", "wren", "owl")
     assert grown.new_classes == ()
     assert sets(grown.table)["d"] == {"wren", "tit"}
-    assert grown.table.truth is not None
     assert grown.table.classes[grown.table.truth[-1]] == "wren"
 
 
@@ -172,7 +167,6 @@ def test_label_vectors_take_rows_but_no_labels() -> None:
     roles = Roles(label_columns=("a", "b"), label_vectors=True, id="id", numbers=("n",))
     table = LabelTable.read_csv(b"id,n,a,b\nx,1,1,0\ny,2,,1\n", roles)
     grown = with_rows(table, read_cells(b"id,n,a,b\nz,3,0,\n")).table
-    assert grown.label_vectors is not None
     assert grown.label_vectors.tolist() == [[1, 0], [-1, 1], [0, -1]]
     lists = Roles(candidates="tags", label_vectors=True, id="id", numbers=("n",))
     listed = LabelTable.read_csv(b"id,tags,n\nx,sea|sun,1\ny,sea,2\n", lists)
@@ -204,14 +198,11 @@ def test_files_of_both_are_named() -> None:
     later[next(name for name in later if name.endswith("csv"))] = csv.encode()
     more = read_table(make_zip(later))
     grown = with_rows(table, more.cells, more.files)
-    assert grown.table.media.images is not None
-    assert table.media.images is not None
     assert grown.table.media.images[: table.n_rows].tolist() == table.media.images.tolist()
     assert all(grown.table.media.images[table.n_rows :])
     assert grown.table.media.files is more.files
     assert grown.table.media.segments is None
     without = with_rows(LabelTable(*_fields(table, Media())), more.cells, more.files).table
-    assert without.media.images is not None
     assert without.media.images[: table.n_rows].tolist() == [""] * table.n_rows
 
 

@@ -59,7 +59,6 @@ def check_odd(odd: Odd) -> None:
     for column, cells in odd.cells.items():
         assert reading.cells[column].tolist() == list(cells)
     if odd.truth:
-        assert table.truth is not None
         names = [None if k < 0 else table.classes[k] for k in table.truth[: len(odd.truth)]]
         assert names == list(odd.truth)
 

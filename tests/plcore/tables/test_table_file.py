@@ -98,14 +98,8 @@ def test_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
     table.write(tmp_path / "table.parquet")
     stored = pq.read_table(tmp_path / "table.parquet")
     assert stored.column_names == [
-        "cell:c",
-        "cell:w",
-        "cell:t",
-        "cell:note",
-        "number:w",
-        "candidates",
-        "truth",
-    ]
+        "cell:c", "cell:w", "cell:t", "cell:note", "number:w", "candidates", "truth",
+    ]  # fmt: skip
     assert stored["candidates"].to_pylist() == [["a", "b"], ["b"], ["b", "c"]]
     assert stored["truth"].to_pylist() == ["a", None, "c"]
     assert stored["number:w"].to_pylist() == [1.0, None, 3.5]

@@ -24,7 +24,6 @@ def test_one_column_for_each_label() -> None:
     data = b"w,sea,sand\n1,1,0\n2,,TRUE\n3, 0 ,\n4,,\n5,1.0,false\n"
     table = LabelTable.read_csv(data, COLUMNS)
     assert table.classes == ("sea", "sand")
-    assert table.label_vectors is not None
     assert table.label_vectors.dtype == np.int8
     assert table.label_vectors.tolist() == [[1, 0], [-1, 1], [0, -1], [-1, -1], [1, 0]]
     assert table.candidates.tolist() == [
@@ -43,10 +42,8 @@ def test_lists_of_labels_and_of_others() -> None:
     data = b"w,labels,not labels\n1,sea|sand,\n2,,sea\n3, sand ,rock | sea\n4,,\n"
     table = LabelTable.read_csv(data, LISTS)
     assert table.classes == ("rock", "sand", "sea")
-    assert table.label_vectors is not None
     assert table.label_vectors.tolist() == [[-1, 1, 1], [-1, -1, 0], [0, 1, 0], [-1, -1, -1]]
     alone = LabelTable.read_csv(data, replace(LISTS, not_labels=None))
-    assert alone.label_vectors is not None
     assert alone.classes == ("sand", "sea")
     assert alone.label_vectors.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, -1]]  # never a no
 
@@ -76,30 +73,12 @@ def test_roles_as_json(roles: Roles) -> None:
         (b"w,sea,sand\n1,1,-2\n", COLUMNS, 1, "sand", "got '-2'"),
         (b"w,sea,sand\n1,1,0.5\n", COLUMNS, 1, "sand", "got '0.5'"),
         (b"w,sea,sand\n1,1,2\n", COLUMNS, 1, "sand", "got '2'"),
-        (
-            b"w,sea,sea \n1,1,0\n",
-            replace(COLUMNS, label_columns=("sea", "sea ")),
-            None,
-            "sea ",
-            "is also that of",
-        ),
-        (
-            b"w,sea\n1,1\n",
-            replace(COLUMNS, label_columns=("sea",)),
-            None,
-            "sea",
-            "two labels or more; found 1",
-        ),
+        (b"w,sea,sea \n1,1,0\n", replace(COLUMNS, label_columns=("sea", "sea ")), None, "sea ", "is also that of"),
+        (b"w,sea\n1,1\n", replace(COLUMNS, label_columns=("sea",)), None, "sea", "two labels or more; found 1"),
         (b"w,labels,not labels\n1,a|b,b\n", LISTS, 1, "not labels", "'b' is also in column 'labels'"),
         (b"w,labels,not labels\n1,,\n", LISTS, None, "labels", "two labels or more; found 0"),
         (b"w,sea,sand\n1,1,0\n", replace(COLUMNS, truth="w", numbers=("sea",)), None, "w", "one true label"),
-        (
-            b"w,x,y\n1,a,b\n",
-            Roles(annotators=("x", "y"), label_vectors=True, numbers=("w",)),
-            None,
-            "x",
-            "votes",
-        ),
+        (b"w,x,y\n1,a,b\n", Roles(annotators=("x", "y"), label_vectors=True, numbers=("w",)), None, "x", "votes"),
         (
             b"w,labels,not labels\n1,a|b,c\n",
             replace(LISTS, label_vectors=False),
@@ -115,7 +94,7 @@ def test_roles_as_json(roles: Roles) -> None:
             "together with a column that lists the labels",
         ),
     ],
-)
+)  # fmt: skip
 def test_refused(data: bytes, roles: Roles, row: int | None, column: str, words: str) -> None:
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.read_csv(data, roles)
@@ -145,14 +124,9 @@ def test_guess() -> None:
     assert truth.truth == "truth"
     assert not truth.label_vectors
     cells = pd.DataFrame(
-        {
-            "w": ["1", "2"],
-            "labels": ["a|b", "b"],
-            "Not labels": ["c", "a"],
-            "winnow_source:a": ["given", "model"],
-        },
+        {"w": ["1", "2"], "labels": ["a|b", "b"], "Not labels": ["c", "a"], "winnow_source:a": ["given", "model"]},
         dtype="str",
-    )
+    )  # fmt: skip
     lists = suggest_roles(cells)
     assert (lists.candidates, lists.not_labels, lists.label_vectors) == ("labels", "Not labels", True)
 
@@ -182,7 +156,6 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
     digest = table.write(path)
     read = LabelTable.read(path)
     assert read.roles == table.roles
-    assert read.label_vectors is not None
     assert read.label_vectors.tolist() == vectors
     assert read.candidates.tolist() == table.candidates.tolist()
     assert read.write(path) == digest
@@ -201,7 +174,6 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
     wide = learner.export_cells().wide()
     data = to_csv_bytes(pd.concat([table.cells[["w"]], wide], axis=1))
     back = LabelTable.read_csv(data, table.roles)
-    assert back.label_vectors is not None
     assert back.label_vectors.tolist() == learner.cells.tolist()
     assert back.classes == table.classes
     guessed = suggest_roles(read_cells(data))

@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -51,13 +52,13 @@ def parts_of(path: Path) -> Iterator[bytes]:
                     io.StringIO(data.decode(), newline=""), delimiter="\t" if b"\t" in data[:200] else ","
                 )
             )
-            for count in (2, 3, 4):
+            for count in (2, 3):
                 out = io.StringIO(newline="")
                 csv.writer(out, delimiter="\t" if b"\t" in data[:200] else ",").writerows(lines[:count])
                 yield out.getvalue().encode()
         elif path.suffix == ".jsonl":
             lines_ = data.splitlines(keepends=True)
-            yield from (b"".join(lines_[:count]) for count in (1, 2, 3))
+            yield from (b"".join(lines_[:count]) for count in (1, 2))
         elif path.suffix == ".json":
             value = json.loads(data)
             inner = next(
@@ -65,11 +66,9 @@ def parts_of(path: Path) -> Iterator[bytes]:
                 None,
             )
             if isinstance(value, list):
-                yield from (json.dumps(value[:count]).encode() for count in (1, 2, 3))
+                yield from (json.dumps(value[:count]).encode() for count in (1, 2))
             elif inner is not None:
-                yield from (
-                    json.dumps({**value, inner: value[inner][:count]}).encode() for count in (1, 2, 3)
-                )
+                yield from (json.dumps({**value, inner: value[inner][:count]}).encode() for count in (1, 2))
     except (UnicodeDecodeError, csv.Error):
         return
 
@@ -78,9 +77,9 @@ def said_of(reading: TableReading) -> Iterator[str]:
     """All that is said of a file that was read."""
     yield from reading.notes
     yield from (words for one in reading.asks for words in one[1:])
+    roles = reading.suggest_roles()
     for unlabelled in ("refuse", "all"):
-        roles = reading.suggest_roles()
-        roles = type(roles).from_json({**roles.to_json(), "unlabelled": unlabelled, "truth_outside": "add"})
+        roles = replace(roles, unlabelled=unlabelled, truth_outside="add")
         try:
             table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
         except TableError as error:
@@ -88,6 +87,7 @@ def said_of(reading: TableReading) -> Iterator[str]:
             continue
         yield str(describe(table, reading.format))
         yield from map(str, find_doubts(table))
+        return  # every row has a label: nothing else is said with "all"
 
 
 def all_said(data: bytes, name: str) -> Iterator[str]:

@@ -53,12 +53,9 @@ def test_birdnet_is_not_for_commercial_use() -> None:
         ({"preparation": {"kind": "image"}}, "the preparation is of image, the encoder of text"),
         ({"color": "red"}, "unexpected keyword argument 'color'"),
         ({"title": None}, "missing 1 required positional argument: 'title'"),
-        (
-            {"files": [{"name": "a", "what": "model", "sha256": "0" * 64}]},
-            "64 hexadecimal digits, and its bytes",
-        ),
+        ({"files": [{"name": "a", "what": "model", "sha256": "0" * 64}]}, "64 hexadecimal digits, and its bytes"),
     ],
-)
+)  # fmt: skip
 def test_wrong_entry_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(EncoderError, match="'words': ") as caught:
         small_catalogue(tmp_path, words=words_entry(**changes))

@@ -60,12 +60,8 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
     sound = read_description(written(tmp_path, {"kind": "sound", "rate": 32000, "seconds": 5, **windows}))
     assert (sound.hop, sound.windows, sound.centred, sound.peak) == (1.5, 8, True, 0.25)
     text = {
-        "kind": "text",
-        "tokenizer": "vocab.txt",
-        "tokens": 8,
-        "lowercase": False,
-        "prefix": "query: ",
-    }
+        "kind": "text", "tokenizer": "vocab.txt", "tokens": 8, "lowercase": False, "prefix": "query: ",
+    }  # fmt: skip
     found = read_description(written(tmp_path, text))
     assert (found.tokenizer, found.tokens, found.lowercase) == ("vocab.txt", 8, False)
     assert (found.prefix, found.pooling) == ("query: ", "mean")
@@ -79,10 +75,7 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ([], "must hold one object"),
         ({}, "'kind' in encoder.json must be one of 'image', 'text', 'sound'. Got 'null'"),
         ({"kind": ["image"]}, "must be one of"),
-        (
-            {"kind": "image", "rate": 3},
-            "has 'rate'. Fix: for image, give 'kind', 'output', 'pooling', 'size'",
-        ),
+        ({"kind": "image", "rate": 3}, "has 'rate'. Fix: for image, give 'kind', 'output', 'pooling', 'size'"),
         ({"kind": "image", "size": [0, 4]}, "from 1 to 2048 points"),
         ({"kind": "image", "size": [4, 4, 4]}, "[width, height]"),
         ({"kind": "image", "size": True}, "[width, height]"),
@@ -96,10 +89,7 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ({"kind": "sound", "rate": 48000, "seconds": 0}, "above 0, up to 600"),
         ({"kind": "sound", "rate": 48000, "seconds": 3, "windows": 201}, "from 1 to 200, for 600 seconds"),
         ({"kind": "sound", "rate": 48000, "seconds": 3, "hop": 4}, "above 0, up to 'seconds'"),
-        (
-            {"kind": "sound", "rate": 48000, "seconds": 3, "peak": 0},
-            "'peak' in encoder.json must be a number",
-        ),
+        ({"kind": "sound", "rate": 48000, "seconds": 3, "peak": 0}, "'peak' in encoder.json must be a number"),
         ({"kind": "sound", "rate": 48000, "seconds": 3, "centred": 1}, "true or false"),
         ({"kind": "image", "pooling": "last"}, "must be one of 'mean', 'first'"),
         ({"kind": "image", "interpolation": "linear"}, "must be one of 'nearest', 'bilinear', 'bicubic'"),
@@ -109,7 +99,7 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ({"kind": "text", "tokens": 0}, "from 1 to 8,192"),
         ({"kind": "text", "tokenizer": 3}, "must be a name"),
     ],
-)
+)  # fmt: skip
 def test_error_is_reported(tmp_path: Path, told: Any, words: str) -> None:
     assert words in refused(tmp_path, told)
 

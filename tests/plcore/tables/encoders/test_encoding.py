@@ -55,7 +55,6 @@ def test_images_of_zip_and_in_cells(colors: Encoder) -> None:
 
     def open_file(name: str) -> BinaryIO:
         read.append(name)
-        assert table.media.files is not None
         return table.media.files.open(name)
 
     found = colors.encode(table, open_file, lambda *step: steps.append(step))
@@ -71,7 +70,6 @@ def test_images_of_zip_and_in_cells(colors: Encoder) -> None:
 def test_batches_are_reported_and_may_be_stopped(tmp_path: Path) -> None:
     one = Encoder(encoder(tmp_path, {"kind": "image", "size": 4}, mean_color(batch=1)))
     table = pictures()
-    assert table.media.files is not None
     steps: list[int] = []
     one.encode(table, table.media.files.open, lambda done, *_: steps.append(done))
     assert steps == [1, 2, 3]
@@ -131,7 +129,6 @@ def test_several_images_of_row_have_mean_of_their_vectors(colors: Encoder) -> No
     files = {name: png(color) for name, color in COLORS.items()}
     reading = read_table(make_zip({"t.csv": csv.encode(), **files}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
-    assert reading.files is not None
     found = colors.encode(table, reading.files.open).values
     np.testing.assert_allclose(found, [[0.5, 0, 0.1], [0, 0, 0.2]], atol=1e-6)
 
@@ -145,7 +142,6 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
     reading = read_table(make_zip({"t.csv": csv, "c.wav": out.getvalue()}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
     assert table.roles.start == "start"
-    assert reading.files is not None
     about = {"kind": "sound", "rate": 100, "seconds": 0.04}
     sounds = Encoder(encoder(tmp_path, about, energy(4)))
     found = sounds.encode(table, reading.files.open)
@@ -168,7 +164,6 @@ def sounds_of(
     csv = "\n".join(["candidates,clip,start,end,x", *rows]).encode()
     reading = read_table(make_zip({"t.csv": csv, "c.wav": out.getvalue()}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
-    assert reading.files is not None
     samples = round(100 * about["seconds"])
     sounds = Encoder(encoder(folder, {"kind": "sound", "rate": 100, **about}, energy(samples)))
     return sounds.encode(table, reading.files.open, on_step)

@@ -97,7 +97,6 @@ def test_efflite0_nearest_photo_of_table_shows_same_garment(encoders: Path) -> N
     cells = reading.cells.iloc[rows].reset_index(drop=True).assign(candidates="pants|shoes")
     roles = Roles(candidates="candidates", image="file", image_features=True)
     table = LabelTable.from_cells(cells, roles, reading.files)
-    assert reading.files is not None
     found = Encoder(build_encoder("efflite0", encoders)).encode(table, reading.files.open).values
     vectors = found / np.linalg.norm(found, axis=1, keepdims=True)
     nearest = (vectors @ vectors.T - 2 * np.eye(len(rows))).argmax(axis=1)

@@ -37,7 +37,6 @@ def refused(table: pd.DataFrame, arrays: dict[str, np.ndarray] | None = None) ->
 @pytest.mark.parametrize("text", ["[1, 2.5, -3]", "1 2.5 -3", "1;2.5;-3", "1,2.5,-3", "[ 1.   2.5\n -3. ]"])
 def test_list_is_read_however_it_is_written(text: str) -> None:
     numbers = numbers_of(text)
-    assert numbers is not None
     assert numbers.dtype == np.float32
     assert numbers.tolist() == [1, 2.5, -3]
 
@@ -55,7 +54,6 @@ def test_both_ways_of_writing_give_the_same(values: list[float]) -> None:
     exact = np.array(values, dtype=np.float32)
     for text in (str(values), " ".join(map(repr, values))):
         found = numbers_of(text)
-        assert found is not None
         assert found.tobytes() == exact.tobytes() or (found == exact).all()
 
 
@@ -224,7 +222,6 @@ def test_sparse_ones_stay_sparse_in_features_file_and_more_rows(tmp_path: Path) 
     grown = with_rows(back, plain.assign(i=["2", "3", "4"]), arrays={"v": wide}).table
     expected = sp.vstack([wide, wide[2:]])
     for one, values in ((back, wide), (grown, expected)):
-        assert one.embeddings is not None
         assert one.embeddings.dtype == np.float32
         assert (one.embeddings != values).nnz == 0
     features = table.features().fit(table).transform(table, np.array([0, 2]))

@@ -25,12 +25,8 @@ def made(table: LabelTable, use: str = BOTH) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("use", "roles"),
-    [
-        (BOTH, {"text": "t", "embedding": "v"}),
-        (WORDS, {"text": "t"}),
-        (MEANING, {"embedding": "v"}),
-    ],
-)
+    [(BOTH, {"text": "t", "embedding": "v"}), (WORDS, {"text": "t"}), (MEANING, {"embedding": "v"})],
+)  # fmt: skip
 def test_feature_set_equals_table_with_these_columns_alone(use: str, roles: dict[str, str]) -> None:
     whole = table(text="t", embedding="v")
     assert whole.has_feature_choice

@@ -200,12 +200,8 @@ def test_not_fitted_and_no_rows() -> None:
 
 
 @given(
-    st.lists(
-        st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])),
-        min_size=2,
-        max_size=8,
-    )
-)
+    st.lists(st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])), min_size=2, max_size=8),
+)  # fmt: skip
 def test_training_rows_are_in_unit_cube_and_other_rows_do_not_matter(
     rows: list[tuple[float | None, str]],
 ) -> None:

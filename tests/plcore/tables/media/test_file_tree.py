@@ -120,15 +120,10 @@ def files(*names: str) -> FilesByBaseName:
 @pytest.mark.parametrize(
     "path",
     [
-        "C:\\rec\\a.wav",
-        "/data/x/a.wav",
-        "a.wav",
-        " A.WAV ",
-        "..\\..\\a.wav",
-        "\\\\server\\share\\a.wav",
+        "C:\\rec\\a.wav", "/data/x/a.wav", "a.wav", " A.WAV ", "..\\..\\a.wav", "\\\\server\\share\\a.wav",
         "file:///x/a.wav",
     ],
-)
+)  # fmt: skip
 def test_path_of_another_machine_is_found_by_its_last_part(path: str) -> None:
     found = files("clips/a.wav", "b.wav")
     assert found.find(path) == "clips/a.wav"

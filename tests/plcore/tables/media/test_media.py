@@ -300,17 +300,8 @@ def test_files_are_looked_at_once_and_share_done_is_reported(monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "",
-        "a.png",
-        "../x.png",
-        "0" * 64,
-        "0" * 64 + ".svg",
-        "0" * 64 + ".png\n",
-        "A" * 64 + ".png",
-        "0" * 63 + "/.png",
-    ],
-)
+    ["", "a.png", "../x.png", "0" * 64, "0" * 64 + ".svg", "0" * 64 + ".png\n", "A" * 64 + ".png", "0" * 63 + "/.png"],
+)  # fmt: skip
 def test_no_other_name_is_kept_one(name: str) -> None:
     assert not is_kept_name(name)
 

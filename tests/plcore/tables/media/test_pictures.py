@@ -52,7 +52,6 @@ def test_cell_lists_its_images_in_order_and_blanks_are_none(names: list[str], ma
 def test_images_of_row_are_in_order_of_columns_and_names() -> None:
     media = table_of().media
     assert [media.images_of(row) for row in range(3)] == [tuple(NAMES[:3]), (NAMES[3],), (NAMES[4],)]
-    assert media.images is not None
     assert media.images.tolist() == [NAMES[0], NAMES[3], NAMES[4]]
     assert media.kept_names() == set(NAMES[:5])
     assert media.more_images is not None
@@ -65,14 +64,12 @@ def test_table_of_single_images_is_as_it_was() -> None:
         candidates="candidates", id="id", image="image", image_features=True))  # fmt: skip
     assert table.media.more_images is None
     assert [table.media.images_of(row) for row in range(2)] == [(NAMES[0],), ()]
-    assert table.media.looks is not None
     np.testing.assert_array_equal(table.media.looks[0], look(1))
 
 
 def test_what_several_images_look_like_is_mean_of_their_histograms() -> None:
     """A look is the root of two histograms, half the weight each: so is the look of several."""
     looks = table_of().media.looks
-    assert looks is not None
     together = np.mean([look(seed).astype(float) ** 2 for seed in (1, 2, 3)], axis=0)
     np.testing.assert_allclose(looks[0].astype(float) ** 2, together, atol=1e-7)
     np.testing.assert_allclose(np.linalg.norm(looks, axis=1), 1, rtol=1e-6)
@@ -108,7 +105,6 @@ def test_rows_that_come_later_bring_their_own(single_first: bool) -> None:
     assert rows["x"] == (NAMES[5],)
     assert rows["w"] == tuple(NAMES[:3])
     assert rows["y"] == (NAMES[3],)
-    assert grown.media.looks is not None
     np.testing.assert_array_equal(grown.media.looks[list(grown.ids).index("x")], look(6))
 
 
@@ -117,7 +113,6 @@ def test_images_in_cells_may_be_several_too() -> None:
     roles = Roles(candidates="candidates", image="image", more_images=("second",), image_features=True)
     table = LabelTable.read_csv(csv, roles)
     assert (table.media.images, table.media.more_images) == (None, None)
-    assert table.media.looks is not None
     np.testing.assert_allclose(table.media.looks[0], mean_look([look(1), look(2)]))
     np.testing.assert_array_equal(table.media.looks[1], look(3))
     assert is_inline(url(1))

@@ -48,7 +48,6 @@ def refused(data: bytes, roles: Roles = ROLES) -> str:
 def test_each_segment_is_described_and_many_share_one_file(tmp_path: Path) -> None:
     table = table_of(zipped())
     sounds = table.media.sounds
-    assert sounds is not None
     (tmp_path / "low.wav").write_bytes(LOW)
     (tmp_path / "high.wav").write_bytes(HIGH)
     for row, (name, start, end) in enumerate(SEGMENTS):
@@ -103,7 +102,6 @@ def test_without_features_segments_are_checked_too() -> None:
 def test_input_that_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
     table = table_of(zipped((*SEGMENTS, ("call.m4a", "0", "1")), call_m4a=M4A))
     sounds = table.media.sounds
-    assert sounds is not None
     assert np.isnan(sounds[4]).all()
     assert not np.isnan(sounds[:4]).any()
     said = [one.message for one in find_doubts(table) if one.name == "unheard"]
@@ -136,7 +134,6 @@ def test_missing_file_is_reported_for_its_rows_and_no_zip_for_all() -> None:
 def test_every_file_is_opened_once_for_all_its_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = read_table(zipped())
     files = reading.files
-    assert files is not None
     opened: list[str] = []
     plain = files.archive.open
 
@@ -160,7 +157,6 @@ def test_more_rows_are_heard_too() -> None:
     first = LabelTable.from_cells(reading.cells.assign(id=list("abcd")), roles, reading.files)
     later = read_table(zipped((("high.wav", "1", "2"),)))
     grown = with_rows(first, later.cells.assign(id=["e"]), later.files).table
-    assert grown.media.sounds is not None
     assert grown.media.sounds.shape == (5, len(SOUND_NAMES))
     np.testing.assert_array_equal(grown.media.segments[4], [1, 2])  # type: ignore[index]
 

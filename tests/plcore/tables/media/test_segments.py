@@ -26,7 +26,6 @@ def test_seconds_are_read_and_empty_ones_are_recordings_own() -> None:
     table = LabelTable.from_cells(cells(("0", "3"), ("3,5", "6"), ("", "2"), ("4", "")), ROLES)
     expected = [[0, 3], [3.5, 6], [np.nan, 2], [4, np.nan]]
     np.testing.assert_array_equal(table.media.segments, expected)
-    assert table.media.segments is not None
     assert not table.media.segments.flags.writeable
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from plcore import LabelTable
-from plcore.tables import TableReading, read_table, shape_name, shaped
+from plcore.tables import TableError, TableReading, read_table, shape_name, shaped
 from plcore.tables.writers.disambiguated import Disambiguated
 
 CASES = Path(__file__).parent / "cases"
@@ -19,6 +20,14 @@ def read_case(name: str) -> TableReading:
     """The reading of a file in its shape."""
     reading = read_table(CASES / name)
     return reading if shape_name(reading) is None else shaped(reading)
+
+
+def refused(data: bytes) -> str:
+    """The words in which this file is refused, each problem with its fix."""
+    with pytest.raises(TableError) as caught:
+        read_table(data)
+    assert all(problem.message and problem.fix.endswith((".", ")")) for problem in caught.value.problems)
+    return str(caught.value)
 
 
 def table_of(reading: TableReading) -> LabelTable:

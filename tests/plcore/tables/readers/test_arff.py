@@ -19,6 +19,7 @@ from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table
 from plcore.tables.table import LabelTable
+from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.zips import make_zip
 
 DENSE = """% birds
@@ -49,13 +50,6 @@ SPARSE = """@relation birds
 XML = '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="wren"></label><label name="robin"/></labels>'
 
 
-def refused(data: bytes) -> str:
-    with pytest.raises(TableError) as caught:
-        read_table(data)
-    assert all(problem.fix.endswith(".") for problem in caught.value.problems)
-    return str(caught.value)
-
-
 def test_dense_rows_with_labels_of_meka() -> None:
     reading = read_table(DENSE.encode())
     assert reading.format == "ARFF of label vectors"
@@ -70,7 +64,6 @@ def test_dense_rows_with_labels_of_meka() -> None:
     assert (roles.label_columns, roles.label_vectors) == (("is wren", "robin"), True)
     assert (roles.numbers, roles.categories) == (("size",), ("colour",))
     table = LabelTable.from_cells(reading.cells, roles)
-    assert table.label_vectors is not None
     assert table.label_vectors.tolist() == [[1, -1], [0, 1]]  # a hole is no no
 
 

@@ -45,12 +45,8 @@ FIXED = "RootFolder,File,RelativePath,DateTime,DeleteFlag"
 def test_megadetector_candidates_are_classes_with_scores() -> None:
     reading = read_case("megadetector_classified.json")
     first = {
-        "red deer": 0.3958,
-        "european hare": 0.3163,
-        "red fox": 0.232,
-        "blank": 0.0244,
-        "wild boar": 0.024,
-    }
+        "red deer": 0.3958, "european hare": 0.3163, "red fox": 0.232, "blank": 0.0244, "wild boar": 0.024,
+    }  # fmt: skip
     assert (len(reading.cells), weights(reading)[0]) == (60, first)
     assert weights(reading)[18] == {"blank": 1}, "no detection"
     assert reading.cells["item"][0] == "CAM01/100RECNX/IMG_0001.JPG"
@@ -263,7 +259,6 @@ def test_timelapse_pictures_are_found_by_folder() -> None:
     )
     assert found.suggest_roles().image == "filepath"
     assert not says(found, "No pictures came")
-    assert found.files is not None
     assert found.files.archive.find("x/y/a.png") == "x/y/a.png"
 
 
@@ -294,7 +289,6 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
 def test_picture_of_another_folder_is_never_taken_for_missing_one(tmp_path: Path) -> None:
     data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
     found = shaped(read_table(make_zip({"ImageData.csv": data, "z/a.png": picture()})))
-    assert found.files is not None
     assert found.files.archive.find("z/a.png") == "z/a.png"
     with pytest.raises(MediaError, match="several rows name a file called"):
         found.files.archive.find("x/y/a.png")

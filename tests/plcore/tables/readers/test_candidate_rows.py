@@ -70,7 +70,6 @@ def test_true_labels_outside_candidates_are_asked_about() -> None:
     assert noted(reading, "In 1 row the true label is one that was ruled out", "row 4, 'a'")
     with pytest.raises(TableError, match="the true label 'a' is not among the row's candidates 'b'"):
         LabelTable.from_cells(reading.cells, reading.suggest_roles())
-    assert reading.roles is not None
     assert reading.roles.truth == "truth"
 
 
@@ -113,7 +112,6 @@ def test_roles_of_columns_that_describe_row() -> None:
 def test_images_alone_are_learned_from() -> None:
     rows = [named(label, picture="data:image/png;base64,AAAA") for label in "ab"]
     roles = rows_reading(rows, "f").roles
-    assert roles is not None
     assert roles.image_features
     assert not rows_reading(
         [named(label, picture=f"http://x/{label}.png") for label in "ab"], "f"
@@ -123,7 +121,6 @@ def test_images_alone_are_learned_from() -> None:
 def test_column_of_labels_is_reported_and_not_learned_from() -> None:
     rows = [named("a", "b", answer="ab"[n % 2], other="xy"[n % 2]) for n in range(6)]
     reading = rows_reading(rows, "f")
-    assert reading.roles is not None
     assert reading.roles.categories == ("other",)
     assert noted(reading, "Column 'answer' holds labels", "true label")
 

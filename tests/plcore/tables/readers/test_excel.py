@@ -18,6 +18,7 @@ from plcore.tables.problems import TableError
 from plcore.tables.readers.excel import MAX_CELLS, cells_of_xls, look_at_parts, read_workbook
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table
+from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.readers.xls import table, xls
 from tests.plcore.tables.writers.tables import read_or_refuse
 from tests.plcore.tables.zips import make_zip
@@ -41,13 +42,6 @@ def workbook(
 
 def table_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None = None) -> TableReading:
     return read_table(workbook({"Birds": rows}, change))
-
-
-def refused(data: bytes) -> str:
-    with pytest.raises(TableError) as caught:
-        read_table(data)
-    assert all(problem.fix.endswith(".") for problem in caught.value.problems)
-    return str(caught.value)
 
 
 def test_every_kind_of_value_is_text() -> None:
@@ -290,11 +284,8 @@ def test_open_document_sheets_as_libreoffice_writes_them() -> None:
         row(cell("id"), cell("label"), EMPTY),
         row(cell("1"), cell("wren"), EMPTY),
         row(cell("x", ' table:number-columns-repeated="2"'), EMPTY, more=' table:number-rows-repeated="2"'),
-        row(
-            '<table:table-cell table:number-columns-repeated="16384"/>',
-            more=' table:number-rows-repeated="1048571"',
-        ),
-    ]
+        row('<table:table-cell table:number-columns-repeated="16384"/>', more=' table:number-rows-repeated="1048571"'),
+    ]  # fmt: skip
     reading = read_table(ods("".join(rows)))
     assert reading.cells.to_dict("list") == {"id": ["1", "x", "x"], "label": ["wren", "x", "x"]}
 

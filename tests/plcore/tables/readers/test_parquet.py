@@ -25,6 +25,7 @@ from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.table import LabelTable
+from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.zips import WAV, contents, picture
 
 NAMES = ["wren", "robin", "a|b, é"]
@@ -41,13 +42,6 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
 def hugging_face(columns: dict[str, Any], features: dict[str, Any]) -> bytes:
     said = json.dumps({"info": {"features": features}})
     return parquet(pa.table(columns).replace_schema_metadata({"huggingface": said}))
-
-
-def refused(data: bytes) -> str:
-    with pytest.raises(TableError) as caught:
-        read_table(data)
-    assert all(problem.fix.endswith(".") for problem in caught.value.problems)
-    return str(caught.value)
 
 
 MOMENT = datetime.datetime(2024, 1, 2, 3, 4, 5)
@@ -152,14 +146,12 @@ def test_images_in_cells_come_as_files() -> None:
     assert first == "a.png"
     assert second.endswith("_a.png")  # another image of the same name
     assert none == ""
-    assert reading.files is not None
     kept = [reading.files.look_at("image", name)[0] for name in (first, second)]
     assert [contents(reading.files, name) for name in kept] == [picture(1), picture(2)]
     cells = reading.cells.assign(c=pd.Series(["wren|robin", "robin", "wren"], dtype="str"))
     table = LabelTable.from_cells(
         cells, Roles(candidates="c", image="image", image_features=True), reading.files
     )
-    assert table.media.images is not None
     assert table.media.images.tolist() == [*kept, ""]
     reading.files.close()
 

@@ -18,6 +18,7 @@ from plcore import LabelTable
 from plcore.tables.problems import TableError
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import gunzip, read_table
+from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.readers.test_excel import workbook
 from tests.plcore.tables.readers.tools.detector_tables import KALEIDOSCOPE, RAVEN
 from tests.plcore.tables.zips import CSV, birds, forged, make_zip, picture
@@ -42,13 +43,6 @@ def files() -> dict[str, tuple[bytes, str]]:
         "a.parquet": (FRAME.to_parquet(), "Parquet"),
         "a.xlsx": (workbook({"S": [list(FRAME.columns), *FRAME.to_numpy().tolist()]}), "workbook, sheet 'S'"),
     }
-
-
-def refused(data: bytes) -> str:
-    with pytest.raises(TableError) as caught:
-        read_table(data)
-    assert all(problem.message and problem.fix.endswith((".", ")")) for problem in caught.value.problems)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("name", files())
@@ -90,7 +84,6 @@ def test_arrays_in_zip_next_to_other_files() -> None:
 def test_images_next_to_table_of_any_format() -> None:
     rows = [{"candidates": "wren|robin", "image": "a.png"}, {"candidates": "wren", "image": None}]
     reading = read_table(make_zip({"a.jsonl": "\n".join(map(json.dumps, rows)).encode(), "a.png": picture()}))
-    assert reading.files is not None
     assert reading.suggest_roles().image == "image"
     assert reading.files.look_at("image", "a.png")[0].endswith(".png")
 
@@ -229,7 +222,6 @@ def test_zip_of_rows_and_of_what_is_said_of_them_is_joined(
         table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
         found = [" ".join(np.array(table.classes)[row]) for row in table.candidates]
         assert (table.roles.numbers, table.roles.image, found) == (("grams",), "picture", sets)
-        assert table.media.images is not None
         assert bool(table.media.images[0])
 
 

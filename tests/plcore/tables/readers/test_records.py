@@ -17,7 +17,7 @@ from plcore.tables.readers.mapping import RecordTool
 from plcore.tables.readers.reading import TableReading, cells_of
 from plcore.tables.readers.recognise import read_table
 from plcore.tables.readers.records import flat_cells, looks_like_json, read_json
-from tests.plcore.tables.readers.cases import candidates, read_case, says, voters, weights
+from tests.plcore.tables.readers.cases import candidates, read_case, refused, says, voters, weights
 
 ROWS = [{"id": 1, "text": "a wren"}, {"id": 2, "text": "a robin"}]
 CELLS = {"id": ["1", "2"], "text": ["a wren", "a robin"]}
@@ -25,13 +25,6 @@ CELLS = {"id": ["1", "2"], "text": ["a wren", "a robin"]}
 
 def table_of(value: Any) -> dict[str, list[str]]:
     return read_table(json.dumps(value).encode()).cells.to_dict("list")
-
-
-def refused(data: bytes) -> str:
-    with pytest.raises(TableError) as caught:
-        read_table(data)
-    assert all(problem.fix.endswith(".") for problem in caught.value.problems)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

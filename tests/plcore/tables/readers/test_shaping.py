@@ -35,7 +35,6 @@ def test_votes_are_joined_to_their_rows_and_nothing_is_missing_then() -> None:
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
     assert table.roles.numbers == ("grams",)
     assert table.classes == ("owl", "robin", "wren")
-    assert table.candidate_weights is not None
     assert table.candidate_weights.tolist() == [[0, 1, 2], [1, 0, 0]]
 
 
@@ -47,7 +46,6 @@ def test_candidates_of_model_are_joined_to_their_rows() -> None:
     reading = joined(read_table("\n".join(map(json.dumps, lines)).encode()), read_table(ROWS))
     assert NEEDS_ROWS not in reading.notes
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
-    assert table.candidate_weights is not None
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.7], [1, 0, 0]]
 
 

@@ -218,11 +218,7 @@ def test_camtrap_package_with_both_levels_is_read_by_event_if_chosen() -> None:
     assert first.suggest_roles().id == "mediaID"
     reading = read_in(first, {"item": "event"})
     roles = reading.suggest_roles()
-    assert (reading.format, roles.id, roles.image) == (
-        "Camtrap DP, an item an event",
-        "eventID",
-        "filepath",
-    )
+    assert (reading.format, roles.id, roles.image) == ("Camtrap DP, an item an event", "eventID", "filepath")
     assert reading.cells["filepath"].tolist() == [
         "media/0.jpg|media/2.jpg|media/5.jpg", "media/0.jpg|media/2.jpg", "media/9.jpg"
     ], "a medium without a time belongs to the event that its observation names"  # fmt: skip

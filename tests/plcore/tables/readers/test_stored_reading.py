@@ -91,7 +91,6 @@ def test_files_are_found_again(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).mkdir()
         found = again(reading, tmp_path / name)
-        assert found.files is not None
         assert found.files.look_at("image", "x.png")[0].endswith(".png")
         found.files.close()
 
@@ -101,11 +100,9 @@ def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
     (tmp_path / "in" / "t.csv").write_text("id,c\n1,a|b\n")
     (tmp_path / "in" / "x.png").write_bytes(picture())
     inner = read_table(tmp_path / "in")
-    assert inner.files is not None
     (tmp_path / "out").mkdir()
     reading = TableReading(inner.cells, "folder", files=MediaFiles(FilesByBaseName(inner.files.archive)))
     found = again(reading, tmp_path / "out")
-    assert found.files is not None
     assert found.files.look_at("image", "C:\\far\\x.png")[0].endswith(".png")
 
 

@@ -19,7 +19,7 @@ from tests.plcore.tables.odd_files import ODD_FILES
 from tests.plcore.tables.text.test_csv import CSV_LIKE, frames
 
 
-@pytest.fixture(params=[16, 64, 1 << 20])
+@pytest.fixture(params=[16, 1 << 20])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(stream, "_BLOCK", request.param)
     return int(request.param)

@@ -40,36 +40,16 @@ RECORDS: dict[str, dict[str, Any]] = {
     "doccano JSONL": {"id": 1, "text": "a", "label": ["x"], "Comments": []},
     "SpeciesNet predictions": {"filepath": "a.jpg", "prediction": "1;;;;;;blank", "prediction_score": 1.0},
     "Label Studio JSON": {"id": 1, "data": {"text": "a"}, "annotations": [], "predictions": []},
-    "Label Studio JSON-MIN": {
-        "text": "a",
-        "id": 1,
-        "s": "x",
-        "annotator": 1,
-        "annotation_id": 2,
-        "lead_time": 1.0,
-    },
+    "Label Studio JSON-MIN": {"text": "a", "id": 1, "s": "x", "annotator": 1, "annotation_id": 2, "lead_time": 1.0},
     "Argilla records": {"id": "1", "text": "a", "q.responses": ["x"], "q.suggestion": "y"},
-    "Prodigy JSONL": {
-        "text": "a",
-        "options": [{"id": "x", "text": "x"}],
-        "accept": ["x"],
-        "answer": "accept",
-    },
-    "batch of a language model": {
-        "custom_id": "1",
-        "response": {"status_code": 200, "body": {}},
-        "error": None,
-    },
+    "Prodigy JSONL": {"text": "a", "options": [{"id": "x", "text": "x"}], "accept": ["x"], "answer": "accept"},
+    "batch of a language model": {"custom_id": "1", "response": {"status_code": 200, "body": {}}, "error": None},
     "completions of llama.cpp": {"content": "x", "completion_probabilities": []},
     "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
     "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
     "BirdNET-Go detections": {
-        "speciesCode": "a",
-        "scientificName": "b",
-        "commonName": "c",
-        "confidence": 0.9,
-        "date": "2024-05-01",
-        "time": "06:00:00",
+        "speciesCode": "a", "scientificName": "b", "commonName": "c", "confidence": 0.9,
+        "date": "2024-05-01", "time": "06:00:00",
     },
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
     "SageMaker Ground Truth answers of workers": {
@@ -93,7 +73,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "Encord": {"label_hash": "h", "data_title": "a.jpg", "data_units": {}},
     "tagtog": {"annotatable": {}, "metas": {}, "entities": []},
     "UIMA CAS": {"%TYPES": {}, "%FEATURE_STRUCTURES": []},
-}
+}  # fmt: skip
 TABLES = {
     "table that Winnow exported": (
         b"text,winnow_id,winnow_candidates_before,winnow_candidates,winnow_label,winnow_source\n"
@@ -189,15 +169,11 @@ def test_plain_records_are_taken_by_none(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"text,candidates\na,x|y\n",
-        b"id,text,label\n1,a,x\n2,b,y\n",
-        b"w,sea,sand\n1,1,0\n2,0,1\n",
-        b"id,ann,bob,cid\n1,x,y,x\n2,y,y,x\n",
-        b"label1,score1,label2,score2\nx,0.5,y,0.5\n",
-        b"id,p_x,p_y\n1,0.5,0.5\n",
-        b"file,label,score\n1,x,0.5\n2,y,0.5\n",
+        b"text,candidates\na,x|y\n", b"id,text,label\n1,a,x\n2,b,y\n", b"w,sea,sand\n1,1,0\n2,0,1\n",
+        b"id,ann,bob,cid\n1,x,y,x\n2,y,y,x\n", b"label1,score1,label2,score2\nx,0.5,y,0.5\n",
+        b"id,p_x,p_y\n1,0.5,0.5\n", b"file,label,score\n1,x,0.5\n2,y,0.5\n",
     ],
-)
+)  # fmt: skip
 def test_plain_tables_are_taken_by_none(data: bytes) -> None:
     assert not [one.name for one in SHAPES if one.fits(read_cells(data))]
 

@@ -25,17 +25,14 @@ def repaired(line: str, header: str = HEADER) -> list[str]:
     ("line", "cells"),
     [
         ("0,3,Parus major,Great tit,0.5,a.wav", ["0", "3", "Parus major", "Great tit", "0.5", "a.wav"]),
-        (
-            "0,3,Parus major,Great tit, male,0.5,a.wav",
-            ["0", "3", "Parus major", "Great tit, male", "0.5", "a.wav"],
-        ),
+        ("0,3,Parus major,Great tit, male,0.5,a.wav", ["0", "3", "Parus major", "Great tit, male", "0.5", "a.wav"]),
         (
             "0,3,Parus major,Great tit,0.5,C:\\a, b,c.wav",
             ["0", "3", "Parus major", "Great tit", "0.5", "C:\\a, b,c.wav"],
         ),
         ("0,3,P m,tit, m,0.5,x, y.wav", ["0", "3", "P m", "tit, m", "0.5", "x, y.wav"]),
     ],
-)
+)  # fmt: skip
 def test_commas_go_if_numbers_leave_room(line: str, cells: list[str]) -> None:
     assert repaired(line) == cells
 

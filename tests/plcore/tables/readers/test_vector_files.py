@@ -147,35 +147,20 @@ def test_ids_of_table_with_ids_are_never_row_numbers() -> None:
 @pytest.mark.parametrize(
     ("vectors", "words"),
     [
-        (
-            npz(ids=["w1", "w1"], embeddings=THREE[:2]),
-            "Row 2: the name 'w1' was already in row 1 of the file",
-        ),
+        (npz(ids=["w1", "w1"], embeddings=THREE[:2]), "Row 2: the name 'w1' was already in row 1 of the file"),
         (npz(ids=["w1"], embeddings=THREE), "There are 1 ids, but 3 vectors in 'embeddings'"),
         (npz(ids=["w1"]), "There is no matrix of vectors; the file has 'ids (1,)'"),
         (npz(a=THREE, b=THREE), "There is no matrix of vectors; the file has 'a (3, 2)', 'b (3, 2)'"),
         (npz(X=THREE, S=np.ones((3, 2))), "The file of vectors holds labels, too"),
         (npz(ids=np.array([object()]), embeddings=THREE), "pickled"),
         (npz(ids=["w1"], embeddings=THREE)[:-30], "The zip cannot be read"),
-        (
-            parquet(id=["w1"], v=lists([[1.0] * 20]), w=lists([[1.0] * 20])),
-            "Several columns hold vectors: 'v', 'w'",
-        ),
+        (parquet(id=["w1"], v=lists([[1.0] * 20]), w=lists([[1.0] * 20])), "Several columns hold vectors: 'v', 'w'"),
         (parquet(id=["w1"], name=["x"]), "No column holds vectors; the columns are 'id', 'name'"),
-        (
-            npz(ids=["w1"], embeddings=np.array([[1.0, np.inf]])),
-            "Row 1 (line 2), column 'embedding': not all numbers",
-        ),
-        (
-            npz(ids=["w1"], embeddings=np.array([[1e300, 1.0]])),
-            "Row 1 (line 2), column 'embedding': not all numbers",
-        ),
-        (
-            npz(ids=["w1"], embeddings=np.array([[1.0, np.nan]])),
-            "Row 1 (line 2), column 'embedding': not all numbers",
-        ),
+        (npz(ids=["w1"], embeddings=np.array([[1.0, np.inf]])), "Row 1 (line 2), column 'embedding': not all numbers"),
+        (npz(ids=["w1"], embeddings=np.array([[1e300, 1.0]])), "Row 1 (line 2), column 'embedding': not all numbers"),
+        (npz(ids=["w1"], embeddings=np.array([[1.0, np.nan]])), "Row 1 (line 2), column 'embedding': not all numbers"),
     ],
-)
+)  # fmt: skip
 def test_input_that_cannot_be_joined_is_reported(vectors: bytes, words: str) -> None:
     assert words in refused(CSV, vectors, "v")
 

@@ -219,11 +219,8 @@ def test_unfinished_answers_are_left_out_and_asked_about() -> None:
 
 @pytest.mark.parametrize(
     ("value", "wanted"),
-    [
-        ("leave-out", [{"cat": 2}, {"cat": 1, "dog": 1}]),
-        ("count", [{"cat": 2, "dog": 2}, {"cat": 1, "dog": 2}]),
-    ],
-)
+    [("leave-out", [{"cat": 2}, {"cat": 1, "dog": 1}]), ("count", [{"cat": 2, "dog": 2}, {"cat": 1, "dog": 2}])],
+)  # fmt: skip
 def test_unfinished_answers_are_as_chosen(value: str, wanted: list[dict[str, int]]) -> None:
     reading = shaped(read_in(read_table(survey(PHOTOS, *PEOPLE)), {"unfinished": value}))
     assert weights(reading) == wanted
@@ -248,11 +245,8 @@ def test_finished_survey_asks_nothing() -> None:
 
 
 LOOP = {
-    "1_Q3": "A: which species?",
-    "1_Q4": "A: how sure?",
-    "2_Q3": "B: which species?",
-    "2_Q4": "B: how sure?",
-}
+    "1_Q3": "A: which species?", "1_Q4": "A: how sure?", "2_Q3": "B: which species?", "2_Q4": "B: how sure?",
+}  # fmt: skip
 
 
 def test_items_of_loop_are_rows() -> None:

@@ -86,8 +86,7 @@ def test_id_that_repeats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "cells"),
-    [("group", ["x", "y", "x", "y", "x", "y"]), ("code", ["7", "9", "7", "9", "7", "9"])],
+    ("column", "cells"), [("group", ["x", "y", "x", "y", "x", "y"]), ("code", ["7", "9", "7", "9", "7", "9"])]
 )
 def test_feature_that_tells_label(column: str, cells: list[str]) -> None:
     lines = "".join(f"a|b,{'ab'[k % 2]},{cell},{k}.5\n" for k, cell in enumerate(cells))

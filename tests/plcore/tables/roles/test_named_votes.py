@@ -36,7 +36,6 @@ ARGILLA = [
 
 def lines(table: LabelTable) -> Lines:
     votes = table.votes
-    assert votes is not None
     return {
         (str(table.ids[row]), votes.voters[who], table.classes[label])
         for row, who, label in zip(votes.rows, votes.who, votes.labels, strict=True)
@@ -135,7 +134,6 @@ def test_joined_votes_match_both(
 
     own, other = votes(first, ["a", "b", "c"]), votes(more, ["c", "d", "a"])
     found = joined_votes(own, other, 5, 4, np.array(column))
-    assert found is not None
     told = {
         (int(r), found.voters[w], int(k)) for r, w, k in zip(found.rows, found.who, found.labels, strict=True)
     }
@@ -192,7 +190,6 @@ def test_weights_by_dawid_skene_are_its_distributions() -> None:
     people = ("Ann", "Bob", "Cy")
     roles = Roles(annotators=people, id="id", numbers=("w",), vote_weights="dawid-skene")
     table = LabelTable.read_csv(said, roles)
-    assert table.votes is not None
     assert table.candidate_weights is not None
     model = DawidSkene().fit_masks(*table.votes.sets(3), table.candidates)
     np.testing.assert_allclose(table.candidate_weights, model.label_distributions_, atol=2e-9)

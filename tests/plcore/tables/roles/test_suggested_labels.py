@@ -40,7 +40,6 @@ def test_pairs_of_labels_and_scores(head: str) -> None:
     assert (roles.numbers, roles.text) == ((), "text")
     table = read(csv)
     assert table.classes == ("owl", "robin", "wren")
-    assert table.candidate_weights is not None
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.6], [0.9, 0, 0.05]]
 
 
@@ -61,14 +60,8 @@ def test_lists_with_numbers(name: str) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    [
-        '["wren", "robin"]',
-        "['wren', 'robin']",
-        "{'wren', 'robin'}",
-        "['wren' 'robin']",
-        '{"wren": 1, "robin": 2}',
-    ],
-)
+    ['["wren", "robin"]', "['wren', 'robin']", "{'wren', 'robin'}", "['wren' 'robin']", '{"wren": 1, "robin": 2}'],
+)  # fmt: skip
 @pytest.mark.parametrize("name", ["birds", "labels"])
 def test_json_and_python_lists(name: str, cell: str) -> None:
     quoted = cell.replace('"', '""')
@@ -108,7 +101,6 @@ def test_columns_of_votes_are_counted() -> None:
         "all",
     )
     weights = read(csv).candidate_weights
-    assert weights is not None
     assert weights.tolist() == [[3, 1], [0, 2]]
 
 
@@ -145,7 +137,6 @@ def test_list_of_objects_of_model() -> None:
         '"', '""'
     )
     table = read(f'predictions,w\n"{cell}",1\n"{cell}",2\n')
-    assert table.candidate_weights is not None
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
 
 
@@ -190,7 +181,6 @@ def test_percentages_and_decimal_commas_are_weights(cells: list[str]) -> None:
     csv = "labels;w\n" + "".join(f'"{cell}";{k}\n' for k, cell in enumerate(cells))
     assert guess(csv).form == "weighted"
     weights = read(csv).candidate_weights
-    assert weights is not None
     assert weights.tolist() == [[0.4, 0.6], [1.0, 0.0]]
 
 
@@ -254,19 +244,10 @@ def test_named_columns_of_scores_are_read_as_their_names_and_cells_are(
 
 
 SCORED = {
-    "cat_prob": "0.{}",
-    "dog_prob": "0.{}",
-    "cat (%)": "{}",
-    "dog (%)": "{}",
-    "Cat confidence": "{}",
-    "dog.confidence": "{}",
-    "p_cat": "0.{}",
-    "p_dog": "0.{}",
-    "rank(cat)": "{}",
-    "dog_rank": "{}",
-    "cat": "0.{}",
-    "dog": "0.{}",
-}
+    "cat_prob": "0.{}", "dog_prob": "0.{}", "cat (%)": "{}", "dog (%)": "{}", "Cat confidence": "{}",
+    "dog.confidence": "{}", "p_cat": "0.{}", "p_dog": "0.{}", "rank(cat)": "{}", "dog_rank": "{}",
+    "cat": "0.{}", "dog": "0.{}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("names", [list(SCORED)[k : k + 2] for k in range(0, len(SCORED), 2)], ids=str)

@@ -24,21 +24,8 @@ from plcore.tables.text.csv import LINE_INDEX, as_text, quotes_are_regular, read
 from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 PIECES = [
-    b'"',
-    b'""',
-    b",",
-    b";",
-    b"\t",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b" ",
-    b"a",
-    b"1",
-    b"|",
-    "é".encode(),
-    b"\xe9",
-]
+    b'"', b'""', b",", b";", b"\t", b"\n", b"\r", b"\r\n", b" ", b"a", b"1", b"|", "é".encode(), b"\xe9",
+]  # fmt: skip
 STARTS = [b"", b"a,b\n", b"candidates,w\n", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"candidates;w;id\r\n"]
 CSV_LIKE = st.builds(
     lambda start, pieces: start + b"".join(pieces),
@@ -46,24 +33,8 @@ CSV_LIKE = st.builds(
     st.lists(st.sampled_from([*PIECES, b"\0", b"a|b,1\n", b"b,2\n"]), max_size=40),
 )
 ODD_CELLS = [
-    "",
-    " ",
-    " x",
-    "x ",
-    '"',
-    '""',
-    ",",
-    "a,b",
-    "\n",
-    "\r",
-    "\r\n",
-    ";",
-    "\t",
-    "\ufeff",
-    "é",
-    "😀",
-    "\u2028",
-]
+    "", " ", " x", "x ", '"', '""', ",", "a,b", "\n", "\r", "\r\n", ";", "\t", "\ufeff", "é", "😀", "\u2028",
+]  # fmt: skip
 CELL = st.one_of(
     st.sampled_from(ODD_CELLS),
     st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=12),

@@ -45,18 +45,8 @@ def test_cells_are_those_that_arrow_reads(rows: list[list[str]], always: bool, e
 
 @pytest.mark.parametrize(
     "body",
-    [
-        b"",
-        b"\n",
-        b"1,2\n3\n",
-        b"1,2,3\n",
-        b"1\n2,3\n4\n",
-        b"1,2\n\n3,4\n",
-        b'"a,b"\n',
-        b'1,"a""b"\n',
-        b"1,2\r3,4",
-    ],
-)
+    [b"", b"\n", b"1,2\n3\n", b"1,2,3\n", b"1\n2,3\n4\n", b"1,2\n\n3,4\n", b'"a,b"\n', b'1,"a""b"\n', b"1,2\r3,4"],
+)  # fmt: skip
 def test_what_has_to_be_looked_at_is_left_to_others(body: bytes) -> None:
     assert wide_columns(body, b",", 2) is None
 

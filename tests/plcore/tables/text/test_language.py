@@ -28,16 +28,8 @@ def test_language_of_sentences_is_known(language: str) -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    [
-        [],
-        [""],
-        ["12 %", "http 404"],
-        ["red car", "blue house"],
-        ["the cat"],
-        ["%s: %d" * 50],
-        ["Xq zz kk"] * 50,
-    ],
-)
+    [[], [""], ["12 %", "http 404"], ["red car", "blue house"], ["the cat"], ["%s: %d" * 50], ["Xq zz kk"] * 50],
+)  # fmt: skip
 def test_too_few_common_words_tell_no_language(texts: list[str]) -> None:
     assert guess_language(texts) is None
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
@@ -39,7 +40,6 @@ HOSTILE = st.recursive(
 
 def candidates(reading: TableReading) -> list[Any]:
     """The candidates of each row: a list of names, or names with weights."""
-    assert reading.roles is not None
     assert (reading.roles.candidates, reading.roles.form) == ("candidates", "json")
     return [json.loads(cell) for cell in reading.cells["candidates"]]
 
@@ -47,6 +47,16 @@ def candidates(reading: TableReading) -> list[Any]:
 def sources(reading: TableReading) -> list[Any]:
     cells = reading.cells.get("sources", [""] * len(reading.cells))
     return [json.loads(cell) if cell else {} for cell in cells]
+
+
+def ends_when_listener_raises(write: Callable[..., object], *given: object) -> None:
+    """Writing stops as soon as the listener, its last argument, raises."""
+
+    def stop(rows: int) -> None:
+        raise InterruptedError(rows)
+
+    with pytest.raises(InterruptedError):
+        write(*given, stop)
 
 
 def noted(reading: TableReading, *words: str) -> bool:

@@ -19,25 +19,13 @@ from plcore.tables import find_doubts, read_table, shaped, suggest_roles
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.writers import sheets as module
 from plcore.tables.writers.disambiguated import Disambiguated
-from plcore.tables.writers.sheets import (
-    ADDED,
-    OUTSIDE,
-    OWN_SHEET,
-    csv_layout,
-    write_csv,
-    write_xlsx,
-)
+from plcore.tables.writers.sheets import ADDED, OUTSIDE, OWN_SHEET, csv_layout, write_csv, write_xlsx
 from tests.plcore.tables.writers.tables import TEXTS, decided, frame, small_table, written
 
 SOMETIMES = {
-    "winnow_id",
-    "winnow_weights",
-    OUTSIDE,
-    "winnow_truth",
-    "winnow_voters",
-    "winnow_people",
+    "winnow_id", "winnow_weights", OUTSIDE, "winnow_truth", "winnow_voters", "winnow_people",
     "winnow_answers",
-}
+}  # fmt: skip
 """Columns of tables that have something for them."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ from plcore.tables.writers.writing import FILE_FORMATS
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, R_FORM, RAVEN
 from tests.plcore.tables.readers.tools.test_speciesnet import FILE
 from tests.plcore.tables.writers.answered import answered
-from tests.plcore.tables.writers.tables import small_table, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, small_table, written
 
 
 def test_formats_have_names_words_and_endings_of_their_own() -> None:
@@ -56,24 +57,25 @@ def test_format_is_for_tables_it_is_of(data: bytes, wanted: list[str]) -> None:
     assert all(each.fits(cells) for name, each in NATURE_FORMATS.items() if name in wanted)
 
 
+@cache
+def long_table(of: str) -> Disambiguated:
+    """5,000 rows of sounds, or of images."""
+    head, row = {
+        "sounds": (BIRDNET.decode().splitlines()[0], "{0},{1},Parus major,Great tit,0.5,a.wav"),
+        "images": ("File,RelativePath,DateTime,DeleteFlag,Species", "{0}.jpg,x,2024-05-01,false,{2}"),
+    }[of]
+    rows = [row.format(place, place + 3, "fox" if place % 2 else "hare") for place in range(5_000)]
+    return answered("\n".join([head, *rows]).encode())
+
+
 @pytest.mark.parametrize("name", NATURE_FORMATS)
 def test_files_are_written_in_pieces_and_followed_and_stopped(name: str) -> None:
-    rows = [f"{place},{place + 3},Parus major,Great tit,0.5,a.wav" for place in range(5_000)]
-    data = "\n".join([BIRDNET.decode().splitlines()[0], *rows]).encode()
-    if name == "timelapse":
-        rows = [f"{place}.jpg,x,2024-05-01,false,{'fox' if place % 2 else 'hare'}" for place in range(5_000)]
-        data = "\n".join(["File,RelativePath,DateTime,DeleteFlag,Species", *rows]).encode()
-    table, told = answered(data), []
+    table, told = long_table("images" if name == "timelapse" else "sounds"), []
     written(NATURE_FORMATS[name].write, table, told.append)
     assert told == sorted(told)
     assert told[-1] == len(table.ids)
     assert len(told) > 2
-
-    def stop(rows: int) -> None:
-        raise InterruptedError(rows)
-
-    with pytest.raises(InterruptedError):
-        NATURE_FORMATS[name].write(table, io.BytesIO(), stop)
+    ends_when_listener_raises(NATURE_FORMATS[name].write, table, io.BytesIO())
 
 
 PLACE = {"lat": "47.5", "lon": "8.25", "site": "Wald", "date": "2026-05-01", "deploymentID": "d1"}

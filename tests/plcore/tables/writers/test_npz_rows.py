@@ -15,7 +15,7 @@ from plcore import TableError
 from plcore.tables import read_table
 from plcore.tables.writers.disambiguated import Disambiguated
 from plcore.tables.writers.npz import ArrayRows, array_rows, text_type, write_arrays, write_npz
-from tests.plcore.tables.writers.tables import decided, small_table, written
+from tests.plcore.tables.writers.tables import decided, ends_when_listener_raises, small_table, written
 
 
 def arrays_of(table: Disambiguated) -> dict[str, Any]:
@@ -129,8 +129,4 @@ def test_more_rows_than_piece_are_asked_for_in_slices() -> None:
 
 
 def test_what_listener_raises_ends_writing() -> None:
-    def stop(rows: int) -> None:
-        raise InterruptedError(rows)
-
-    with pytest.raises(InterruptedError):
-        write_arrays(io.BytesIO(), {"a": array_rows(np.zeros(5_000))}, 5_000, stop)
+    ends_when_listener_raises(write_arrays, io.BytesIO(), {"a": array_rows(np.zeros(5_000))}, 5_000)

@@ -113,14 +113,9 @@ def test_columns_of_the_same_names_give_way_and_ids_are_added_if_they_are_missin
     again = replace(table, cells=table.cells[["text"]].assign(label="x", weights="y"), weights=None)
     reading = read_table(written(write_parquet, again), "again.parquet")
     assert list(reading.cells.columns[:5]) == [
-        "text",
-        "before_label",
-        "weights",
-        "winnow_id",
-        "winnow_candidates_before",
-    ]
+        "text", "before_label", "weights", "winnow_id", "winnow_candidates_before",
+    ]  # fmt: skip
     assert reading.cells["winnow_id"].tolist() == ["p", "q", "r"]
-    assert reading.roles is not None
     assert (reading.roles.id, reading.roles.candidates) == ("winnow_id", "winnow_candidates")
 
 
@@ -205,7 +200,6 @@ def test_file_of_older_names_is_read() -> None:
     file = io.BytesIO()
     pa.parquet.write_table(table, file)
     reading = read_table(file.getvalue(), "old.parquet")
-    assert reading.roles is not None
     assert (reading.roles.candidates, reading.roles.truth) == ("weights", None)
     same_candidates(small_table(), LabelTable.from_cells(reading.cells, reading.roles))
 

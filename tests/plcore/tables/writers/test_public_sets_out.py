@@ -29,18 +29,14 @@ def own_table(path: Path) -> LabelTable:
 def decided_set(request: pytest.FixtureRequest, data_folder: Path) -> Disambiguated:
     """A set of its kind, every second row answered by its true label, the others weighed by their features."""
     table = own_table(data_folder / f"{request.param}.npz")
-    assert table.truth is not None
     after = table.candidates.copy()
     answered = np.arange(0, table.n_rows, 2)
     after[answered] = np.eye(len(table.classes), dtype=bool)[table.truth[answered]]
     label = np.where(np.arange(table.n_rows) % 2, -1, table.truth)
     answer = {
-        "person": "ann",
-        "kind": "is",
-        "at": "2026-01-01T00:00:00+00:00",
-        "seconds": 2.0,
+        "person": "ann", "kind": "is", "at": "2026-01-01T00:00:00+00:00", "seconds": 2.0,
         "model_version": None,
-    }
+    }  # fmt: skip
     answers = [{"row": int(row), "labels": [table.classes[table.truth[row]]], **answer} for row in answered]
     weights = table.candidates * (1 + np.abs(np.resize(table.numbers, table.candidates.shape)))
     source = np.where(label < 0, "open", "oracle").astype(object)
@@ -71,7 +67,6 @@ def test_sets_of_candidates_come_out_equal(decided_set: Disambiguated, name: str
 @pytest.mark.parametrize("name", ["emotions", "cal500"])
 def test_label_vectors_come_out_equal(name: str, data_folder: Path) -> None:
     table = own_table(data_folder / f"{name}.npz")
-    assert table.label_vectors is not None
     values = table.label_vectors.copy()
     values[::3, ::2] = -1
     origins = origins_of(np.where(values < 0, "model", "given"))

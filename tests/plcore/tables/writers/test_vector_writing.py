@@ -34,7 +34,7 @@ from plcore.tables.writers.label_vectors import (
 from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.records import argilla_records
 from plcore.tables.writers.writing import format_of
-from tests.plcore.tables.writers.tables import noted, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, noted, written
 from tests.plcore.tables.writers.vectors import small_vectors, vector_tables
 
 LARGE = small_vectors(4_500)
@@ -82,8 +82,7 @@ def test_files_of_older_names_are_read() -> None:
     }
     file = io.BytesIO()
     np.savez(
-        file,
-        **{names.get(name, name.removeprefix("winnow_")): one for name, one in arrays_of(table).items()},
+        file, **{names.get(name, name.removeprefix("winnow_")): one for name, one in arrays_of(table).items()}
     )
     assert read_table(file.getvalue(), "old.npz").cells["sand"].tolist() == ["0", "1", ""]
 
@@ -186,12 +185,7 @@ def test_formats_are_found_by_name_followed_and_stopped(name: str) -> None:
     assert told[-1] == 4_500
     assert len(told) >= 3 or name in ("labelstudio-config", "votes"), "which hold no row of it"
     assert data == written(each.write, LARGE), "the same table is the same bytes"
-
-    def stop(rows: int) -> None:
-        raise InterruptedError(rows)
-
-    with pytest.raises(InterruptedError):
-        each.write(LARGE, io.BytesIO(), stop)
+    ends_when_listener_raises(each.write, LARGE, io.BytesIO())
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)

@@ -15,7 +15,7 @@ import pytest
 from plcore import LabelTable, read_cells
 from plcore.tables import read_table, shape_name, shaped
 from plcore.tables.writers.writing import FILE_FORMATS, format_of
-from tests.plcore.tables.writers.tables import small_table, written
+from tests.plcore.tables.writers.tables import ends_when_listener_raises, small_table, written
 
 LARGE = small_table(4_500)
 CONFIG = "labelstudio-config"
@@ -25,21 +25,10 @@ CONFIG = "labelstudio-config"
 def test_formats_have_names_and_words() -> None:
     assert list(FILE_FORMATS) == [
         *(
-            "csv",
-            "parquet",
-            "arrow",
-            "jsonl",
-            "npz",
-            "xlsx",
-            "probabilities",
-            "labelstudio",
-            CONFIG,
-            "votes",
-            "prodigy",
-            "doccano",
-            "argilla",
-        )
-    ]
+            "csv", "parquet", "arrow", "jsonl", "npz", "xlsx", "probabilities", "labelstudio", CONFIG,
+            "votes", "prodigy", "doccano", "argilla",
+        ),
+    ]  # fmt: skip
     suffixes = [each.suffix for each in FILE_FORMATS.values()]
     assert len(set(suffixes)) == len(suffixes)
     for name, each in FILE_FORMATS.items():
@@ -76,7 +65,7 @@ class Counted(io.RawIOBase):
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_files_are_written_in_pieces_and_followed(name: str) -> None:
+def test_files_are_written_in_pieces_and_followed_and_stopped(name: str) -> None:
     told: list[int] = []
     whole = len(written(FILE_FORMATS[name].write, LARGE, told.append))
     assert told == sorted(told)
@@ -86,15 +75,7 @@ def test_files_are_written_in_pieces_and_followed(name: str) -> None:
     assert file.largest < whole / 2 or name in ("npz", "xlsx", "votes", CONFIG), (
         "arrays are packed, and there is one answer alone"
     )
-
-
-@pytest.mark.parametrize("name", FILE_FORMATS)
-def test_progress_callback_can_stop_writing(name: str) -> None:
-    def stop(rows: int) -> None:
-        raise InterruptedError(rows)
-
-    with pytest.raises(InterruptedError):
-        FILE_FORMATS[name].write(LARGE, io.BytesIO(), stop)
+    ends_when_listener_raises(FILE_FORMATS[name].write, LARGE, io.BytesIO())
 
 
 NOT_TABLES = ("votes", "probabilities", CONFIG)

@@ -61,5 +61,4 @@ def same_vectors(table: LabelVectorTable, read: LabelTable) -> None:
     assert read.ids.tolist() == list(table.found.ids)
     assert set(read.classes) == set(table.found.labels)
     places = [read.classes.index(name) for name in table.found.labels]
-    assert read.label_vectors is not None
     assert read.label_vectors[:, places].tolist() == table.found.cells.tolist()

@@ -92,23 +92,17 @@ def test_other_records_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (
-            {"topic.responses.users": [ANN, BOB]},
-            r"'topic.responses.users': expected one for each of the 1 responses",
-        ),
+        ({"topic.responses.users": [ANN, BOB]}, r"'topic.responses.users': expected one for each of the 1 responses"),
         ({"topic.responses.status": []}, None),
         (
             {"topic.suggestion": ["a", "b"], "topic.suggestion.score": [1]},
             r"expected a score for each label suggested \(2\)",
         ),
-        (
-            {"topic.suggestion": "a", "topic.suggestion.score": -1},
-            "expected a score, a number from 0 on, got -1",
-        ),
+        ({"topic.suggestion": "a", "topic.suggestion.score": -1}, "expected a score, a number from 0 on, got -1"),
         ({"topic.responses": [{"a": 1}]}, "expected a label as text"),
         ({"topic.responses": "a"}, "expected a list, got 'a'"),
     ],
-)
+)  # fmt: skip
 def test_wrong_records_are_refused(change: dict[str, Any], words: str | None) -> None:
     records = [record(1, ("a", ANN, "submitted")), {**record(2, ("b", ANN, "submitted")), **change}]
     if words is None:

@@ -38,12 +38,9 @@ def line(
         for n, one in enumerate(contents)
     ]
     body = {
-        "id": "chatcmpl-A1Efhv97EZ",
-        "object": "chat.completion",
-        "created": 1724858089,
-        "model": "gpt-4o-mini",
-        "choices": choices,
-    }
+        "id": "chatcmpl-A1Efhv97EZ", "object": "chat.completion", "created": 1724858089,
+        "model": "gpt-4o-mini", "choices": choices,
+    }  # fmt: skip
     response = {"status_code": status, "request_id": "bf0bac0d", "body": body}
     return {"id": f"batch_req_{number}", "custom_id": number, "response": response, "error": error}
 
@@ -70,10 +67,7 @@ def test_several_choices_are_votes() -> None:
     [
         ('{"label": "wren", "confidence": 0.5, "why": "small"}', {"wren": 0.5}),
         ('{"labels": ["wren", "robin"]}', {"wren": 1, "robin": 1}),
-        (
-            '[{"label": "wren", "confidence": 0.75}, {"label": "robin", "p": 0.25}]',
-            {"wren": 0.75, "robin": 0.25},
-        ),
+        ('[{"label": "wren", "confidence": 0.75}, {"label": "robin", "p": 0.25}]', {"wren": 0.75, "robin": 0.25}),
         ('{"wren": 0.75, "robin": 0.25}', {"wren": 0.75, "robin": 0.25}),
         ('{"labels": {"wren": 0.75}}', {"wren": 0.75}),
         ('```json\n{"candidates": [{"name": "wren"}]}\n```', {"wren": 1}),
@@ -84,7 +78,7 @@ def test_several_choices_are_votes() -> None:
         ("[wren", {"[wren": 1}),
         ("```\nwren\n```", {"wren": 1}),
     ],
-)
+)  # fmt: skip
 def test_content(content: str, expected: dict[str, float]) -> None:
     reading = read(line("r1", content), line("r2", "owl"))
     found = candidates(reading)[0]
@@ -100,15 +94,10 @@ def test_failed_requests_leave_everything_open() -> None:
     reading = read(
         line("r1", "wren"),
         line("r2", "robin", status=500),
-        {
-            "id": "x",
-            "custom_id": "r3",
-            "response": None,
-            "error": {"code": "batch_expired", "message": "late"},
-        },
+        {"id": "x", "custom_id": "r3", "response": None, "error": {"code": "batch_expired", "message": "late"}},
         line("r4", None),
         line("r5", "robin", error={"code": "x"}),
-    )
+    )  # fmt: skip
     assert candidates(reading) == [{"wren": 1}, *[["wren"]] * 4]
     assert noted(reading, "4 requests failed")
 

@@ -65,10 +65,7 @@ def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> Non
     reading = detections_reading(
         [heard(0, "wren", 0.75), heard(1, "robin", 0.25), heard(2, "wren", 0.5, start=3.0)], "test"
     )
-    assert candidates(reading) == [
-        {"wren": 0.75, "robin": 0.25, NOTHING: 0.25},
-        {"wren": 0.5, NOTHING: 0.5},
-    ]
+    assert candidates(reading) == [{"wren": 0.75, "robin": 0.25, NOTHING: 0.25}, {"wren": 0.5, NOTHING: 0.5}]
     assert items(reading) == [("a.wav", "0", "3"), ("a.wav", "3", "6")]
     assert reading.cells["item"].tolist() == ["a.wav 0-3 s", "a.wav 3-6 s"]
     assert reading.cells["confidence"].tolist() == ["0.75", "0.5"]
@@ -162,7 +159,6 @@ def test_with_recordings_they_are_played_by_their_base_names() -> None:
     assert (roles.sound_features, roles.numbers, roles.categories) == (True, (), ())
     assert not noted(reading, "No recordings")
     table = LabelTable.from_cells(reading.cells, roles, reading.files)
-    assert table.media.segments is not None
     assert table.media.segments.tolist() == [[0, 3], [3, 6], [0, 3]]
     assert table.media.audio is not None
     assert len(set(table.media.audio)) == 2
@@ -252,14 +248,10 @@ def test_birdnet() -> None:
         "labels": ["Eurasian Blackbird"],
         "scientific": "Turdus merula",
         "cells": {
-            "Start (s)": "0.0",
-            "End (s)": "3.0",
-            "Scientific name": "Turdus merula",
-            "Common name": "Eurasian Blackbird",
-            "Confidence": "0.25",
-            "File": "C:\\rec\\b.wav",
+            "Start (s)": "0.0", "End (s)": "3.0", "Scientific name": "Turdus merula",
+            "Common name": "Eurasian Blackbird", "Confidence": "0.25", "File": "C:\\rec\\b.wav",
         },
-    }
+    }  # fmt: skip
 
 
 def test_raven_counts_from_begin_of_each_file() -> None:
@@ -309,17 +301,13 @@ def test_common_name_is_one_whatever_is_in_it() -> None:
     [
         (b"0.0,3.0,Parus major,Great tit,0.8125", b"x,3.0,Parus major,Great tit,0.8125", "got 'x'"),
         (b"0.0,3.0,Parus major,Great tit,0.8125", b"-1,3.0,Parus major,Great tit,0.8125", "got '-1'"),
-        (
-            b"0.0,3.0,Parus major,Great tit,0.8125",
-            b"4,3.0,Parus major,Great tit,0.8125",
-            "ends 1 seconds before",
-        ),
+        (b"0.0,3.0,Parus major,Great tit,0.8125", b"4,3.0,Parus major,Great tit,0.8125", "ends 1 seconds before"),
         (b"0.0,3.0,Parus major,Great tit,0.8125", b"3,3.0,Parus major,Great tit,0.8125", "has no length"),
         (b"0.0,3.0,Parus major,Great tit,0.8125", b"0,3.0,Parus major,Great tit,high", "a score"),
         (b"0.0,3.0,Parus major,Great tit,0.8125", b"0,3.0,,,0.8125", "the label is empty"),
         (b"Great tit,0.8125,C:\\rec\\Wald", b"Great tit,0.8125,", "names no recording"),
     ],
-)
+)  # fmt: skip
 def test_odd_cells_are_refused_with_row_line_and_fix(old: bytes, new: bytes, said: str) -> None:
     data = BIRDNET.replace(", früh.wav".encode(), b"").replace(old, new, 1)
     with pytest.raises(TableError) as caught:
@@ -428,12 +416,8 @@ def test_odd_lines_are_refused_with_their_line() -> None:
 
 @pytest.mark.parametrize(
     ("track", "recording"),
-    [
-        ("a.txt", "rec/A.wav"),
-        ("x/B.BirdNET.results.txt", "b.flac"),
-        ("Z\u00fcrich.labels.txt", "Zu\u0308rich.mp3"),
-    ],
-)
+    [("a.txt", "rec/A.wav"), ("x/B.BirdNET.results.txt", "b.flac"), ("Z\u00fcrich.labels.txt", "Zu\u0308rich.mp3")],
+)  # fmt: skip
 def test_recording_is_called_as_track_is(track: str, recording: str) -> None:
     files = {"rec/A.wav": WAV, "b.flac": b"fLaC", "Zu\u0308rich.mp3": b"ID3", track: AUDACITY}
     reading = read_detections(make_zip(files), "a.zip")

@@ -63,7 +63,6 @@ def test_answers_of_people_are_votes_on_items(
     table = read(written(lines(*columns), form))
     assert votes(table) == VOTES
     assert (table.roles.id, table.roles.text, table.roles.numbers) == (columns[1], columns[2], ())
-    assert table.votes is not None
     assert sorted(table.votes.voters) == sorted(SAID)
 
 
@@ -93,12 +92,9 @@ def test_answers_to_several_questions_are_refused_by_name() -> None:
 
 JSPSYCH = {"trial_type": "html-button-response", "trial_index": "{n}", "time_elapsed": "{n}00", "rt": "0.{n}"}
 PSYCHOPY = {
-    "trials.thisN": "{n}",
-    "key_resp.rt": "0.{n}",
-    "expName": "e",
-    "psychopyVersion": "2023.1",
+    "trials.thisN": "{n}", "key_resp.rt": "0.{n}", "expName": "e", "psychopyVersion": "2023.1",
     "date": "{p}",
-}
+}  # fmt: skip
 TOOLS = {
     "jsPsych": ("subject", "item", "stimulus", "response", JSPSYCH),
     "PsychoPy": ("participant", "item", "sentence", "key_resp.keys", PSYCHOPY),

@@ -38,7 +38,6 @@ def test_votes_are_counted_by_task() -> None:
     assert reading.cells["task"].tolist() == ["t1", "t2"]
     assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}]
     assert sources(reading) == [{"cat": ["w1", "w3"], "dog": ["w2"]}, {"dog": ["w1", "w2"]}]
-    assert reading.roles is not None
     assert reading.roles.id == "task"
     assert noted(reading, "table of the rows is needed", "zip")
 
@@ -108,7 +107,6 @@ def test_mechanical_turk() -> None:
     )
     reading = LONG_VOTES.read(read_cells(data.encode()))
     assert candidates(reading) == [{"good": 2}, {"bad": 1}]
-    assert reading.roles is not None
     assert reading.roles.id == "HITId"
     assert reading.cells["Input.text"].tolist() == ["fine", "awful"]
 
@@ -203,7 +201,6 @@ def test_votes_joined_to_their_tasks() -> None:
     assert noted(reading, "1 of 3 rows has no votes", "'t3'")
     assert noted(reading, "1 row of it that is not in the table", "'t9'")
     assert reading.cells["text"].tolist() == TASKS["text"].tolist()
-    assert reading.roles is not None
     assert (reading.roles.id, reading.roles.text) == ("name", "text")
     assert candidates(join_votes(votes, TASKS, on="name")) == candidates(reading)
 
@@ -320,7 +317,6 @@ def test_answer_of_known_kind_may_name_class_called_none() -> None:
 def test_column_kind_of_another_tool_takes_no_vote_away() -> None:
     cells = read_cells(b"task,worker,label,kind\nt1,a,cat,photo\nt1,b,dog,photo\nt2,a,dog,drawing\n")
     columns = vote_columns(cells)
-    assert columns is not None
     assert columns.kind is None
     reading = LONG_VOTES.read(cells)
     assert candidates(reading) == [{"cat": 1, "dog": 1}, {"dog": 1}]
@@ -330,7 +326,6 @@ def test_column_kind_of_another_tool_takes_no_vote_away() -> None:
 def test_kinds_of_answers_are_known_by_their_words() -> None:
     cells = read_cells(b"task,worker,label,kind\nt1,a,cat,is\nt1,b,dog,not\nt2,a,,skip\nt2,b,dog,\n")
     columns = vote_columns(cells)
-    assert columns is not None
     assert columns.kind == "kind"
     assert candidates(LONG_VOTES.read(cells)) == [{"cat": 1}, {"dog": 1}]
 

@@ -82,11 +82,7 @@ def test_nought_as_no_vote() -> None:
         (np.array([[0.5, 1]]), {}, "Row 1, column 'votes': 0.5 in column 1 is no class number"),
         (np.array([[0, 1], [0, -2]]), {}, "Row 2, column 'votes': -2.0 in column 2"),
         (np.array([[0, np.inf]]), {}, "inf in column 2"),
-        (
-            np.array([[0, 3]]),
-            {"classes": NAMES, "abstain": -1},
-            "class number 3 in column 2 is beyond the 3 classes",
-        ),
+        (np.array([[0, 3]]), {"classes": NAMES, "abstain": -1}, "class number 3 in column 2 is beyond the 3 classes"),
         (L, {"classes": ("a", "b", "a")}, "Two of the names"),
         (L, {"classes": ("a", "b", "")}, "expected a label as text"),
         (L, {"functions": ("a", "b")}, "2 names for 4 columns"),
@@ -96,7 +92,7 @@ def test_nought_as_no_vote() -> None:
         (np.full((2, 2), -1), {}, "No label is named anywhere"),
         (np.zeros((0, 2)), {}, "There are no rows"),
     ],
-)
+)  # fmt: skip
 def test_wrong_matrices_are_refused(votes: Any, given: dict[str, Any], words: str) -> None:
     with pytest.raises(TableError, match=words):
         label_matrix(votes, **given)
@@ -143,7 +139,6 @@ def test_matrices_of_cleanlab() -> None:
     reading = annotator_matrix(GIVEN, PROBS, classes=NAMES, annotators=("ann", "bob", "cid"))
     assert candidates(reading) == [{"ham": 1, "spam": 1}, {"eggs": 2}, {"ham": 2}]
     assert sources(reading)[1] == {"eggs": ["bob", "cid"]}
-    assert reading.roles is not None
     assert reading.roles.numbers == ("p_ham", "p_spam", "p_eggs")
     assert reading.cells["p_ham"].astype(float).tolist() == PROBS[:, 0].tolist()
     assert "0" in candidates(annotator_matrix(GIVEN))[0]
@@ -155,23 +150,13 @@ def test_matrices_of_cleanlab() -> None:
     [
         (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is no class number"),
         (GIVEN, PROBS[:2], {}, r"pred_probs have the shape \(2, 3\)"),
-        (
-            GIVEN,
-            PROBS * 2,
-            {},
-            "Row 1, column 'pred_probs': the numbers of the row are no set of probabilities",
-        ),
+        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the numbers of the row are no set of probabilities"),
         (GIVEN, np.where(PROBS == 1, np.nan, PROBS), {}, "Row 2, column 'pred_probs'"),
         (GIVEN, PROBS.astype(str), {}, "the type <U"),
         (GIVEN, PROBS, {"classes": NAMES[:2]}, "2 classes and 3 columns of probabilities"),
-        (
-            GIVEN,
-            PROBS[:, :2] / PROBS[:, :2].sum(axis=1, keepdims=True).clip(0.1),
-            {},
-            "Row 2, column 'pred_probs'",
-        ),
+        (GIVEN, PROBS[:, :2] / PROBS[:, :2].sum(axis=1, keepdims=True).clip(0.1), {}, "Row 2, column 'pred_probs'"),
     ],
-)
+)  # fmt: skip
 def test_wrong_matrices_of_cleanlab(given: Any, probabilities: Any, more: dict[str, Any], words: str) -> None:
     with pytest.raises(TableError, match=words):
         annotator_matrix(given, probabilities, **more)
@@ -254,7 +239,6 @@ def test_features_are_columns_of_numbers() -> None:
         {"label": n, "weak_labels": [n, -1], "data": {"feature": [n, 0.5], "tags": ["x"]}} for n in (0, 1)
     ]
     reading = WRENCH.read(records)
-    assert reading.roles is not None
     assert reading.roles.numbers == ("feature 1", "feature 2")
     assert reading.cells["tags"].tolist() == ['["x"]', '["x"]']
 
@@ -302,14 +286,10 @@ def test_table_with_column_for_each_function() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "lf_a,b\n-1,1\n",
-        "lf_a,lf_b\n1,0\n",
-        "lf_a,lf_b\n-1,x\n",
-        "a,b\n-1,-1\n",
-        "life,lfx\n-1,1\n",
+        "lf_a,b\n-1,1\n", "lf_a,lf_b\n1,0\n", "lf_a,lf_b\n-1,x\n", "a,b\n-1,-1\n", "life,lfx\n-1,1\n",
         "lf_a,lf_b\n-1,0.5\n",
     ],
-)
+)  # fmt: skip
 def test_other_tables_do_not_fit(text: str) -> None:
     assert not LABEL_MATRIX.fits(read_cells(text.encode()))
 
@@ -338,18 +318,13 @@ def test_predictions_of_several_models_count_by_their_mean(axis: int) -> None:
 
 NOT_ASKED = np.nan
 VECTORS = np.array(
-    [
-        [[1, 0, NOT_ASKED], [1, 1, NOT_ASKED]],
-        [[0, 0, 1], [NOT_ASKED, NOT_ASKED, NOT_ASKED]],
-        [[0, 1, 0], [0, 1, 0]],
-    ]
-)
+    [[[1, 0, NOT_ASKED], [1, 1, NOT_ASKED]], [[0, 0, 1], [NOT_ASKED, NOT_ASKED, NOT_ASKED]], [[0, 1, 0], [0, 1, 0]]],
+)  # fmt: skip
 BY_LABEL = np.array([[0.9, 0.6, 0.1], [0.2, 0.1, 0.9], [0.1, 0.8, 0.3]])
 
 
 def vectors_of(reading: TableReading) -> list[str]:
     table = opens(reading)
-    assert table.label_vectors is not None
     return ["".join("01?"[cell] for cell in row) for row in table.label_vectors.tolist()]
 
 
@@ -359,7 +334,6 @@ def test_label_vectors_of_several_annotators_keep_what_all_say() -> None:
     assert vectors_of(reading) == ["1??", "001", "010"]
     assert noted(reading, "Label vectors by 2 annotators.")
     assert noted(reading, "Labels about which people differ, which are read as not asked: 1.")
-    assert reading.roles is not None
     assert reading.roles.label_columns == NAMES
     assert reading.roles.numbers == ("p_ham", "p_spam", "p_eggs")
     models = np.stack([BY_LABEL - 0.1, BY_LABEL + 0.1])
@@ -379,11 +353,7 @@ def test_label_vectors_of_one_annotator_are_not_votes_of_several() -> None:
 @pytest.mark.parametrize(
     ("labels", "given", "words"),
     [
-        (
-            VECTORS * 2,
-            {},
-            r"Row 1, column 'labels_multiannotator': expected 1, 0 or NaN .* got 2.0 at \[0, 0, 0\]",
-        ),
+        (VECTORS * 2, {}, r"Row 1, column 'labels_multiannotator': expected 1, 0 or NaN .* got 2.0 at \[0, 0, 0\]"),
         (VECTORS.astype(str), {}, "expected 1, 0 or NaN for each label, got '1.0'"),
         (VECTORS, {"classes": NAMES[:2]}, r"2 classes, and labels_multiannotator have the shape \(3, 2, 3\)"),
         (VECTORS, {"annotators": ("ann",)}, "1 name for 2 columns"),
@@ -391,7 +361,7 @@ def test_label_vectors_of_one_annotator_are_not_votes_of_several() -> None:
         (VECTORS, {"pred_probs": BY_LABEL * 2}, "Row 1, column 'pred_probs': .* which are from 0 to 1"),
         (VECTORS[:2], {"columns": {"text": ["a"] * 3}}, r"the shape \(2, 2, 3\), and there are 3 rows"),
     ],
-)
+)  # fmt: skip
 def test_wrong_label_vectors_are_refused(labels: Any, given: dict[str, Any], words: str) -> None:
     with pytest.raises(TableError, match=words):
         annotator_matrix(labels, **given)

@@ -44,7 +44,6 @@ def test_records_of_pipeline() -> None:
         {"tablet": 0.9, "phone": 0.07, "urgent": 0.03},
     ]
     assert noted(reading, "1 label with the weight 0")
-    assert reading.roles is not None
     assert reading.roles.text == "sequence"
     assert reading.roles.id is None
 
@@ -90,7 +89,6 @@ def test_long_scores() -> None:
     reading = LONG_SCORES.read(cells)
     assert candidates(reading) == [{"wren": 0.5, "robin": 0.25}, {"robin": 0.001}]
     assert reading.cells["text"].tolist() == ["a b c d", "e f g h"]
-    assert reading.roles is not None
     assert (reading.roles.id, reading.roles.text) == ("id", "text")
     assert list(reading.cells.columns) == ["id", "text", "candidates"]
     assert reading.notes == ()
