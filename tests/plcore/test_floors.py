@@ -30,19 +30,11 @@ MAY_TOO = {
 MAY_NOT = {
     "kernels": {"labels"},
     "tables": {
-        "kernels",
-        "labels",
-        "neighbors",
-        "margin",
-        "online",
-        "kernel",
-        "sensing",
-        "baselines",
-        "query",
+        "kernels", "labels", "neighbors", "margin", "online", "kernel", "sensing", "baselines", "query",
         "evaluation",
     },
     "loop": {"tables"},
-}
+}  # fmt: skip
 ABOVE_ALL = {"plcore", "plcore.compiling", "plcore.multilabel"}
 """Modules next to the packages: the face of the whole, and what knows all of it."""
 

@@ -350,8 +350,7 @@ def test_vote_for_everything_tells_nothing():
 
 
 @pytest.mark.parametrize(
-    ("mistakes", "best"),
-    [("even", (np.inf, False)), ("own", (20, False)), ("shared", (20, True))],
+    ("mistakes", "best"), [("even", (np.inf, False)), ("own", (20, False)), ("shared", (20, True))]
 )
 def test_prior_with_the_highest_evidence_beats_the_worst(mistakes, best):
     """A coin is worth most where people err evenly, a matrix of their own where each has other mistakes, and the matrix

@@ -80,10 +80,7 @@ def test_classes_may_be_said():
         ([("r1", "a", "x")], r"Vote 0: a row is named by its number.*pandas.factorize"),
         ([(-1, "a", "x")], "Vote 0: a row is named by its number"),
         ([(True, "a", "x")], "Vote 0: a row is named by its number"),
-        (
-            [(0, "a", "x"), (0, None, "x")],
-            "Vote 1: an annotator is named by text or a whole number. Got None",
-        ),
+        ([(0, "a", "x"), (0, None, "x")], "Vote 1: an annotator is named by text or a whole number. Got None"),
         ([(0, float("nan"), "x")], "Vote 0: an annotator"),
         ([(0, "a", None)], "Vote 0: labels are the name of a class"),
         ([(0, "a", float("nan"))], "Vote 0: labels are the name of a class"),
@@ -92,7 +89,7 @@ def test_classes_may_be_said():
         ([(0, "a", set())], "Vote 0: it names no class"),
         ([(0, "a", "3"), (1, "a", "4"), (1, "b", 3)], "Vote 2: the classes must all be text.*others are str"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_good_is_named(votes, words):
     with pytest.raises(ValueError, match=words):
         read_votes(votes)

@@ -182,13 +182,10 @@ def test_labels_may_be_objects(labels, classes):
         (["a", 1, "b", 2], "all be text.*Got 1 in row 1.*rows 1, 3"),
         ([True, 2, 2], "all be text.*rows 0, 1, 2"),
         ([b"a", b"b"], "Got b'a' in row 0"),
-        (
-            ["b", {1, 2}, {2}],
-            r"Got \{1, 2\} in row 1.*rows 1, 2 .*every row as a set of class names, or pass a bool",
-        ),
+        (["b", {1, 2}, {2}], r"Got \{1, 2\} in row 1.*rows 1, 2 .*every row as a set of class names, or pass a bool"),
         ([{"a": 0.9}, {"b": 1.0}], "every row as a set of class names, or pass a bool matrix or DataFrame"),
     ],
-)
+)  # fmt: skip
 def test_odd_labels_name_their_rows(labels, message):
     y = np.empty(len(labels), dtype=object)
     y[:] = labels

@@ -126,14 +126,9 @@ def test_class_that_cannot_be_has_no_share():
 
 
 LEARNERS = [
-    PLSVC(),
-    CLPLClassifier(),
-    LMPlaneClassifier(),
-    M3PLClassifier(),
-    PLKernelRidge(),
-    PLPegasos(),
+    PLSVC(), CLPLClassifier(), LMPlaneClassifier(), M3PLClassifier(), PLKernelRidge(), PLPegasos(),
     PLPerceptron(),
-]
+]  # fmt: skip
 
 
 @pytest.fixture

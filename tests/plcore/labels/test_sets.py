@@ -96,14 +96,8 @@ def test_lists_of_numbers_are_matrix(y):
         ([[0, 1], [1]], r"different lengths.*as a set of class names: \{0, 2\}"),
         ([[0, 2], [3, 1]], r"Got 2 in row 0, column 1.*sets of class names: \{0, 2\}"),
         ([[0, 1], {1}], r"names in row 1, but lists of numbers in row 0 .*Fix: write names in all rows"),
-        (
-            [["a"], [0, 1], [1, 0]],
-            r"names in row 0, but lists of numbers in rows 1, 2 .*class numbers as sets",
-        ),
-        (
-            [{"wren"}, "robin"],
-            r"Row 0 is \{'wren'\}, so every row.*Got 'robin'.*row 1 .*Fix: write \{'robin'\}",
-        ),
+        ([["a"], [0, 1], [1, 0]], r"names in row 0, but lists of numbers in rows 1, 2 .*class numbers as sets"),
+        ([{"wren"}, "robin"], r"Row 0 is \{'wren'\}, so every row.*Got 'robin'.*row 1 .*Fix: write \{'robin'\}"),
         ([{"wren"}, None, {"emu"}, np.nan], r"Got None; other values are in rows 1, 3 .*set of class names"),
         ([[0, 1], 3], "Got 3; other values are in row 1"),
         ([{"a"}, set(), {"b"}, set()], r"at least one candidate; none in rows 1, 3 \(counted from 0\).*Fix"),
@@ -120,7 +114,7 @@ def test_lists_of_numbers_are_matrix(y):
         ([{("a", 1)}, {"b"}], r"must be text.*Got \('a', 1\) in row 0"),
         ([{b"a"}], "Got b'a' in row 0"),
     ],
-)
+)  # fmt: skip
 def test_what_is_neither_is_refused(y, message):
     for form in (list, tuple, objects):
         with pytest.raises(CandidateError, match=message):

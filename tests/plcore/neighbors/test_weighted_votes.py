@@ -279,11 +279,7 @@ def test_masses_count_rows_by_their_weights():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"candidate_weights": np.ones((5, 2))},
-            CandidateError,
-            r"shape of the candidates, \(5, 3\). Got \(5, 2\)",
-        ),
+        ({"candidate_weights": np.ones((5, 2))}, CandidateError, r"shape of the candidates, \(5, 3\). Got \(5, 2\)"),
         ({"candidate_weights": -SETS.astype(float)}, CandidateError, "finite and at least 0"),
         ({"candidate_weights": np.full((5, 3), np.nan)}, CandidateError, "rows 0, 1, 2, 3, 4"),
         ({"sample_weight": [1, 1, 1, 1]}, ValueError, "shape"),
@@ -291,7 +287,7 @@ def test_masses_count_rows_by_their_weights():
         ({"sample_weight": np.zeros(5)}, ValueError, "non-zero"),
         ({"class_mass": -1}, ValueError, "class_mass.*Got -1"),
     ],
-)
+)  # fmt: skip
 def test_wrong_weights_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         fitted(LINE, SETS, **options)

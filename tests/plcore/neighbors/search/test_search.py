@@ -184,11 +184,8 @@ def test_what_loops_cannot_take_is_copied():
     wide = sparse.csr_matrix(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     double = sparse.csr_matrix(
-        (
-            np.r_[X.ravel() / 2, X.ravel() / 2],
-            (np.tile(np.arange(108) // 9, 2), np.tile(np.arange(108) % 9, 2)),
-        )
-    )
+        (np.r_[X.ravel() / 2, X.ravel() / 2], (np.tile(np.arange(108) // 9, 2), np.tile(np.arange(108) % 9, 2))),
+    )  # fmt: skip
     expected = make_search(X, 3).nearest(X, 2)
     for other in (locked, columns, wide, double, sparse.csc_matrix(X)):
         for part, right in zip(make_search(other, 3).nearest(other, 2), expected, strict=True):
