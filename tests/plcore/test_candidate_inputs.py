@@ -107,16 +107,20 @@ def test_new_rows_may_be_dense_or_sparse_whatever_training_rows_were(birds, name
     np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_missing_feature_is_named_with_fix(birds, name):
+def test_missing_features_are_named_with_their_place_and_fix(birds, name, form):
     X, candidates = birds
-    hole = X.copy()
-    hole[4, 1] = np.nan
-    words = r"^Input X contains NaN in 1 cell, the first in row 4, column 1 \(both counted from 0\)\. Fix: fill in"
+    holes = X.copy()
+    holes[[7, 7, 20], [2, 1, 0]] = np.nan
+    words = (
+        r"^Input X contains NaN in 3 cells, the first in row 7, column 1 \(both counted from 0\)\. Fix: fill in .*"
+        r"SimpleImputer.*or drop the columns that have them\.$"
+    )
     with pytest.raises(ValueError, match=words):
-        made(name).fit(hole, candidates)
+        made(name).fit(form(holes), candidates)
     with pytest.raises(ValueError, match=words):
-        made(name).fit(X, candidates).predict(hole)
+        made(name).fit(form(X), candidates).predict(form(holes))
 
 
 @pytest.mark.parametrize("name", LEARNERS)

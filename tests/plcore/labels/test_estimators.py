@@ -12,15 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from plcore import (
-    PLSVC,
-    CLPLClassifier,
-    LMPlaneClassifier,
-    M3PLClassifier,
-    PLKernelRidge,
-    PLPegasos,
-    PLPerceptron,
-)
+from plcore import PLSVC
 from plcore.evaluation import contaminate
 from plcore.kernels import softmax_rows
 from plcore.labels import CandidateError, fit_temperature, log_shares, tempered
@@ -125,34 +117,11 @@ def test_class_that_cannot_be_has_no_share():
 # Refusals of training data: where a value is missing, and the way out.
 
 
-LEARNERS = [
-    PLSVC(), CLPLClassifier(), LMPlaneClassifier(), M3PLClassifier(), PLKernelRidge(), PLPegasos(),
-    PLPerceptron(),
-]  # fmt: skip
-
-
 @pytest.fixture
 def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 4))
     return X, np.eye(3, dtype=bool)[rng.integers(3, size=30)]
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_missing_values_are_named_with_their_place_and_the_way_out(learner, kind, data):
-    X, candidates = data
-    broken = X.copy()
-    broken[[7, 7, 20], [3, 1, 0]] = np.nan
-    message = (
-        r"^Input X contains NaN in 3 cells, the first in row 7, column 1 \(both counted from 0\)\. Fix: fill in .*"
-        r"SimpleImputer.*or drop the columns that have them\.$"
-    )
-    with pytest.raises(ValueError, match=message):
-        learner.fit(kind(broken), candidates)
-    learner.fit(kind(X), candidates)
-    with pytest.raises(ValueError, match=message):
-        learner.predict(kind(broken))
 
 
 def test_columns_are_named_if_they_have_names(data):

@@ -314,8 +314,11 @@ def test_extreme_features_give_no_warning_from_depths(learner, data):
     assert np.isfinite(clone(learner).fit(wide, candidates).decision_function(wide)).all()
     with pytest.raises(ValueError, match=r"at most 1e\+50 in size.*StandardScaler"):
         clone(learner).fit(X * 1e60, candidates)
+
+
+def test_features_too_large_for_polynomial_are_refused(data):
     with pytest.raises(ValueError, match=r"too large\. Fix: scale"):
-        PLSVC(kernel="poly", degree=5).fit(X * 1e40, candidates)
+        PLSVC(kernel="poly", degree=5).fit(data[0] * 1e40, data[1])
 
 
 @pytest.mark.public_data
