@@ -62,7 +62,8 @@ MADE_WITH: dict[str, dict[str, object]] = {
     "LSBCMMClassifier": {"n_components": 3},
     "PLAGGDClassifier": {"max_iter": 3},
     "PLCLClassifier": {"max_iter": 3},
-    "PLForest": {"n_estimators": 8, "max_iter": 2},
+    "PLForest": {"n_estimators": 4, "max_iter": 2},
+    "PLGPClassifier": {"variance": 10.0},
 }
 
 ESTIMATORS = [
