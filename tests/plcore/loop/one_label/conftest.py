@@ -1,13 +1,16 @@
-"""Comparisons of few models: those of all take seconds, and `test_registry` makes every model."""
+"""Comparisons of few models, and forests of few trees: all of them take seconds, and `test_registry` makes every
+model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from plcore.evaluation.learners import LEARNER_ENTRIES
 from plcore.loop.one_label import comparing
+from plcore.loop.registry import MODEL_ENTRIES
 
 
 @pytest.fixture
@@ -18,3 +21,12 @@ def compare_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(comparing, "read_learners", lambda _: [LEARNER_ENTRIES[name] for name in names])
 
     return narrow
+
+
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forests of projects have ten trees."""
+    forest = MODEL_ENTRIES["forest"]
+    monkeypatch.setitem(
+        MODEL_ENTRIES, "forest", replace(forest, options={**forest.options, "n_estimators": 10})
+    )

@@ -193,6 +193,7 @@ def test_no_row_of_forest_confirms_its_own_guess(classes):
     assert own.max(axis=1).mean() > forest.out_of_bag_.max(axis=1).mean() + 0.05, "they had been surer"
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_forest_learns_from_sources_as_in_comparisons():
     pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
     scores = Trainer(pool).train().scores

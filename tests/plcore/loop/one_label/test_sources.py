@@ -265,6 +265,7 @@ def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(t
         compare_learners(table.X, table.candidates, names, cv=3, members_only=members)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_after_answers_forests_and_comparisons_count_the_sets_as_imported(
     tmp_path: Path, compare_only: Callable[..., None]
 ) -> None:
