@@ -112,14 +112,23 @@ def test_rows_that_were_read_already_are_not_read_again() -> None:
     )
 
 
-def test_weights_of_new_rows_alone_leave_the_others_even() -> None:
-    roles = Roles(candidates="birds", form="json", id="id", numbers=("n",))
-    table = LabelTable.read_csv(b'id,birds,n\na,"[""wren"", ""robin""]",1\nb,"[""robin""]",2\n', roles)
-    assert table.candidate_weights is None
-    grown = with_rows(table, read_cells(b'id,birds,n\nc,"{""owl"": 0.9, ""robin"": 0.1}",3\n')).table
-    assert grown.candidate_weights is not None
+@pytest.mark.parametrize(
+    ("form", "rows", "new", "first_weights"),
+    [
+        ("weighted", "a,wren:0.7|robin:0.3,1\nb,robin:1,2", "c,owl:0.9|robin:0.1,3", [0.3, 0.7, 0]),
+        ("json", 'a,"[""wren"", ""robin""]",1\nb,"[""robin""]",2', 'c,"{""owl"": 0.9, ""robin"": 0.1}",3', [1, 1, 0]),
+    ],
+)  # fmt: skip
+def test_weights_stay_and_come_with_new_rows(
+    form: str, rows: str, new: str, first_weights: list[float]
+) -> None:
+    """Rows that came without weights stay even."""
+    roles = Roles(candidates="birds", form=form, id="id", numbers=("n",))
+    table = LabelTable.read_csv(f"id,birds,n\n{rows}\n".encode(), roles)
+    assert (table.candidate_weights is None) == (form == "json")
+    grown = with_rows(table, read_cells(f"id,birds,n\n{new}\n".encode())).table
     assert grown.classes == ("robin", "wren", "owl")
-    np.testing.assert_allclose(grown.candidate_weights, [[1, 1, 0], [1, 0, 0], [0.1, 0, 0.9]])
+    np.testing.assert_allclose(grown.candidate_weights, [first_weights, [1, 0, 0], [0.1, 0, 0.9]])
 
 
 def test_label_vectors_in_lists_take_rows() -> None:
@@ -140,15 +149,6 @@ def test_other_names_of_class_are_that_class() -> None:
     assert grown.new_classes == ()
     assert sets(grown.table)["d"] == {"wren", "tit"}
     assert grown.table.classes[grown.table.truth[-1]] == "wren"
-
-
-def test_weights_stay_and_come_with_new_rows() -> None:
-    roles = Roles(candidates="birds", form="weighted", id="id", numbers=("n",))
-    table = LabelTable.read_csv(b"id,birds,n\na,wren:0.7|robin:0.3,1\nb,robin:1,2\n", roles)
-    grown = with_rows(table, read_cells(b"id,birds,n\nc,heron:0.9|robin:0.1,3\n")).table
-    assert grown.candidate_weights is not None
-    assert grown.classes == ("robin", "wren", "heron")
-    np.testing.assert_allclose(grown.candidate_weights, [[0.3, 0.7, 0], [1, 0, 0], [0.1, 0, 0.9]])
 
 
 def test_new_column_of_labels_says_nothing_of_rows_before() -> None:
