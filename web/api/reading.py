@@ -33,7 +33,7 @@ from workflow.projects import managing
 from workflow.projects.managing import ProjectSummary
 from workflow.seat import Seat
 
-router = APIRouter(responses=REFUSALS)
+router = APIRouter(responses=REFUSALS, tags=["Read"])
 
 PIECE = 1 << 18
 """Bytes of a file that are sent at a time."""

@@ -418,3 +418,21 @@ def test_images_of_rows_can_be_fetched(server: TestClient, seat: Seat) -> None:
     with pytest.raises(NotFound):
         for_programs.rows_of(seat.at(99), 0, 1)
     assert API
+
+
+def test_names_that_call_does_not_know_are_refused(api: TestClient, seat: Seat) -> None:
+    at = f"/projects/{seat.project_id}"
+    for method, path in (
+        ("GET", f"{at}/rows?Start=5"),
+        ("GET", "/projects?count=1"),
+        ("POST", f"{at}/question?x="),
+    ):
+        refused = api.request(method, path)
+        assert (refused.status_code, refused.headers["content-type"]) == (422, TYPE), path
+        assert "there is no '" in refused.json()["detail"]
+    assert "Fix: send count, start alone." in api.get(f"{at}/rows?Start=5").json()["detail"]
+
+
+def test_file_in_body_and_upload_are_refused_together(api: TestClient) -> None:
+    refused = api.post("/readings", params={"upload": "key"}, content=b"id,labels\n1,a|b\n")
+    assert (refused.status_code, refused.json()["detail"][:7]) == (422, "upload:")
