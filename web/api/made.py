@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
-from web.api import files, reading, sent
+from web.api import files, managing, reading, sent
 from web.api.calls import Bounded, refuse_unknown, say_refusals
 from web.problems import TYPE
 from workflow import kinds
@@ -152,6 +152,7 @@ def make_api() -> FastAPI:
     api.include_router(reading.router)
     api.include_router(sent.router)
     api.include_router(files.router)
+    api.include_router(managing.router)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -21,6 +21,7 @@ from web.api.shapes import (
     Predictions,
     ProjectEncoders,
     ProjectList,
+    ProjectSettings,
     PulledLog,
     ToldRow,
     ToldRows,
@@ -55,6 +56,11 @@ async def list_projects(seat: AnySeat) -> Response:
 @router.get("/projects/{project}", response_model=ListedProject, summary="One project")
 async def one_project(seat: SeatAt) -> Response:
     return await told(lambda: _listed(managing.get_project(seat)))
+
+
+@router.get("/projects/{project}/settings", response_model=ProjectSettings, summary="The settings")
+async def read_settings(seat: SeatAt) -> object:
+    return {"settings": await done(managing.learner_settings, seat)}
 
 
 @router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
