@@ -303,6 +303,16 @@ class Winnow:
 
         return persevering(once, self._patience if again else 0.0)
 
+    def tell(self, method: str, path: str) -> None:
+        """Make a call whose reply has no body. Raises WinnowError."""
+
+        def once() -> None:
+            reply = self._http.request(method, path)
+            if not reply.is_success:
+                raise refusal_of(reply)
+
+        persevering(once, self._patience)
+
     def fetch(self, path: str, target: Path, **options: Any) -> None:
         """Write a reply to a file, in pieces: whole, or there is none. Raises WinnowError, OSError."""
         aside = target.with_name(f".{target.name}.part")
@@ -333,6 +343,32 @@ class WinnowProject:
         """Name, kind, rows, classes, how much is answered and open."""
         found: dict[str, Any] = self._winnow.ask("GET", self._path)
         return found
+
+    def settings(self) -> dict[str, Any]:
+        """How the project learns and asks: every setting by its name."""
+        found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/settings")["settings"]
+        return found
+
+    def change_settings(self, *, keep_latest: bool = False, **settings: object) -> dict[str, Any]:
+        """Change these settings, all or none; all settings after it.
+
+        keep_latest : let the latest of several people's answers count, where the change makes it so
+        """
+        sent = {"settings": settings, "keep_latest": keep_latest}
+        found: dict[str, Any] = self._winnow.ask("PATCH", f"{self._path}/settings", json=sent)["settings"]
+        return found
+
+    def archive(self) -> None:
+        """Put a finished project away; twice is harmless."""
+        self._winnow.tell("POST", f"{self._path}/archive")
+
+    def restore(self) -> None:
+        """Bring it back from the archive or the bin; twice is harmless."""
+        self._winnow.tell("POST", f"{self._path}/restore")
+
+    def delete(self) -> None:
+        """Move it to the bin; twice is harmless."""
+        self._winnow.tell("DELETE", self._path)
 
     def figures(self) -> dict[str, Any]:
         """How good the labels are and how far it is: the measure with its 95% interval, and the curve of it."""

@@ -57,6 +57,11 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/encoders/cancel": Right.OWN,
     "POST /projects/{project}/encoders/resume": Right.OWN,
     "POST /projects/{project}/back-to-words": Right.OWN,
+    "GET /projects/{project}/settings": Right.OWN,
+    "PATCH /projects/{project}/settings": Right.OWN,
+    "POST /projects/{project}/archive": Right.OWN,
+    "POST /projects/{project}/restore": Right.OWN,
+    "DELETE /projects/{project}": Right.OWN,
 }
 """Below /api/v1, for anyone who sends a token. None: what the person may see, of whatever project."""
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -114,6 +115,21 @@ AnySeat = Annotated[Seat, Depends(_seat)]
 """For the caller, at no project."""
 SeatAt = Annotated[Seat, Depends(_seat_at)]
 """For the caller, at the project of the address."""
+
+
+async def refuse_unknown(request: Request) -> None:
+    """Refuse names in the address that the call does not know: a wrong one would change nothing, and no one saw it."""
+    route = request.scope["route"]
+    known = _query_names(route.dependant)
+    for name in request.query_params:
+        if name not in known:
+            fix = f"send {', '.join(sorted(known))} alone" if known else "send none"
+            raise HTTPException(422, f"query: there is no {name[:NAMED]!r} here. Fix: {fix}.")
+
+
+def _query_names(call: Dependant) -> set[str]:
+    own = {one.alias for one in call.query_params}
+    return own.union(*map(_query_names, call.dependencies))
 
 
 async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from pydantic import Field
 from starlette.requests import ClientDisconnect
 
 from web.api.calls import BODY_REFUSALS, AnySeat, done, done_at_length
@@ -22,7 +23,7 @@ from workflow.importing import arrivals
 from workflow.importing.uploads import DryRun
 from workflow.projects import managing
 
-router = APIRouter(responses=BODY_REFUSALS)
+router = APIRouter(responses=BODY_REFUSALS, tags=["Import"])
 
 _FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 _SHOWN_CLASSES = 1_000
@@ -98,9 +99,12 @@ class SentReading:
         }
 
     async def source(self) -> tuple[bytes | Path, str]:
-        """The file, or where it lies, and its name. Raises HTTPException if none was sent."""
+        """The file, or where it lies, and its name. Raises HTTPException where there are two, or no such upload."""
+        body = await self._request.body()
         if self._key is None:
-            return await self._request.body(), self._name
+            return body, self._name
+        if body:
+            raise HTTPException(422, "upload: a file came in the body, too. Fix: send one of the two.")
         found = await done(arrivals.find, self._seat, self._key)
         if found is None:
             raise HTTPException(404, "There is no such upload, or not any more. Fix: send the file again.")
@@ -184,8 +188,11 @@ async def make_project(
         ),
     ] = None,
     accept: Annotated[
-        list[Text] | None,
-        Query(description="Names of doubts that stop the import otherwise: the file is right as it is read."),
+        list[Annotated[Text, Field(max_length=100)]] | None,
+        Query(
+            max_length=100,
+            description="Names of doubts that stop the import otherwise: the file is right as it is read.",
+        ),
     ] = None,
 ) -> object:
     """As `winnow import`. A second project of the same name is refused, so that it is made once, however often this is

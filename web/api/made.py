@@ -10,8 +10,8 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
-from web.api import files, reading, sent
-from web.api.calls import Bounded, say_refusals
+from web.api import files, managing, reading, sent
+from web.api.calls import Bounded, refuse_unknown, say_refusals
 from web.problems import TYPE
 from workflow import kinds
 from workflow.exporting.for_programs import VERSION
@@ -141,13 +141,18 @@ def make_api() -> FastAPI:
         # Relative to the document: people may reach Winnow below a path of their proxy.
         servers=[{"url": "../v1"}],
         root_path_in_servers=False,
-        dependencies=[Depends(HTTPBearer(auto_error=False, description="The guard has looked at it."))],
+        dependencies=[
+            Depends(HTTPBearer(auto_error=False, description="The guard has looked at it.")),
+            Depends(refuse_unknown),
+        ],
+        generate_unique_id_function=lambda route: route.name,
     )
     say_refusals(api)
     api.add_middleware(Bounded)
     api.include_router(reading.router)
     api.include_router(sent.router)
     api.include_router(files.router)
+    api.include_router(managing.router)
 
     @api.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

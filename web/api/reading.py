@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, BinaryIO, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Header, HTTPException, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from web import downloads
@@ -21,6 +22,7 @@ from web.api.shapes import (
     Predictions,
     ProjectEncoders,
     ProjectList,
+    ProjectSettings,
     PulledLog,
     ToldRow,
     ToldRows,
@@ -33,7 +35,7 @@ from workflow.projects import managing
 from workflow.projects.managing import ProjectSummary
 from workflow.seat import Seat
 
-router = APIRouter(responses=REFUSALS)
+router = APIRouter(responses=REFUSALS, tags=["Read"])
 
 PIECE = 1 << 18
 """Bytes of a file that are sent at a time."""
@@ -55,6 +57,11 @@ async def list_projects(seat: AnySeat) -> Response:
 @router.get("/projects/{project}", response_model=ListedProject, summary="One project")
 async def one_project(seat: SeatAt) -> Response:
     return await told(lambda: _listed(managing.get_project(seat)))
+
+
+@router.get("/projects/{project}/settings", response_model=ProjectSettings, summary="The settings")
+async def read_settings(seat: SeatAt) -> object:
+    return {"settings": await done(managing.learner_settings, seat)}
 
 
 @router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
@@ -129,19 +136,32 @@ async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
 
 
 @router.get(
-    "/projects/{project}/log", response_model=PulledLog, summary="Entries of the log after one of them"
+    "/projects/{project}/log",
+    response_model=PulledLog,
+    summary="Entries of the log after one of them",
+    responses={304: {"description": "As in the reply with this ETag."}},
 )
 async def log(
     seat: SeatAt,
     since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,
     count: Count = 1_000,
+    if_none_match: Annotated[
+        str | None,
+        Header(max_length=1_000, description="The ETag of the reply before: 304 if nothing changed."),
+    ] = None,
 ) -> Response:
     def make() -> PulledLog:
         found = for_programs.log_since(seat, since, count)
         entries = [LoggedEntry.model_validate(one) for one in found.items]
         return PulledLog(entries=entries, last=found.total)
 
-    return await told(make)
+    reply = await told(make)
+    # Of what is sent: names of people and ids of rows change without an entry.
+    tag = f'"{hashlib.blake2b(reply.body, digest_size=16).hexdigest()}"'
+    if if_none_match is not None and tag in if_none_match:
+        return Response(status_code=304, headers={"etag": tag})
+    reply.headers["etag"] = tag
+    return reply
 
 
 @router.get(

@@ -179,7 +179,7 @@ class PredictionsBody(Sent):
 
 # Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
 
-router = APIRouter(responses=BODY_REFUSALS)
+router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")

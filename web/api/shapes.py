@@ -50,6 +50,14 @@ class MadeProject(ListedProject):
     notes: list[str] = Field(description="What was left out, or read in one of several ways.")
 
 
+class ProjectSettings(BaseModel):
+    """How the project learns and asks."""
+
+    settings: dict[str, Any] = Field(
+        description="Every setting by its name, as `winnow import --setting` has it."
+    )
+
+
 class ProjectList(BaseModel):
     """The projects in use that the person is a member of, the one with the latest answer first."""
 

@@ -418,3 +418,33 @@ def test_images_of_rows_can_be_fetched(server: TestClient, seat: Seat) -> None:
     with pytest.raises(NotFound):
         for_programs.rows_of(seat.at(99), 0, 1)
     assert API
+
+
+def test_log_without_news_is_304(api: TestClient, seat: Seat) -> None:
+    at = f"/projects/{seat.project_id}/log?since=0"
+    tag = api.get(at).headers["etag"]
+    same = api.get(at, headers={"if-none-match": tag})
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    question = loop.next_question(seat)
+    loop.submit_answer(seat, question.token, "skip")  # type: ignore[attr-defined]  # as the kind shows it
+    news = api.get(at, headers={"if-none-match": tag})
+    assert (news.status_code, len(news.json()["entries"])) == (200, 1)
+    assert news.headers["etag"] != tag
+
+
+def test_names_that_call_does_not_know_are_refused(api: TestClient, seat: Seat) -> None:
+    at = f"/projects/{seat.project_id}"
+    for method, path in (
+        ("GET", f"{at}/rows?Start=5"),
+        ("GET", "/projects?count=1"),
+        ("POST", f"{at}/question?x="),
+    ):
+        refused = api.request(method, path)
+        assert (refused.status_code, refused.headers["content-type"]) == (422, TYPE), path
+        assert "there is no '" in refused.json()["detail"]
+    assert "Fix: send count, start alone." in api.get(f"{at}/rows?Start=5").json()["detail"]
+
+
+def test_file_in_body_and_upload_are_refused_together(api: TestClient) -> None:
+    refused = api.post("/readings", params={"upload": "key"}, content=b"id,labels\n1,a|b\n")
+    assert (refused.status_code, refused.json()["detail"][:7]) == (422, "upload:")

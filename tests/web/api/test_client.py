@@ -79,6 +79,34 @@ def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     assert winnow.projects()[0] == project.summary()
 
 
+def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:
+    project = winnow.project(seat.project_id or 0)
+    before = project.settings()
+    assert before == managing.learner_settings(seat)
+    change: dict[str, Any] = {"strategy": "random"} if "strategy" in before else {"refresh_every": 7}
+    after = before | change
+    assert project.change_settings(**change) == after
+    assert managing.learner_settings(seat) == after
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"nonsense": 1},
+        {"seat": 1},
+        {**change, "seed": before["seed"] + 1},
+        *({name: odd} for name in before for odd in ([], {"a": 1}, "nonsense", -7)),
+    )
+    for wrong in wrongs:
+        with pytest.raises(WinnowError) as refused:
+            project.change_settings(**wrong)
+        assert refused.value.status == 422, wrong
+    assert project.settings() == after, "all or none"
+    for put_away in (project.archive, project.delete):
+        put_away()
+        put_away()
+        assert winnow.projects() == []
+        project.restore()
+        project.restore()
+        assert [one["id"] for one in winnow.projects()] == [seat.project_id]
+
+
 @pytest.mark.slow
 def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
