@@ -63,6 +63,9 @@ def _array(data: bytes, name: str) -> AnyArray:
         if dtype.hasobject:
             message = f"the array {quoted(name)} is pickled: reading it could run a program."
             raise refusal(message, "Write numbers or text, dtype=str, not objects.")
+        if dtype.names is not None:
+            message = f"the array {quoted(name)} is a table with the columns {listed(dtype.names, 5)}."
+            raise refusal(message, "Save it as CSV: pandas.DataFrame(array).to_csv(path, index=False).")
         if dtype.kind not in _KINDS:
             raise refusal(f"the array {quoted(name)} has the type {dtype}.", "Write numbers or text.")
         size = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
@@ -248,7 +251,7 @@ def read_npz(data: bytes) -> TableReading:
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
     """
     arrays = load_npz(data)
-    if is_votes(arrays) or _is_sparse_votes(arrays):
+    if (is_votes(arrays) and _first(arrays, _SETS) is None) or _is_sparse_votes(arrays):
         return votes_of(data)
     if "scores" in arrays and "classes" in arrays:
         return _of_scores(arrays)
@@ -273,7 +276,8 @@ def _is_sparse_votes(arrays: Mapping[str, AnyArray]) -> bool:
 def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None) -> TableReading:
     """The votes in an .npz or .npy file. columns : of their rows, from another file. Raises TableError."""
     if not data.startswith(ZIP_STARTS):
-        return read_votes({"L": _array(data, ".npy")}, columns)
+        votes = _array(data, ".npy")
+        return read_votes({"L" if votes.ndim == 2 else "labels_multiannotator": votes}, columns)
     arrays = load_npz(data)
     if not _is_sparse_votes(arrays):
         return read_votes(arrays, columns)
@@ -290,11 +294,14 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
 
 
 def holds_votes(data: bytes) -> bool:
-    """Whether an .npz or .npy file holds votes and no features. Raises TableError."""
+    """Whether an .npz or .npy file holds votes. An array without a name may be label vectors, too, as cleanlab has
+    them. Raises TableError."""
     if data.startswith(ZIP_STARTS):
         arrays = load_npz(data)
         return is_votes(arrays) or _is_sparse_votes(arrays)
     array = _array(data, ".npy")
+    if array.ndim == 3 and array.dtype.kind == "f":
+        return bool(np.isnan(array).any() and (np.isnan(array) | np.isin(array, (0, 1))).all())
     if array.ndim != 2 or array.dtype.kind not in "if":
         return False
     nobody = np.isnan(array) | (array == ABSTAIN)

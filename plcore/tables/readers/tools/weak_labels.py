@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from plcore.arrays.types import AnyArray, IntArray
-from plcore.arrays.words import counted, listed
+from plcore.arrays.words import counted, either, listed
+from plcore.tables.problems import check_size
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -106,6 +107,7 @@ def annotator_matrix(
     classes: Names = None,
     annotators: Names = None,
     columns: Mapping[str, Sequence[object]] | None = None,
+    truth: AnyArray | None = None,
 ) -> TableReading:
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
@@ -113,6 +115,7 @@ def annotator_matrix(
         1, 0 and NaN: a label about which people differ is not asked
     pred_probs : (n, K), rows that sum to 1 unless they are of label vectors; or of several models (M, n, K), as
         cleanlab takes ensembles, or (n, M, K): their mean counts
+    truth : (n,) class numbers, NaN or -1 unknown; not of label vectors
     Raises TableError; also for class numbers below 0.
     """
     if labels_multiannotator.ndim == 3:
@@ -137,6 +140,7 @@ def annotator_matrix(
         functions=annotators,
         abstain=ABSTAIN,
         columns=more,
+        truth=truth,
         format_name="cleanlab matrices",
     )
     return replace(found, notes=(*found.notes, *said))
@@ -380,13 +384,13 @@ _MATRICES = ("L", "L_train", "L_valid", "L_test", "label_matrix", "weak_labels")
 _CLEANLAB, _PROBABILITIES = "labels_multiannotator", "pred_probs"
 _CLASSES = ("classes", "class_names", "label_names")
 _VOTERS = ("functions", "lf_names", "lfs", "annotators", "annotator_names")
+_FEATURES = "X"
 _TRUTHS = ("Y", "y", "Y_train", "truth", "gold", "labels")
 
 
 def is_votes(arrays: Mapping[str, AnyArray]) -> bool:
-    """Whether arrays by name are Snorkel's matrix of votes or those of cleanlab, and no features come with them."""
-    named = _CLEANLAB in arrays or any(name in arrays for name in _MATRICES)
-    return named and "X" not in arrays
+    """Whether arrays by name are Snorkel's matrix of votes or those of cleanlab."""
+    return _CLEANLAB in arrays or any(name in arrays for name in _MATRICES)
 
 
 def read_votes(
@@ -398,28 +402,62 @@ def read_votes(
     of label vectors, and `pred_probs`.
 
     columns : of the n rows, from another file      abstain : as of `label_matrix`
-    Other arrays that are known: names of the classes and of the voters, and the true classes (n,). Raises TableError.
+    Other arrays that are known: names of the classes and of the voters, the true classes (n,), and what else is known
+    of the rows: arrays (n,), and features `X` (n, d). A note names those that are not read. Raises TableError.
     """
+    taken: set[str] = set()
 
     def first(options: Sequence[str]) -> AnyArray | None:
-        return next((arrays[name] for name in options if name in arrays), None)
+        found = next((name for name in options if name in arrays), None)
+        taken.update([] if found is None else [found])
+        return None if found is None else arrays[found]
 
     classes, voters, truth = first(_CLASSES), first(_VOTERS), first(_TRUTHS)
     names = None if classes is None else [str(one) for one in classes.ravel()]
     people = None if voters is None else [str(one) for one in voters.ravel()]
-    if _CLEANLAB in arrays:
-        return annotator_matrix(
-            arrays[_CLEANLAB], arrays.get(_PROBABILITIES), classes=names, annotators=people, columns=columns
+    asked, probabilities = first((_CLEANLAB,)), first((_PROBABILITIES,))
+    votes = first(_MATRICES) if asked is None else asked
+    if votes is None:
+        raise refusal("There are no votes in it.", f"Call their array {listed([_MATRICES[0], _CLEANLAB])}.")
+    if truth is not None and (truth.ndim != 1 or (asked is not None and asked.ndim == 3)):
+        taken.difference_update(_TRUTHS)
+        truth = None
+    own, left = _known_of_rows({name: one for name, one in arrays.items() if name not in taken}, len(votes))
+    columns = {**own, **(columns or {})}
+    if asked is not None:
+        found = annotator_matrix(
+            asked, probabilities, classes=names, annotators=people, columns=columns, truth=truth
         )
-    return label_matrix(
-        next(arrays[name] for name in _MATRICES if name in arrays),
-        classes=names,
-        functions=people,
-        abstain=abstain,
-        columns=columns,
-        truth=None if truth is None or truth.ndim != 1 else truth,
-        format_name="Snorkel label matrix",
-    )
+    else:
+        found = label_matrix(
+            votes,
+            classes=names,
+            functions=people,
+            abstain=abstain,
+            columns=columns,
+            truth=truth,
+            format_name="Snorkel label matrix",
+        )
+    left += [] if asked is not None or probabilities is None else [_PROBABILITIES]
+    note = [f"Not read: {either(len(left), 'the array', 'the arrays')} {listed(left)}."] if left else []
+    return replace(found, notes=(*found.notes, *note))
+
+
+def _known_of_rows(
+    arrays: Mapping[str, AnyArray], n_rows: int
+) -> tuple[dict[str, Sequence[object]], list[str]]:
+    """The columns in arrays with a value, or a row of features, for each of n rows; the names of the other arrays."""
+    columns: dict[str, Sequence[object]] = {}
+    left = []
+    for name, array in arrays.items():
+        if array.shape[:1] == (n_rows,) and array.ndim == 1:
+            columns["id" if name == "ids" else name] = array.tolist()
+        elif name == _FEATURES and array.shape[:1] == (n_rows,) and array.ndim == 2:
+            check_size(n_rows, array.shape[1])
+            columns |= {f"x{place + 1}": values for place, values in enumerate(array.T.tolist())}
+        else:
+            left.append(name)
+    return columns, left
 
 
 _FUNCTION = re.compile(r"(lf|labell?ing_function)[_ .\-]?\w.*", re.IGNORECASE)

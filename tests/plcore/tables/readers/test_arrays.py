@@ -232,7 +232,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "pieces": (npz(**{**CSR, "indices": [9]}, S=S), "do not fit"),
     "pieces of nothing": (npz(**{**CSR, "shape": [10**9, 10**9]}, S=S), "the rows do not begin one after the other"),
     "pickled": (npz(X=np.array([{}], object), S=S), "pickled"),
-    "records": (npz(X=np.zeros(3, "i4,f8"), S=S), "has the type"),
+    "records": (npz(X=np.zeros(3, "i4,f8"), S=S), "is a table with the columns 'f0', 'f1'"),
     "no array": (make_zip({"X.npy": b"hello"}), "cannot be read"),
     "square in MATLAB": (mat(data=X, partial_target=np.eye(4)), "as many rows as columns, 4"),
     "a class too many in MATLAB": (

@@ -98,8 +98,39 @@ def test_votes_in_arrays_are_joined_to_rows_next_to_them() -> None:
     reading = read_table(make_zip({"L.npz": sparse.getvalue(), "rows.csv": rows}))
     assert weights(reading) == counted, "a sparse matrix stores no vote of 0"
     assert says(reading, "its classes are counted from 1")
+    holes = np.full((3, 2, 2), np.nan)
+    holes[0] = [[1, 0], [1, 0]]
+    np.save(vectors := io.BytesIO(), holes)
+    reading = read_table(make_zip({"labels.npy": vectors.getvalue(), "rows.csv": rows}))
+    assert reading.suggest_roles().label_columns == ("0", "1")
+    assert reading.cells["0"].tolist() == ["1", "", ""]
     with pytest.raises(TableError, match="it has 2 values for 3 rows"):
         read_table(make_zip({"L.npz": npz(L=VOTES), "rows.csv": rows[: rows.index(b"c,")]}))
     sp.save_npz(sparse := io.BytesIO(), sp.csc_matrix(VOTES + 1))
     with pytest.raises(TableError, match="not in the format CSR"):
         read_table(sparse.getvalue(), "L.npz")
+
+
+TEXTS = np.array(["one text is here", "two texts are here", "three texts are here"])
+OTHERS = np.zeros((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "learnt", "note"),
+    [
+        ({"L": VOTES, "texts": TEXTS}, ("texts", ()), ""),
+        ({"L": VOTES, "text": TEXTS, "L_test": OTHERS}, ("text", ()), "Not read: the array 'L_test'."),
+        ({"L": VOTES, "X": np.eye(3)}, (None, ("x1", "x2", "x3")), ""),
+        ({"labels_multiannotator": np.where(VOTES < 0, np.nan, VOTES), "data": TEXTS}, ("data", ()), ""),
+    ],
+)
+def test_votes_in_arrays_have_rows_of_their_own(
+    arrays: dict[str, npt.NDArray[Any]], learnt: tuple[str | None, tuple[str, ...]], note: str
+) -> None:
+    reading = read_table(npz(**arrays, ids=np.array([7, 8, 9]), y=np.array([1, 1, 0])), "L.npz")
+    roles = reading.suggest_roles()
+    assert weights(reading) == MEANT
+    assert (roles.text, roles.numbers, roles.id, roles.truth) == (*learnt, "id", "truth")
+    assert reading.cells["truth"].tolist() == ["1", "1", "0"]
+    assert says(reading, note)
+    assert says(reading, "Not read") == bool(note)
