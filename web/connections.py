@@ -27,7 +27,9 @@ WHOLE_WITHIN = 20.0
 """Seconds in which the head of a request comes whole, from the connection's beginning or the reply before it."""
 SILENCE = 90.0
 """Seconds after which a request is given up of whose body nothing more comes. Routes that read a body say so before, in
-words; this is for bodies that no one reads."""
+words; this is for bodies that no one reads, and for replies that the client does not take."""
+SLOWEST = 500.0
+"""Bytes a second of a reply that a client takes at least, as long as some of it waits."""
 PAGES_A_PERSON = 20
 """Websockets of one person at once."""
 WAITING = 1_000
@@ -60,12 +62,14 @@ class Strict(h11.Connection):
 
 
 class TimedConnection(H11Protocol):
-    """Uvicorn's connection, closed when its request does not come whole in time, or others need its place."""
+    """Uvicorn's connection, closed when its request does not come whole in time, its reply is not taken, or others need
+    its place."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self.conn = Strict(h11.SERVER)
         self._timer: asyncio.TimerHandle | None = None
+        self._left = 0  # bytes of replies that waited for the client when the timer was set
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Wait for the first request. The connection that has waited longest makes room; if none waits, this one."""
@@ -94,24 +98,38 @@ class TimedConnection(H11Protocol):
         super().on_response_complete()
         self._look()
 
+    def pause_writing(self) -> None:
+        """Wait until the client takes what it asked for."""
+        super().pause_writing()
+        self._look()
+
+    def resume_writing(self) -> None:
+        """Send on."""
+        super().resume_writing()
+        self._look()
+
     def _look(self) -> None:
-        if (
-            self.transport.is_closing() or self.transport.get_protocol() is not self
-        ):  # it is a websocket by now
+        if self.transport.get_protocol() is not self:  # it is a websocket by now
             self._go_on()
-        elif self.cycle is None or self.cycle.response_complete:
+        elif self.cycle is None or self.cycle.response_complete:  # also if it closes once its reply was taken
             if self not in _waiting:
                 self._go_on()
                 _waiting[self] = None
-                self._timer = self.loop.call_later(WHOLE_WITHIN, self.transport.abort)
+                self._end_after(WHOLE_WITHIN)
         else:
             self._go_on()
-            if self.cycle.more_body:
-                self._timer = self.loop.call_later(SILENCE, self._give_up)
+            if self.cycle.more_body or self.flow.write_paused:
+                self._end_after(SILENCE)
 
-    def _give_up(self) -> None:
-        if self.flow.read_paused:  # it waits for us
-            self._look()
+    def _end_after(self, seconds: float) -> None:
+        self._left = self.transport.get_write_buffer_size()
+        self._timer = self.loop.call_later(seconds, self._give_up, seconds)
+
+    def _give_up(self, seconds: float) -> None:
+        takes = self._left - self.transport.get_write_buffer_size() >= SLOWEST * seconds
+        waits_for_us = self.flow.read_paused and not self.flow.write_paused and self not in _waiting
+        if takes or waits_for_us:
+            self._end_after(seconds)
         else:
             self.transport.abort()
 

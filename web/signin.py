@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from html import escape
 from urllib.parse import parse_qsl
 
@@ -9,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from web.connections import WHOLE_WITHIN
 from web.proxies import proxy_user
 from web.signin_page import cookie_of, page, signed_in_answer, signed_out_answer, visit_of
 from workflow.people import browsers, elsewhere, passwords, team
@@ -33,15 +35,20 @@ class FormError(ValueError):
 async def read_form(request: Request) -> dict[str, str]:
     """The fields by name; of two of one name the first. No more than 8 KiB are read.
 
-    Raises FormError where it is larger, or of another type than a browser's plain forms.
+    Raises FormError where it is larger, or of another type than a browser's plain forms, or not whole in WHOLE_WITHIN.
     """
     if request.headers.get("content-type", _TYPE).partition(";")[0].strip().lower() != _TYPE:
         raise FormError("This is not the form of this page. Fix: load the page again.", 415)
     read = bytearray()
-    async for chunk in request.stream():
-        read += chunk
-        if len(read) > MOST_BYTES:
-            raise FormError("The form is too large. Fix: load the page again.", 413)
+    try:
+        async with asyncio.timeout(WHOLE_WITHIN):  # a byte now and then would hold the connection for ever
+            async for chunk in request.stream():
+                read += chunk
+                if len(read) > MOST_BYTES:
+                    raise FormError("The form is too large. Fix: load the page again.", 413)
+    except TimeoutError as error:
+        words = f"The form did not come whole in {WHOLE_WITHIN:.0f} s. Fix: send it again."
+        raise FormError(words, 408) from error
     try:
         pairs = parse_qsl(read.decode(), keep_blank_values=True, max_num_fields=20)
     except ValueError as error:  # no UTF-8, or too many fields

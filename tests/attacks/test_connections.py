@@ -7,8 +7,8 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
 from websockets.exceptions import InvalidStatus
 
 from tests.attacks import world
@@ -110,6 +111,7 @@ def talk(port: int, *pieces: bytes) -> list[bytes]:
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\n"
 WHOLE, HALF = HEAD + b"\r\n", HEAD + b"Content-Length: 9\r\n\r\nabc"
 GOT = b"HTTP/1.1 200"
+PIECE = {"type": "http.response.body", "body": bytes(65_536), "more_body": True}
 
 
 @pytest.mark.parametrize(
@@ -130,6 +132,62 @@ def test_a_connection_without_a_whole_request_is_closed_in_time(
     assert asyncio.run(heard(_ok, *pieces)) == back
 
 
+def test_a_reply_that_no_one_takes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "SILENCE", 0.2)
+
+    async def asked() -> None:
+        given_up = asyncio.Event()
+
+        async def endless(_scope: Scope, receive: Receive, send: Send) -> None:
+            await send({"type": "http.response.start", "status": 200})
+            for _ in range(1_000):  # 66 MB, more than all buffers on the way
+                await send(PIECE)
+            given_up.set()
+
+        async with serving(endless) as port:
+            with socket.create_connection(("127.0.0.1", port)) as wire:
+                wire.sendall(WHOLE + WHOLE)  # the second one pauses the reading of this connection
+                async with asyncio.timeout(120):
+                    await given_up.wait()
+
+    asyncio.run(asked())
+
+
+def test_a_reply_that_is_taken_slowly_is_not_cut_off() -> None:
+    class Wire(asyncio.Transport):
+        left, aborted = 50_000, False
+
+        def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+            self.protocol = protocol
+
+        def get_protocol(self) -> asyncio.BaseProtocol:
+            return self.protocol
+
+        def get_write_buffer_size(self) -> int:
+            return self.left
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    config = uvicorn.Config(_ok)
+    config.load()
+
+    async def taken() -> list[bool]:
+        connection = connections.TimedConnection(config=config, server_state=ServerState(), app_state={})
+        wire = Wire()
+        wire.set_protocol(connection)
+        connection.connection_made(wire)
+        seen = []
+        for left in (30_000, 10_000, 9_000):
+            wire.left = left
+            connection._give_up(20.0)
+            seen.append(wire.aborted)
+        connection._go_on()
+        return seen
+
+    assert asyncio.run(taken()) == [False, False, True]
+
+
 def test_a_program_that_sends_too_much_hears_so() -> None:
     sent = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40000000\r\n\r\n" + bytes(40_000_000)
     assert asyncio.run(heard(Bounded(_ok), sent)) == [b"HTTP/1.1 413"]
@@ -137,17 +195,24 @@ def test_a_program_that_sends_too_much_hears_so() -> None:
 
 async def heard(app: ASGIApp, *pieces: bytes) -> list[bytes]:
     """Return what a client hears from a server of this app."""
+    async with serving(app) as port:
+        return await asyncio.to_thread(talk, port, *pieces)
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncIterator[int]:
+    """The port of a server of this app."""
     served = Starlette(routes=[Mount("/", app)], middleware=[Middleware(OwnConnections)])
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         server = uvicorn.Server(uvicorn.Config(served, log_level="error"))
-        serving = asyncio.create_task(server.serve([listening]))
+        task = asyncio.create_task(server.serve([listening]))
         try:
-            return await asyncio.to_thread(talk, listening.getsockname()[1], *pieces)
+            yield listening.getsockname()[1]
         finally:
             server.should_exit = True
-            await serving
+            await task
 
 
 def test_accepts_that_fail_are_said_in_one_line_a_minute(caplog: pytest.LogCaptureFixture) -> None:

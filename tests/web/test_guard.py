@@ -446,6 +446,19 @@ def test_no_more_is_read_than_form_can_have() -> None:
     assert asked == MOST_BYTES // 1024 + 1
 
 
+def test_form_that_never_comes_whole_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.signin.WHOLE_WITHIN", 0.1)
+
+    async def trickle() -> Message:
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    request = Request({"type": "http", "method": "POST", "headers": [(b"content-type", FORM)]}, trickle)
+    with pytest.raises(FormError) as refused:
+        asyncio.run(read_form(request))
+    assert refused.value.status == 408
+
+
 @pytest.mark.parametrize("kind", [b"multipart/form-data; boundary=x", b"application/json", b"text/plain"])
 def test_other_types_are_refused_unread(kind: bytes) -> None:
     with pytest.raises(FormError) as refused:

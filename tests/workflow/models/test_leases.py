@@ -51,8 +51,13 @@ training.Worker(home, f"killed-{{os.getpid()}}").work(threading.Event())
 
 
 ENDLESS = """
+import os
+from pathlib import Path
+
 import worker
 from plcore.loop.one_label import Trainer
+
+worker._SHARE = Path(os.environ["WINNOW_HOME"]) / "share"
 
 def train(self, progress=None):
     print("training", flush=True)
@@ -107,6 +112,7 @@ def test_worker_ends_with_its_server_in_middle_of_fit_and_that_is_not_death(
                 assert process.wait(60) == 0
             finally:
                 process.kill()
+        assert (home.settings.home / "share").read_text() == "0", "it ends with a full share of the processor"
         with home.database.read() as session:
             lease = trained.training(session, project)
         assert lease is not None
