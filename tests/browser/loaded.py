@@ -150,9 +150,7 @@ def _load() -> None:
         importlib.import_module(name)
     from workflow.server.warming import warm_up
 
-    warm_up(
-        lambda share, _left: print(f"Compiling: {share:.0%}", flush=True)
-    )  # or each forked server would compile
+    warm_up(lambda share, _left: None)  # or each forked server would compile
 
 
 if __name__ == "__main__":
