@@ -11,7 +11,7 @@ from threading import Thread
 
 from joblib import cpu_count
 
-from plcore import compile_kernels, compiling
+from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
 
 Draw = Callable[[float, float | None], object]
@@ -21,21 +21,26 @@ The last call is with 1.0."""
 _BESIDE = "--beside"
 """Argument of this module when it is run as the second process."""
 SECONDS = {
-    "label sets": 1.1,
-    "effect scores": 6.6,
-    "exact possible labels": 10.3,
-    "ranking": 2.9,
-    "many classes": 3.1,
-    "neighbour search": 17.9,
-    "scaled votes": 0.8,
-    "online learners": 10.2,
-    "margin learners": 9.4,
-    "margins": 3.9,
-    "soft labels": 0.2,
-    "label vectors": 2.1,
-    "annotators": 4.5,
+    False: {
+        "label sets": 1.1,
+        "effect scores": 6.6,
+        "exact possible labels": 10.3,
+        "ranking": 2.9,
+        "many classes": 3.1,
+        "scaled votes": 0.8,
+    },
+    True: {
+        "neighbour search": 17.9,
+        "online learners": 10.2,
+        "margin learners": 9.4,
+        "margins": 3.9,
+        "soft labels": 0.2,
+        "label vectors": 2.1,
+        "annotators": 4.5,
+    },
 }
-"""What each step took on a machine of two cores, to weigh the steps by."""
+"""What each step took on a machine of two cores, to weigh the steps by: those of this process, and those that a second
+one can compile meanwhile. In order."""
 
 
 class _Progress:
@@ -46,20 +51,16 @@ class _Progress:
         self.parallel = False
         self.begun = 0.0
         self.first: float | None = None
-        costs = [(name in compiling.APART, SECONDS.get(name, 1.0)) for name, _ in compiling.STEPS]
-        self.costs = costs
-        self.left = {apart: self._cost(apart, 0) for apart in (False, True)}
+        self.left = {apart: sum(costs.values()) for apart, costs in SECONDS.items()}
         self.all = dict(self.left)
-
-    def _cost(self, apart: bool, done: int) -> float:
-        return sum(cost for of, cost in self.costs[done:] if of == apart)
 
     def _together(self, costs: dict[bool, float]) -> float:
         return max(costs.values()) if self.parallel else sum(costs.values())
 
-    def at(self, apart: bool, done: int) -> None:
-        """A process begins to compile in a step. apart : which process      done : steps before it, of both"""
-        self.left[apart] = self._cost(apart, done)
+    def at(self, apart: bool, name: str) -> None:
+        """A process begins to compile in this step. apart : which process"""
+        costs = SECONDS[apart]
+        self.left[apart] = sum(list(costs.values())[list(costs).index(name) :])
         if self.first is None:
             self.first, self.begun = self._together(self.left), time.perf_counter()
         left = self._together(self.left)
@@ -86,14 +87,14 @@ def warm_up(draw: Draw) -> float:
     second: list[tuple[subprocess.Popen[str], Thread]] = []
     progress = _Progress(draw)
 
-    def here(done: int, _of: int, _name: str) -> None:
+    def here(_done: int, _of: int, name: str) -> None:
         if not second and cpu_count() > 1:
             process = _start()
             progress.parallel = True
             reader = Thread(target=_follow, args=(process, progress), daemon=True)
             second.append((process, reader))
             reader.start()
-        progress.at(False, done)
+        progress.at(False, name)
 
     compile_kernels(compiling=here, apart=False)
     progress.left[False] = 0.0
@@ -101,17 +102,17 @@ def warm_up(draw: Draw) -> float:
         reader.join()
         process.wait()
     # Whatever became of a second process: what it has not done is done here.
-    compile_kernels(compiling=lambda done, _of, _name: progress.at(True, done), apart=True)
+    compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
     progress.end()
     return time.perf_counter() - begun
 
 
 def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:
-    """The steps of the second process, as it prints their numbers."""
+    """The steps of the second process, as it prints their names."""
     assert process.stdout is not None  # noqa: S101 - started with a pipe
     with process.stdout:
         for line in process.stdout:
-            progress.at(True, int(line))
+            progress.at(True, line.rstrip())
 
 
 def _start() -> subprocess.Popen[str]:
@@ -121,6 +122,6 @@ def _start() -> subprocess.Popen[str]:
 
 if __name__ == "__main__":
     if _BESIDE in sys.argv[1:]:
-        compile_kernels(compiling=lambda done, _of, _name: print(done, flush=True), apart=True)  # noqa: T201
+        compile_kernels(compiling=lambda _done, _of, name: print(name, flush=True), apart=True)  # noqa: T201
     else:
         warm_up(lambda share, _left: print(f"{share:.2f}", flush=True))  # noqa: T201 - for a person at the terminal

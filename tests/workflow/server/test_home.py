@@ -334,6 +334,7 @@ def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPa
         ("doubling again", lambda: double(2)),
     )
     monkeypatch.setattr(compiling, "STEPS", steps)
+    monkeypatch.setattr(warming, "SECONDS", {False: {name: 1.0 for name, _ in steps}, True: {}})
     limited: list[str] = []  # the other tests are in this process
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: limited.append("for good"))
     monkeypatch.setattr(warming, "cpu_count", lambda: 1)
@@ -364,7 +365,7 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
     def start() -> subprocess.Popen[str]:
         began.append("second")
         return subprocess.Popen(
-            [sys.executable, "-c", f"print(2, flush=True)\n{ends}"],
+            [sys.executable, "-c", f"print('nothing', flush=True)\n{ends}"],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -372,6 +373,8 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
     steps = (("trebling", lambda: treble(1)), ("halving", lambda: halve(1)), ("nothing", lambda: None))
     monkeypatch.setattr(compiling, "STEPS", steps)
     monkeypatch.setattr(compiling, "APART", frozenset({"trebling", "nothing"}))
+    seconds = {False: {"halving": 1.0}, True: {"trebling": 1.0, "nothing": 1.0}}
+    monkeypatch.setattr(warming, "SECONDS", seconds)
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
     monkeypatch.setattr(warming, "_start", start)
     monkeypatch.setattr(warming, "cpu_count", lambda: 2)
@@ -388,7 +391,10 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
 def test_what_stands_apart_are_steps() -> None:
     names = {name for name, _ in compiling.STEPS}
     assert names > compiling.APART > set()
-    assert set(warming.SECONDS) == names
+    order = [
+        [name for name, _ in compiling.STEPS if (name in compiling.APART) == apart] for apart in (False, True)
+    ]
+    assert [list(warming.SECONDS[False]), list(warming.SECONDS[True])] == order
 
 
 @pytest.mark.proof
