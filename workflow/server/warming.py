@@ -39,7 +39,7 @@ SECONDS = {
         "annotators": 4.5,
     },
 }
-"""What each step took on a machine of two cores, to weigh the steps by: those of this process, and those that a second
+"""Seconds of each step on a machine of two cores, to weigh the steps by: those of this process, and those that a second
 one can compile meanwhile. In order."""
 
 
