@@ -85,10 +85,12 @@ def count(
     *,
     strategy: str | None = None,
     before: int | None = None,
+    person_id: int | None = None,
 ) -> int:
     """How many answers there are that were not withdrawn.
 
     answers : the kinds that are answers      strategy : only of questions asked by this one
+    person_id : only of this person
     before : as the log stood before the entry with this seq; None: as it is now
     """
     withdrawal = aliased(EntryRow)
@@ -101,6 +103,8 @@ def count(
         found = found.where(EntryRow.seq < before)
     if strategy is not None:
         found = found.where(EntryRow.strategy == strategy)
+    if person_id is not None:
+        found = found.where(EntryRow.person_id == person_id)
     return session.execute(found.where(~withdrawn.exists())).scalar_one()
 
 

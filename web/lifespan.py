@@ -138,7 +138,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
             from workflow.demos.digits import ensure_demo  # loads the scientific packages
             from workflow.server.warming import warm_up
 
-            warm_up(terminal.say)
+            warm_up(terminal.compiling)
             team.ensure_owner(here)
             ensure_demo(here)
             address = here.settings.public_url or base_url()

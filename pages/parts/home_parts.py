@@ -49,7 +49,7 @@ def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
         return Step("Take home", "export.py")
     if over or not project.may(Right.ANSWER):
         return Step("View", "progress.py")
-    return Step("Start" if project.last_answer is None else "Continue", "annotate.py")
+    return Step("Continue" if project.begun else "Start", "annotate.py")
 
 
 def state_line(project: ProjectSummary, glance: Glance | None) -> str:
@@ -166,12 +166,15 @@ def _figure(glance: Glance | None) -> str:
 
 
 def _counts(project: ProjectSummary, person: str) -> str:
-    """How much is answered, who answered last and when."""
+    """How much is answered, who answered last and when; whether this person ever did."""
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
+    if project.answers is not None:  # a row is answered once enough people have answered it
+        line = f"{line}, {counted(project.answers, 'answer')}"
     if project.last_answer is None:
-        return f"{line},  \nnone yet"
+        return f"{line},  \nnot started"
     who = "you" if project.last_by == person else escape(project.last_by or "")
-    return f"{line},  \n{f'last by {who}' if who else 'the last'} {ago(project.last_answer)}"
+    last = f"last answer {f'by {who} ' if who else ''}{ago(project.last_answer)}"
+    return f"{line},  \n{last}{'' if project.begun or not project.may(Right.ANSWER) else ', none of yours'}"
 
 
 def _spark(glance: Glance) -> str:

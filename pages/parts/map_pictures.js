@@ -16,7 +16,6 @@ let now = { show() {}, hide() {} };
 export default function mapPictures({ parentElement, data: { pictures } }) {
   const [place, image] = [document.createElement("div"), document.createElement("img")];
   image.alt = "";
-  image.onload = () => image.classList.toggle("small", image.naturalHeight < 96);
   place.className = "pointed";
   place.ariaHidden = "true";
   place.hidden = true;

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts import frame, state
 from workflow import demos
+from workflow.access import NotAllowed, NotFound
 from workflow.demos import making
+from workflow.saving import STORE_FAULTS
 
 QUESTIONS = "annotate.py"
 """The page with a question on it, whose choices a tour must not push out of sight."""
+FROM = (0, 3, 8, 20)
+"""Answers of this person from which the first, second, third and fourth step are shown. On Progress is the fourth step;
+the fifth is for those who come back from there."""
+LOOK_EVERY = 2.0
+"""Seconds: answers reach the server without the page (`card/posting.js`)."""
 
 
 class TourStep(NamedTuple):
@@ -89,10 +99,25 @@ def tour(page: frame.ProjectPage, here: str) -> None:
     demo = demos.BY_NAME.get(page.project.name)
     if demo is None or making.ended(page.seat):
         return
-    steps = STEPS[demo.key]
     at = f"{state.TOUR}-{page.project.id}"
+    follows = here == QUESTIONS and _place(page, STEPS[demo.key], at, here) < len(FROM)
+    st.fragment(_draw, run_every=LOOK_EVERY if follows else None)(page, STEPS[demo.key], at, here)
+
+
+def _place(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str) -> int:
+    """The step that this person has come to: by what they have done, or further by *Next*."""
     sent = next((number for number, step in enumerate(steps) if step.page == here), 0)
-    place = min(max(st.session_state.get(at, 0), sent), len(steps) - 1)
+    if sent:
+        st.session_state[f"{at}-back"] = sent + 1
+    done: int = sent if here != QUESTIONS else st.session_state.get(f"{at}-back", 0)
+    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the page says so at the next press
+        done = max(done, bisect_right(FROM, making.answered(page.seat)) - 1)
+    place: int = st.session_state.get(at, 0)
+    return min(max(place, done), len(steps) - 1)
+
+
+def _draw(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str) -> None:
+    place = _place(page, steps, at, here)
     step, project = steps[place], {"project": str(page.project.id)}
     with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")
@@ -102,7 +127,10 @@ def tour(page: frame.ProjectPage, here: str) -> None:
             st.page_link(step.page, label=step.label, query_params=project, width="content")
         if place < len(steps) - 1:
             st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
-        st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))
+        if st.button("End the tour", key=f"{at}-end", type="tertiary"):
+            with frame.refusals():
+                making.end(page.seat)
+                st.rerun()
 
 
 def _fold(at: str) -> None:
@@ -121,8 +149,3 @@ def _open(opened: str, whether: bool) -> None:
 
 def _go_to(at: str, place: int) -> None:
     st.session_state[at] = place
-
-
-def _end(page: frame.ProjectPage) -> None:
-    with frame.refusals_said_later():
-        making.end(page.seat)

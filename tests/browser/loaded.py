@@ -27,7 +27,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TextIO
 
@@ -150,7 +150,7 @@ def _load() -> None:
         importlib.import_module(name)
     from workflow.server.warming import warm_up
 
-    warm_up(partial(print, flush=True))  # or each server forked would say it again
+    warm_up(lambda share, _left: None)  # or each forked server would compile
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ PROJECT = ProjectSummary(
     disputes=0,
     last_answer=datetime.now(UTC),
     last_by="Ada",
+    begun=True,
+    answers=None,
     created_at=datetime.now(UTC),
     kind="one_label",
     words=WORDS,
@@ -55,7 +57,7 @@ GLANCE = Glance(
     ("project", "glance", "label", "page"),
     [
         ({}, {}, "Continue", "annotate.py"),
-        ({"last_answer": None}, {}, "Start", "annotate.py"),
+        ({"begun": False}, {}, "Start", "annotate.py"),
         ({"disputes": 2}, {}, "Settle", "disputes.py"),
         ({"left": 0}, {}, "Take home", "export.py"),
         ({}, {"reached": True, "goal": 0.9}, "Take home", "export.py"),
@@ -116,12 +118,13 @@ def test_value_stands_with_its_interval() -> None:
 
 
 def test_who_was_last_is_reported_if_it_may_be() -> None:
-    assert "last by Ada " in home_parts._counts(PROJECT, "Bob")
-    assert "last by you " in home_parts._counts(PROJECT, "Ada")
-    assert home_parts._counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnone yet")
-    assert re.search(
-        r"answered,  \nthe last \d+ \w+ ago$", home_parts._counts(replace(PROJECT, last_by=None), "Ada")
-    )
+    counts = home_parts._counts
+    assert "last answer by Ada " in counts(PROJECT, "Bob")
+    assert "last answer by you " in counts(PROJECT, "Ada")
+    assert counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnot started")
+    assert re.search(r"answered,  \nlast answer \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
+    others = counts(replace(PROJECT, answered=0, answers=12, last_by=None, begun=False), "Bob")
+    assert re.match(r"0 of 30 answered, 12 answers,  \nlast answer .* ago, none of yours$", others)
 
 
 def test_curve_is_numbers_alone_and_ends_at_last() -> None:

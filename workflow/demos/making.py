@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from db import events
+from db import answers, events
 from db.events import EventFilter
 from plcore import LearnerSettings
-from workflow import importing
+from workflow import importing, kinds
 from workflow.access import Right
 from workflow.answering import room
 from workflow.answering.room import RoomSettings
@@ -162,6 +162,13 @@ def ended(seat: Seat) -> bool:
     """Whether this person has ended the tour of the project. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
         return _noted(reading)
+
+
+def answered(seat: Seat) -> int:
+    """How many answers this person has given in the project, which the tour follows. Raises NotAllowed, NotFound."""
+    with seat.reading() as reading:
+        given = kinds.answers(reading.project)
+        return answers.count(reading.session, reading.project.id, given, person_id=reading.person.id)
 
 
 def end(seat: Seat) -> None:

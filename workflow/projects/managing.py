@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from db import entries, people, projects, questions
+from db import answers, entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
 from workflow.access import RIGHTS, Right, Role, visible_projects
@@ -39,6 +39,8 @@ class ProjectSummary:
     answered, left : what is answered and what is open, as the pool of its learner counts it
     disputes : rows that people disagree on, told to who reviews; to others 0
     last_answer, last_by : when someone last said something of a row, and who, told to who reviews; else None
+    begun : whether the person for whom this was made ever answered here
+    answers : the answers of all people, in projects that ask several about a row; else None
     by_row : whether answered and left count rows, not labels of rows      role : what the person is in it
     pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what is shown of them
     sourced : whether its table names the source of each row
@@ -55,6 +57,8 @@ class ProjectSummary:
     disputes: int
     last_answer: datetime | None
     last_by: str | None
+    begun: bool
+    answers: int | None
     created_at: datetime
     kind: str
     words: kinds.KindWords
@@ -83,12 +87,13 @@ class ProjectSummary:
         }
 
 
-def summarised(home: Home, session: Session, project: Project, role: Role) -> ProjectSummary:
-    """The project with its counts, by its log alone: no learner is built for it. role : of who asks"""
+def summarised(home: Home, session: Session, project: Project, person_id: int, role: Role) -> ProjectSummary:
+    """The project with its counts, by its log alone: no learner is built for it. person_id, role : of the reader"""
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
     counts = glances.counts(home, session, project)
+    given, several = kinds.answers(project), project.settings.get("overlap", 1) != 1
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -101,6 +106,8 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
         disputes=counts.disputes if reviews else 0,
         last_answer=last.at if last else None,
         last_by=who.name if who else None,
+        begun=answers.any_answer(session, project.id, given, person_id),
+        answers=answers.count(session, project.id, given) if several else None,
         created_at=project.created_at,
         kind=kinds.kind_name(project),
         words=kinds.words(project),
@@ -216,7 +223,7 @@ def list_projects(seat: Seat) -> list[ProjectSummary]:
         session, home = reading.session, seat.home
         glances.keep_only(home, {project.id for project in projects.listed(session)})
         seen = [one for one in visible_projects(session, reading.person) if one[0].in_use]
-        summaries = [summarised(home, session, project, role) for project, role in seen]
+        summaries = [summarised(home, session, project, seat.person_id, role) for project, role in seen]
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
@@ -236,7 +243,7 @@ def get_project(seat: Seat) -> ProjectSummary:
     """
     with seat.reading() as reading:
         assert reading.role is not None  # noqa: S101 - a member's, as they are at a project
-        return summarised(seat.home, reading.session, reading.project, reading.role)
+        return summarised(seat.home, reading.session, reading.project, seat.person_id, reading.role)
 
 
 def change_strategy(seat: Seat, strategy: str) -> None:
@@ -367,8 +374,8 @@ def put_away(seat: Seat) -> PutAway:
         binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
         archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
         return PutAway(
-            archived=tuple(summarised(home, session, one, Role.OWNER) for one in archived),
-            binned=tuple(summarised(home, session, one, Role.OWNER) for one in binned),
+            archived=tuple(summarised(home, session, one, seat.person_id, Role.OWNER) for one in archived),
+            binned=tuple(summarised(home, session, one, seat.person_id, Role.OWNER) for one in binned),
         )
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from plcore.arrays import escaped as escaped
 
@@ -139,6 +139,10 @@ def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
 # Terminal messages of the server until it is ready: words, or for programs one document on standard output.
 
 
+COMPILING = "Compiling the numeric kernels (once)"
+BAR = 10
+
+
 class Terminal:
     """as_json : whether standard output has a document, and words go to standard error
     failed : whether it was said that the server cannot start"""
@@ -146,10 +150,25 @@ class Terminal:
     def __init__(self) -> None:
         self.as_json = False
         self.failed = False
+        self._compiles = False
 
     def say(self, text: str) -> None:
         """A line for anyone who waits."""
         self._words(f"  {text}")
+
+    def compiling(self, share: float, left: float | None) -> None:
+        """How far the kernels are: one line with a bar, drawn again and again; in a log one line without.
+        share : in [0, 1]      left : seconds, None if not known yet"""
+        out = self._out()
+        if not out.isatty():
+            if not self._compiles:
+                self.say(f"{COMPILING} ...")
+        else:
+            done = round(BAR * share)
+            words = "" if share >= 1 or left is None else f", about {max(1, round(left))} s left"
+            line = f"  {COMPILING} [{'#' * done}{'-' * (BAR - done)}] {share:.0%}{words}"
+            print(f"\r{line:<79}", end="\n" if share >= 1 else "", file=out, flush=True)
+        self._compiles = share < 1
 
     def ready(self, address: str, link: str) -> None:
         """The server is ready. address : at which people reach it      link : by which the owner signs in, once"""
@@ -165,7 +184,10 @@ class Terminal:
         print(f"Winnow cannot start. {why}", file=sys.stderr, flush=True)  # noqa: T201 - for the person at the terminal
 
     def _words(self, text: str) -> None:
-        print(text, file=sys.stderr if self.as_json else sys.stdout, flush=True)
+        print(text, file=self._out(), flush=True)
+
+    def _out(self) -> TextIO:
+        return sys.stderr if self.as_json else sys.stdout
 
 
 terminal = Terminal()

@@ -1,4 +1,4 @@
-"""Compiling the kernels before anyone waits for them; it is spoken of only where the compiler has to run."""
+"""Compiling the kernels before anyone waits for them; progress is reported only if the compiler has to run."""
 
 from __future__ import annotations
 
@@ -7,47 +7,112 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 from joblib import cpu_count
 
 from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
 
+Draw = Callable[[float, float | None], object]
+"""Called with the share that is done, in [0, 1], and about how many seconds are left; None as long as this is unknown.
+The last call is with 1.0."""
+
 _BESIDE = "--beside"
-"""Said to this module if it is run as the second process."""
+"""Argument of this module when it is run as the second process."""
+SECONDS = {
+    False: {
+        "label sets": 1.1,
+        "effect scores": 6.6,
+        "exact possible labels": 10.3,
+        "ranking": 2.9,
+        "many classes": 3.1,
+        "scaled votes": 0.8,
+    },
+    True: {
+        "neighbour search": 17.9,
+        "online learners": 10.2,
+        "margin learners": 9.4,
+        "margins": 3.9,
+        "soft labels": 0.2,
+        "label vectors": 2.1,
+        "annotators": 4.5,
+    },
+}
+"""Seconds of each step on a machine of two cores, to weigh the steps by: those of this process, and those that a second
+one can compile meanwhile. In order."""
 
 
-def warm_up(say: Callable[[str], None]) -> float:
+class _Progress:
+    """One figure for two processes. It begins with the first step that really compiles."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw = draw
+        self.parallel = False
+        self.begun = 0.0
+        self.first: float | None = None
+        self.left = {apart: sum(costs.values()) for apart, costs in SECONDS.items()}
+        self.all = dict(self.left)
+
+    def _together(self, costs: dict[bool, float]) -> float:
+        return max(costs.values()) if self.parallel else sum(costs.values())
+
+    def at(self, apart: bool, name: str) -> None:
+        """A process begins to compile in this step. apart : which process"""
+        costs = SECONDS[apart]
+        self.left[apart] = sum(list(costs.values())[list(costs).index(name) :])
+        if self.first is None:
+            self.first, self.begun = self._together(self.left), time.perf_counter()
+        left = self._together(self.left)
+        passed, gone = time.perf_counter() - self.begun, self.first - left
+        self.draw(1.0 - left / self._together(self.all), passed * left / gone if gone > 0 else None)
+
+    def end(self) -> None:
+        if self.first is not None:
+            self.draw(1.0, 0.0)
+
+
+def warm_up(draw: Draw) -> float:
     """Load the numeric kernels, or compile them, in two processes if there are cores for them; returns the seconds
     it took.
 
-    say : called with a sentence before each step that compiles; of what the second process does at the latest before
-        it is waited for
+    draw : called before each step that compiles, and at the end; never if nothing has to be compiled. With a second
+        process it is called from another thread, too
 
     From now on the process does its matrix products in one thread: fits next to the answering would disturb each other,
     and sums in another order would give other last bits than a rebuilt model has.
     """
     begun = time.perf_counter()
     one_thread_for_good()
-    beside: list[subprocess.Popen[str]] = []
+    second: list[tuple[subprocess.Popen[str], Thread]] = []
+    progress = _Progress(draw)
 
-    def compiling(done: int, of: int, name: str) -> None:
-        if not beside and cpu_count() > 1:
-            beside.append(_start())
-        say(_words(done, of, name))
+    def here(_done: int, _of: int, name: str) -> None:
+        if not second and cpu_count() > 1:
+            process = _start()
+            progress.parallel = True
+            reader = Thread(target=_follow, args=(process, progress), daemon=True)
+            second.append((process, reader))
+            reader.start()
+        progress.at(False, name)
 
-    compile_kernels(compiling=compiling, apart=False)
-    for second in beside:
-        with second:
-            for line in second.stdout or ():
-                say(line.rstrip())
+    compile_kernels(compiling=here, apart=False)
+    progress.left[False] = 0.0
+    for process, reader in second:
+        reader.join()
+        process.wait()
     # Whatever became of a second process: what it has not done is done here.
-    compile_kernels(compiling=lambda *step: say(_words(*step)), apart=True)
+    compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
+    progress.end()
     return time.perf_counter() - begun
 
 
-def _words(done: int, of: int, name: str) -> str:
-    return f"Compiling the numeric kernels (once, step {done + 1} of {of}: {name}) ..."
+def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:
+    """The steps of the second process, as it prints their names."""
+    assert process.stdout is not None  # noqa: S101 - started with a pipe
+    with process.stdout:
+        for line in process.stdout:
+            progress.at(True, line.rstrip())
 
 
 def _start() -> subprocess.Popen[str]:
@@ -55,12 +120,8 @@ def _start() -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True)  # noqa: S603
 
 
-def _print(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - for the person at the terminal
-
-
 if __name__ == "__main__":
     if _BESIDE in sys.argv[1:]:
-        compile_kernels(compiling=lambda *step: _print(_words(*step)), apart=True)
+        compile_kernels(compiling=lambda _done, _of, name: print(name, flush=True), apart=True)  # noqa: T201
     else:
-        warm_up(_print)
+        warm_up(lambda share, _left: print(f"{share:.2f}", flush=True))  # noqa: T201 - for a person at the terminal

@@ -10,14 +10,12 @@ import { make } from "./elements.js";
 
 /**
  * Its box takes its shape, so that the white behind what is transparent ends where the image does.
- * A few pixels are shown as squares, a photograph smoothly.
  *
  * @param {{ target: HTMLImageElement }} event
  */
 export function fit({ target: image }) {
   // An overlay takes its shape, too.
   (image.parentElement ?? image).style.setProperty("--shape", String(image.naturalWidth / image.naturalHeight || 1));
-  image.classList.toggle("coarse", image.naturalWidth <= 96);
   image.classList.add("there");
 }
 

@@ -16,9 +16,10 @@ from pages.parts.map_chart import by_doubt, by_name, by_state, instance_map
 from pages.parts.tour import STEPS
 from tests.conftest import ROOT
 from tests.pages.conftest import Open, words
-from tests.workflow.world import annotator, small_project
+from tests.workflow.world import annotator, answer_next, small_project
 from workflow import demos
-from workflow.demos import Demo
+from workflow.demos import Demo, making
+from workflow.seat import Seat
 from workflow.server.home import Home
 
 # Start of every page: a name of a user is shown as it is
@@ -197,6 +198,20 @@ def test_it_continues_if_it_was_on_page_it_sends_to(home: Home, owner: int, show
         press(test, "Next")
     test.switch_page("progress.py").run()
     assert "Tour, 5 of 5" in words(test)
+
+
+def test_tour_follows_answers_and_visit_to_progress(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, demos.DIGITS.name)
+    for place, until in enumerate((0, 3, 8, 20), start=1):
+        while making.answered(Seat(home, owner, project)) < until:
+            answer_next(home, owner, project)
+        test = show(owner, "annotate.py", project=str(project))
+        assert f"Tour, {place} of 5" in words(test)
+    test.switch_page("progress.py").run()
+    assert "Tour, 4 of 5" in words(test)
+    test.switch_page("annotate.py").run()
+    assert "Tour, 5 of 5" in words(test)
+    assert "Tour, 1 of 5" in words(show(annotator(home, owner, "Ada"), "annotate.py", project=str(project)))
 
 
 def test_page_that_step_sends_to_begins_with_that_step(home: Home, owner: int, show: Open) -> None:

@@ -222,7 +222,8 @@ def test_anything_else_is_refused(wrong: dict[str, object]) -> None:
 
 def summary_of(home: Home, project: int) -> ProjectSummary:
     with home.database.read() as session:
-        return summarised(home, session, stored.get(session, project), Role.OWNER)
+        found = stored.get(session, project)
+        return summarised(home, session, found, found.created_by, Role.OWNER)
 
 
 def test_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:

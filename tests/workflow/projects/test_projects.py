@@ -72,6 +72,15 @@ def test_counts_follow_log(home: Home, owner: int) -> None:
     after = managing.get_project(Seat(home, owner, project))
     assert (after.answered, after.left) == (1, fresh.n_to_ask - 1)
     assert after.last_answer is not None
+    assert (fresh.begun, after.begun, after.answers) == (False, True, None)
+
+
+def test_answers_are_counted_if_several_people_answer_a_row(home: Home, owner: int) -> None:
+    project = small_project(home, owner, overlap=2)
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    hers = managing.get_project(Seat(home, ada, project))
+    assert (hers.answered, hers.answers, hers.begun) == (0, 1, False)
 
 
 def test_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner: int) -> None:

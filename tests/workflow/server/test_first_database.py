@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -260,3 +261,24 @@ def test_person_reads_words_and_program_one_document(capsys: pytest.CaptureFixtu
         said = capsys.readouterr()
         assert (said.err if as_json else said.out) == f"  Compiling.\n\n{words}"
     assert json.loads(said.out) == {"address": "https://a.example", "link": link}
+
+
+def test_compiling_is_one_line_with_bar_and_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = ((0.0, None), (0.5, 12.4), (1.0, 0.0))
+    for is_terminal in (True, False):
+        terminal = Terminal()
+        monkeypatch.setattr(sys.stdout, "isatty", lambda found=is_terminal: found, raising=False)
+        for share, left in steps:
+            terminal.compiling(share, left)
+        said = capsys.readouterr().out
+        if is_terminal:
+            assert [line.strip() for line in said.split("\r")[1:]] == [
+                "Compiling the numeric kernels (once) [----------] 0%",
+                "Compiling the numeric kernels (once) [#####-----] 50%, about 12 s left",
+                "Compiling the numeric kernels (once) [##########] 100%",
+            ]
+            assert said.count("\n") == 1
+        else:
+            assert said == "  Compiling the numeric kernels (once) ...\n"

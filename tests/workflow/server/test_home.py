@@ -334,22 +334,23 @@ def test_step_is_spoken_of_if_compiler_begins_in_it(monkeypatch: pytest.MonkeyPa
         ("doubling again", lambda: double(2)),
     )
     monkeypatch.setattr(compiling, "STEPS", steps)
+    monkeypatch.setattr(warming, "SECONDS", {False: {name: 1.0 for name, _ in steps}, True: {}})
     limited: list[str] = []  # the other tests are in this process
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: limited.append("for good"))
     monkeypatch.setattr(warming, "cpu_count", lambda: 1)
-    said: list[str] = []
-    assert warming.warm_up(said.append) > 0
+    drawn: list[tuple[float, float | None]] = []
+    assert warming.warm_up(lambda *now: drawn.append(now)) > 0
     assert limited == ["for good"]
-    assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
-    warming.warm_up(said.append)
-    assert len(said) == 1
+    assert drawn == [(pytest.approx(1 / 3), None), (1.0, 0.0)], "the bar begins in step 2 of 3"
+    warming.warm_up(lambda *now: drawn.append(now))
+    assert len(drawn) == 2
 
 
 @pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
 def test_second_process_compiles_changed_kernels_when_it_needs_them(
     monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    """Its messages are passed on, whatever became of it, its steps are looked at here."""
+    """Its steps move the bar, whatever became of it, and are looked at here."""
 
     @numba.njit
     def halve(number: int) -> float:
@@ -364,31 +365,36 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
     def start() -> subprocess.Popen[str]:
         began.append("second")
         return subprocess.Popen(
-            [sys.executable, "-c", f"print('Elsewhere.', flush=True)\n{ends}"],
+            [sys.executable, "-c", f"print('nothing', flush=True)\n{ends}"],
             stdout=subprocess.PIPE,
             text=True,
         )
 
     steps = (("trebling", lambda: treble(1)), ("halving", lambda: halve(1)), ("nothing", lambda: None))
     monkeypatch.setattr(compiling, "STEPS", steps)
-    monkeypatch.setattr(compiling, "APART", frozenset({"trebling"}))
+    monkeypatch.setattr(compiling, "APART", frozenset({"trebling", "nothing"}))
+    seconds = {False: {"halving": 1.0}, True: {"trebling": 1.0, "nothing": 1.0}}
+    monkeypatch.setattr(warming, "SECONDS", seconds)
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
     monkeypatch.setattr(warming, "_start", start)
     monkeypatch.setattr(warming, "cpu_count", lambda: 2)
-    said: list[str] = []
-    warming.warm_up(said.append)
-    assert said == [
-        "Compiling the numeric kernels (once, step 2 of 3: halving) ...",
-        "Elsewhere.",
-        "Compiling the numeric kernels (once, step 1 of 3: trebling) ...",
-    ]
-    warming.warm_up(said.append)
-    assert (len(said), began) == (3, ["second"])
+    shares: list[float] = []
+    warming.warm_up(lambda share, left: shares.append(share))
+    # The second process is two seconds of work, this one is one: half is done when it begins its latter step, none in
+    # its first one, which is compiled here after all.
+    assert sorted(shares) == [0.0, 0.0, 0.5, 1.0]
+    assert (shares[-2:], began) == ([0.0, 1.0], ["second"])
+    warming.warm_up(lambda share, left: shares.append(share))
+    assert (len(shares), began) == (4, ["second"])
 
 
 def test_what_stands_apart_are_steps() -> None:
     names = {name for name, _ in compiling.STEPS}
     assert names > compiling.APART > set()
+    order = [
+        [name for name, _ in compiling.STEPS if (name in compiling.APART) == apart] for apart in (False, True)
+    ]
+    assert [list(warming.SECONDS[False]), list(warming.SECONDS[True])] == order
 
 
 @pytest.mark.proof
@@ -412,12 +418,10 @@ def test_only_first_start_speaks_of_compiling(tmp_path: Path) -> None:
 
     first = start()
     assert len(first) > 5
-    for line in first:
-        assert line.startswith("Compiling the numeric kernels (once, step ")
-    assert len(set(first)) == len(first), "each step is said once"
+    assert (first[-1], [float(share) for share in first]) == ("1.00", sorted(map(float, first)))
     assert start() == []
-    # One kernel's machine code is gone: it is compiled, and that is said.
+    # One kernel's machine code is gone: it is compiled, and the bar shows it.
     next(kept.rglob("*.scan_dense-*.nbi")).unlink()
-    (again,) = start()
-    assert again in first
+    again = start()
+    assert (len(again), again[-1]) == (2, "1.00")
     assert start() == []
