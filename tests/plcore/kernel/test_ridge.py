@@ -331,7 +331,7 @@ class TestChoice:
         PLKernelRidge("rbf", 0.1).fit(X, candidates, groups=np.arange(150) // 2)
         with monkeypatch.context() as uneven:
             uneven.setattr(choice, "uneven", lambda sets: True)
-            PLKernelRidge("rbf", 0.1).fit(X, candidates)
+            PLKernelRidge("rbf", 0.1, temperature=0.05).fit(X, candidates)
         monkeypatch.setattr(choice, "MOST_ROWS", 149)
         PLKernelRidge("rbf", 0.1).fit(X, candidates, groups=np.arange(150) // 2)
         assert [(grid.n_components, grid.max_iter) for grid in grids] == [
