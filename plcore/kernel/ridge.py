@@ -28,7 +28,7 @@ from plcore.arrays.types import (
     draw_seed,
     is_sparse,
 )
-from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
+from plcore.kernel.choice import ALPHAS, Grid, Rows, choose
 from plcore.kernel.doubtful import (
     Sets,
     estimate_outside,
@@ -154,8 +154,9 @@ class PLKernelRidge(SoftLabelClassifier):
         held-out predictions (`plcore.kernel.choice`).
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through this many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
-        Beyond 5,000 rows through 0.7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn
-        rows.
+        From 1,000 rows on through 0.7 of this many, by normal equations; what is "auto" is then chosen with 200 points
+        and 5 rounds, beyond 5,000 rows on 1,500 drawn ones. Up to 5,000 rows that have sources, or where "auto"
+        temperature may be 0.15, keep all points and rounds.
         More than 200,000 rows are not all kept in memory: the regression learns from 50,000 drawn ones, and the soft
         labels of the others use its scores. `relabel`, `update` and `effect_scores` then refuse.
     max_iter : most rounds.
@@ -321,7 +322,7 @@ class PLKernelRidge(SoftLabelClassifier):
         scaler = fit_scaler(self.scaling, rows.X, rows.weights)
         rows = replace(rows, X=scaled(scaler, rows.X))
         chosen = choose(rows, self._grid(rows.X, checks), seed, progress)
-        many = bool(np.count_nonzero(rows.weights) > MOST_ROWS)
+        many = rows.are_many
         features = KernelFeatures(chosen.kernel, self.n_components, plain=many)
         Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
         smoother: Smoother | FactoredSmoother

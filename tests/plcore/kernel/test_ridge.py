@@ -302,27 +302,37 @@ class TestChoice:
         PLKernelRidge(alpha=0.1).fit(digits[0][:300], digits[1][:300])
         assert seen == [299, 299, 120, 120]
 
-    def test_drawn_rows_are_chosen_by_with_few_points_and_rounds(self, monkeypatch, digits):
+    def test_settings_of_many_rows_are_chosen_with_few_points_and_rounds(self, monkeypatch, digits):
         """No more of either than was requested."""
         grids = []
 
         class Kept:
             def __init__(self, rows, fold, kernel, grid, *others):
                 grids.append(grid)
-                self.kernel = kernel
+                self.kernel, self.fold = kernel, fold
 
             def held_out(self, setting, number):
-                return choice._HeldOut(None, None, np.ones(20))
+                return choice._HeldOut(None, None, np.ones(np.count_nonzero(self.fold == number)))
 
         monkeypatch.setattr(choice, "_Folds", Kept)
-        monkeypatch.setattr(choice, "MOST_ROWS", 100)
-        monkeypatch.setattr(choice, "DRAWN_ROWS", 60)
+        monkeypatch.setattr(choice, "MANY_ROWS", 150)
         X, candidates, _ = (part[:150] for part in digits)
         for options in ({}, {"n_components": 50, "max_iter": 3}):
             PLKernelRidge("rbf", 0.1, **options).fit(X, candidates)
+        PLKernelRidge("rbf", 0.1).fit(X[1:], candidates[1:])
+        PLKernelRidge("rbf", 0.1).fit(X, candidates, groups=np.arange(150) // 2)
+        with monkeypatch.context() as uneven:
+            uneven.setattr(choice, "uneven", lambda sets: True)
+            PLKernelRidge("rbf", 0.1, temperature=0.05).fit(X, candidates)
+        monkeypatch.setattr(choice, "MOST_ROWS", 149)
+        PLKernelRidge("rbf", 0.1).fit(X, candidates, groups=np.arange(150) // 2)
         assert [(grid.n_components, grid.max_iter) for grid in grids] == [
-            (choice.DRAWN_POINTS, choice.DRAWN_ROUNDS),
+            (choice.FEW_POINTS, choice.FEW_ROUNDS),
             (50, 3),
+            (1000, 25),
+            (1000, 25),
+            (1000, 25),
+            (choice.FEW_POINTS, choice.FEW_ROUNDS),
         ]
 
     def test_few_rows(self):
@@ -425,11 +435,11 @@ def sets_of(rng, n, m):
 
 
 class TestManyRows:
-    """Beyond MOST_ROWS one Cholesky factor replaces the eigenvectors."""
+    """From MANY_ROWS on one Cholesky factor replaces the eigenvectors."""
 
     @pytest.fixture
     def many(self, monkeypatch):
-        monkeypatch.setattr("plcore.kernel.ridge.MOST_ROWS", 100)
+        monkeypatch.setattr("plcore.kernel.choice.MANY_ROWS", 101)
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
     @pytest.mark.parametrize("weighted", [False, True])
@@ -437,7 +447,7 @@ class TestManyRows:
         X, candidates, _ = (part[:200] for part in digits)
         weights = np.arange(200) % 3 + 0.5 if weighted else None
         few = PLKernelRidge(kernel, 0.1, 0.5).fit(X, candidates, sample_weight=weights)
-        monkeypatch.setattr("plcore.kernel.ridge.MOST_ROWS", 100)
+        monkeypatch.setattr("plcore.kernel.choice.MANY_ROWS", 101)
         many = PLKernelRidge(kernel, 0.1, 0.5).fit(X, candidates, sample_weight=weights)
         np.testing.assert_allclose(many.label_distributions_, few.label_distributions_, atol=1e-5)
         np.testing.assert_allclose(many.decision_function(X), few.decision_function(X), atol=1e-5)
