@@ -136,10 +136,11 @@ def _settings_then(session: Session, project: Project, seq: int, until: datetime
     before = [one for one in told if one.seq <= seq]
     if not told:
         return settings
-    name, automatic = told[0].before[0], kinds.is_automatic(then)
+    in_force = kinds.read_settings(then)
+    name, automatic = told[0].before[0], in_force.is_automatic
     if before:
         name, automatic = before[-1].labels[0], AUTOMATIC in before[-1].labels[1:]
-    if (kinds.model_of(then), kinds.is_automatic(then)) == (name, automatic):
+    if (in_force.model_in_force, in_force.is_automatic) == (name, automatic):
         return settings
     if not kinds.models(then):
         return {**settings, "model": name}

@@ -97,7 +97,7 @@ def take_facts(
     sources : how many labels come from each source
     """
     project, kind, table = opened.project, opened.kind, opened.learner.table
-    words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
+    words, described = kind.WORDS, kind.describe(opened, kinds.stop_rules(project))
     adopted = read_adoptions(opened.session, project)
     given = consents(opened.session, project.id)
     known = {

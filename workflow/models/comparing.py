@@ -86,7 +86,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 def count(session: Session, project: Project) -> Counts:
     """The content of a project's log now."""
-    given = kinds.answers(project)
+    given = kinds.kind_of(project).ANSWERS
     return Counts(
         entries.last_seq(session, project.id),
         answers.count(session, project.id, given),
@@ -114,7 +114,7 @@ def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
 def _has_news(home: Home, session: Session, project: Project, last: Comparison | None) -> bool:
     """Whether comparisons choose, and it `is_due`, or since the latest began a person has left the choice to them or
     the features have changed."""
-    if not kinds.is_automatic(project):
+    if not kinds.read_settings(project).is_automatic:
         return False
     if last is None:
         return True
@@ -319,9 +319,10 @@ class ComparisonChoice:
 def _choice(project: Project, found: ModelComparison, *, first: bool) -> ComparisonChoice | None:
     """The model and the features that the comparison brings; None if those in force stay. first : none was compared
     before"""
-    if not kinds.is_automatic(project):
+    settings = kinds.read_settings(project)
+    if not settings.is_automatic:
         return None
-    settings, now = kinds.read_settings(project), kinds.model_of(project)
+    now = settings.model_in_force
     reasons: list[str] = []
     score: float | None = None
     model = found.choice(None if first else now) or now

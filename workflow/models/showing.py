@@ -187,15 +187,15 @@ def watched(seat: Seat) -> tuple[object, ...]:
 
 
 def _story(reading: Reading) -> ModelStory:
-    automatic = kinds.is_automatic(reading.project)
+    settings = kinds.read_settings(reading.project)
     adoptions = read_adoptions(reading.session, reading.project)
     done = trained.COMPARISONS.latest(reading.session, reading.project.id, trained.DONE)
     # Anyone who takes a model by hand has seen the figures, too; and one that stays was chosen as well.
     found = found_by(done)
-    looked_at = bool(found.checks) and (automatic or bool(adoptions))
+    looked_at = bool(found.checks) and (settings.is_automatic or bool(adoptions))
     return ModelStory(
-        automatic=automatic,
-        model=kinds.model_of(reading.project),
+        automatic=settings.is_automatic,
+        model=settings.model_in_force,
         models=kinds.models(reading.project),
         adoptions=adoptions,
         by_checks=looked_at or any(one.by_checks for one in adoptions),

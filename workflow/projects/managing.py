@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
+    from workflow.kinds.kind import KindWords
     from workflow.opened import Reading
     from workflow.seat import Seat
     from workflow.server.home import Home
@@ -57,7 +58,7 @@ class ProjectSummary:
     last_by: str | None
     created_at: datetime
     kind: str
-    words: kinds.KindWords
+    words: KindWords
     by_row: bool
     role: Role
     pictured: str
@@ -88,7 +89,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
-    counts = glances.counts(home, session, project)
+    counts, kind = glances.counts(home, session, project), kinds.kind_of(project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -102,8 +103,8 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
         last_answer=last.at if last else None,
         last_by=who.name if who else None,
         created_at=project.created_at,
-        kind=kinds.kind_name(project),
-        words=kinds.words(project),
+        kind=kind.NAME,
+        words=kind.WORDS,
         by_row=counts.by_row,
         role=role,
         pictured=_pictured(project.roles),

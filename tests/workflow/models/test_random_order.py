@@ -219,7 +219,7 @@ def test_progress_is_noted_and_stops_when_cancelled(
         noted.append((done, total))
         return len(noted) != 5 and real(session, estimate, done, total)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(trained, "note_random_order", note)
+    monkeypatch.setattr(trained.RANDOM_ORDERS, "note", note)
     worker.look()
     assert len(noted) == 5
     assert (np.diff([done for done, _ in noted]) >= 0).all()
