@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from plcore.loop import Learner
     from plcore.tables import ColumnVectors
-    from workflow.exporting.described import Described
+    from workflow.exporting.snapshot import Described
     from workflow.opened import Opened
 
 
