@@ -11,8 +11,7 @@ from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
 from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
-from pages.parts.importing.column_table import show_columns
-from pages.parts.importing.role_form import role_form
+from pages.parts.importing.role_form import role_form, show_columns
 from pages.parts.importing.uploads import (
     CHECKING,
     READING,
