@@ -245,7 +245,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             entries.lock(session, project.id)
             _check_fresh(addition, project, read_class_changes(session, project.id))
             _log(session, project, seat, addition, table_hash)
-            projects.change_table(
+            projects.change(
                 session,
                 project.id,
                 table_hash=table_hash,

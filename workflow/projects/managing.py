@@ -240,14 +240,6 @@ def get_project(seat: Seat) -> ProjectSummary:
         return summarised(seat.home, reading.session, reading.project, reading.role)
 
 
-def change_strategy(seat: Seat, strategy: str) -> None:
-    """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
-
-    Raises as ``change_learner``.
-    """
-    change_learner(seat, strategy=strategy)
-
-
 class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
     """The latest of several people's answers is to count: the owner is asked first."""
 
@@ -308,7 +300,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
     with seat.owning() as owning:
         if name != owning.project.name:
             check_free(owning, name, except_for=owning.project.id)
-        projects.rename(owning.session, owning.project.id, name, description)
+        projects.change(owning.session, owning.project.id, name=name, description=description)
         audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
 
 
@@ -319,7 +311,7 @@ def archive_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.archived_at is None:
-            projects.archive(owning.session, owning.project.id, datetime.now(UTC))
+            projects.change(owning.session, owning.project.id, archived_at=datetime.now(UTC))
             audit.note_at(owning, EventKind.PROJECT_ARCHIVED)
 
 
@@ -330,7 +322,7 @@ def bin_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.deleted_at is None:
-            projects.bin_project(owning.session, owning.project.id, datetime.now(UTC))
+            projects.change(owning.session, owning.project.id, deleted_at=datetime.now(UTC))
             audit.note_at(owning, EventKind.PROJECT_BINNED)
 
 
@@ -344,8 +336,7 @@ def restore_project(seat: Seat) -> None:
     with seat.owning(anywhere=True) as owning:
         session, project = owning.session, owning.project
         check_free(owning, project.name, except_for=project.id)
-        projects.bin_project(session, project.id, None)
-        projects.archive(session, project.id, None)
+        projects.change(session, project.id, deleted_at=None, archived_at=None)
         if project.deleted_at is not None or project.archived_at is not None:
             audit.note_at(owning, EventKind.PROJECT_RESTORED)
 

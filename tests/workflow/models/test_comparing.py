@@ -505,7 +505,7 @@ def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worke
         stored = dict(projects.get(session, project).settings)
         for later in ("adopted", "model"):
             del stored[later]
-        projects.change_settings(session, project, stored)
+        projects.change(session, project, settings=stored)
     assert not comparing.anything_to_do(home)
     assert project_acts.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     assert showing.model_story(Seat(home, owner, project)).adoptions == ()
