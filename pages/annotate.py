@@ -160,7 +160,7 @@ def answer() -> None:
         after = _after_press()
         if after is None and (known := _known_row()) is not None:
             data = known_row(known, settings.descriptions, notice())
-            parts.qualifying_card(page.project.id, data, on_press)
+            parts.other_card(page.project.id, data, on_press)
             return
         if after is None and st.session_state.get(state.MANY) != page.project.id:
             # In one turn: a press past the page between question and standing would make an old question new.
