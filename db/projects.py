@@ -126,67 +126,9 @@ def count(session: Session) -> int:
     return session.execute(select(func.count()).select_from(ProjectRow)).scalar_one()
 
 
-def change_settings(session: Session, project_id: int, settings: Mapping[str, object]) -> None:
-    """Give a project other settings; the log and the table stay."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
-
-
-def change_table(
-    session: Session,
-    project_id: int,
-    *,
-    table_hash: str,
-    roles: Mapping[str, object],
-    n_rows: int,
-    n_classes: int,
-    n_to_ask: int,
-) -> None:
-    """Give a project a table with more rows than the one it had; see `add`."""
-    values = {
-        "table_hash": table_hash,
-        "roles": dict(roles),
-        "n_rows": n_rows,
-        "n_classes": n_classes,
-        "n_to_ask": n_to_ask,
-    }
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(values))
-
-
-def change_room(session: Session, project_id: int, room: Mapping[str, object]) -> None:
-    """Set the answering room of a project again."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
-
-
-def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, object]) -> None:
-    """Set when the stop panel of a project says to stop."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(stop_rules=dict(rules)))
-
-
-def change_n_to_ask(session: Session, project_id: int, n_to_ask: int) -> None:
-    """Store how many rows a person could be asked about at the start, counted under the present classes."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_to_ask=n_to_ask))
-
-
-def change_n_classes(session: Session, project_id: int, n_classes: int) -> None:
-    """Note how many classes the project has now."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(n_classes=n_classes))
-
-
-def rename(session: Session, project_id: int, name: str, description: str) -> None:
-    """Give a project another name and description."""
-    session.execute(
-        update(ProjectRow).where(ProjectRow.id == project_id).values(name=name, description=description)
-    )
-
-
-def archive(session: Session, project_id: int, at: datetime | None) -> None:
-    """Take a project from the lists, or (None) put it back; its log stays."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(archived_at=at))
-
-
-def bin_project(session: Session, project_id: int, at: datetime | None) -> None:
-    """Put a project into the bin, or (None) take it out; its log stays."""
-    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(deleted_at=at))
+def change(session: Session, project_id: int, **values: object) -> None:
+    """Set fields of `Project`; the log stays."""
+    session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(**values))
 
 
 # The settings that a project had before they were changed: the log tells of other models alone.

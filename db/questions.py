@@ -123,16 +123,6 @@ def delete_question(session: Session, project_id: int, person_id: int) -> None:
     session.execute(_CLOSE, {"project": project_id, "person": person_id})
 
 
-def close_all(session: Session, project_id: int) -> None:
-    """Close every open question of the project: what its screens show may not mean the same any more."""
-    session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
-
-
-def hand_back(session: Session, project_id: int, person_id: int, now: datetime) -> None:
-    """Offer the row of the person's question to others; it stays theirs until someone else has it."""
-    session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
-
-
 # The rows that are before each person together, to be confirmed with one press; they are reserved for them.
 
 
@@ -247,7 +237,7 @@ def reserved_places(
 
 def close_reservations(session: Session, project_id: int) -> None:
     """Close everything that is open in the project: what its screens show may not mean the same any more."""
-    close_all(session, project_id)
+    session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
     close_batch(session, project_id)
 
 
@@ -259,7 +249,7 @@ def close(session: Session, project_id: int, person_id: int) -> None:
 
 def hand_back_reservations(session: Session, project_id: int, person_id: int, now: datetime) -> None:
     """Offer what is before the person to others; it stays theirs until someone else has it."""
-    hand_back(session, project_id, person_id, now)
+    session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
     hand_back_batch(session, project_id, person_id, now)
 
 

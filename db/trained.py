@@ -204,11 +204,16 @@ RequestT = TypeVar("RequestT", bound=Request)
 
 
 class Requests(Generic[RequestT]):
-    """The rows of one table. kind : what they are read as; its fields are the table's columns"""
+    """The rows of one table.
 
-    def __init__(self, table: str, kind: type[RequestT]) -> None:
+    kind : what they are read as; its fields are the table's columns
+    fresh : further columns of one that no worker has begun
+    """
+
+    def __init__(self, table: str, kind: type[RequestT], **fresh: object) -> None:
         self._table = Base.metadata.tables[table]
         self._kind = kind
+        self._fresh = {"done": 0, "total": 0, **fresh}
         self._columns = select(*columns_of(table, kind))
 
     def ask(
@@ -222,16 +227,9 @@ class Requests(Generic[RequestT]):
         before = self.latest(session, project_id)
         if before is not None and before.unfinished:
             return before.id
-        values = {
-            "project_id": project_id,
-            "asked_by": asked_by,
-            "asked_at": asked_at,
-            "state": WAITING,
-            "done": 0,
-            "total": 0,
-        }
-        made = insert(self._table).values(values | more).returning(self._table.c.id)
-        return int(session.execute(made).scalar_one())
+        whose = {"project_id": project_id, "asked_by": asked_by, "asked_at": asked_at}
+        made = insert(self._table).values(whose | {"state": WAITING} | self._fresh | more)
+        return int(session.execute(made.returning(self._table.c.id)).scalar_one())
 
     def latest(self, session: Session, project_id: int, state: str | None = None) -> RequestT | None:
         """The project's latest, of any state or of this one."""
@@ -250,7 +248,7 @@ class Requests(Generic[RequestT]):
 
     def begin(self, session: Session, request_id: int, **more: object) -> bool:
         """A worker begins it, or begins it again after another has died of it. False if it is over."""
-        return self.change(session, request_id, {"state": RUNNING, "done": 0, "total": 0} | more)
+        return self.change(session, request_id, {"state": RUNNING} | self._fresh | more)
 
     def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
         """Say the progress. False if it is over: someone has cancelled it, or another worker has ended it."""
@@ -309,33 +307,7 @@ class Comparison(Request):
     seconds: float | None
 
 
-_REQUESTS = Requests("comparisons", Comparison)
-latest_comparison, get, end = _REQUESTS.latest, _REQUESTS.get, _REQUESTS.end
-
-
-def ask(
-    session: Session,
-    project_id: int,
-    *,
-    asked_by: int | None,
-    asked_at: datetime,
-    seq: int,
-    answers: int,
-    checks: int,
-) -> int:
-    """Ask for a comparison of the project's models; its id, or that of the one which is unfinished: none is doubled."""
-    told = {"seq": seq, "answers": answers, "checks": checks, "fitting": ""}
-    return _REQUESTS.ask(session, project_id, asked_by=asked_by, asked_at=asked_at, **told)
-
-
-def begin(session: Session, comparison_id: int, *, seq: int, answers: int, checks: int) -> bool:
-    """As `Requests.begin`."""
-    return _REQUESTS.begin(session, comparison_id, seq=seq, answers=answers, checks=checks, fitting="")
-
-
-def note(session: Session, comparison_id: int, done: int, total: int, fitting: str) -> bool:
-    """As `Requests.note`. fitting : the model that is fitted now"""
-    return _REQUESTS.note(session, comparison_id, done, total, fitting=fitting)
+COMPARISONS = Requests("comparisons", Comparison, fitting="")
 
 
 # Estimates of what random order would have reached: due by themselves or asked for by a person, made by a worker.
@@ -357,11 +329,7 @@ class RandomOrderEstimate(Request):
     report: dict[str, object] | None
 
 
-_RANDOM_ORDERS = Requests("random_orders", RandomOrderEstimate)
-ask_random_order, begin_random_order = _RANDOM_ORDERS.ask, _RANDOM_ORDERS.begin
-note_random_order, end_random_order = _RANDOM_ORDERS.note, _RANDOM_ORDERS.end
-latest_random_order, get_random_order = _RANDOM_ORDERS.latest, _RANDOM_ORDERS.get
-unfinished = _RANDOM_ORDERS.unfinished
+RANDOM_ORDERS = Requests("random_orders", RandomOrderEstimate)
 
 
 # Encodings: vectors of a project's rows by an encoder of the owner's own, asked for by a person, made by a worker.
@@ -382,18 +350,7 @@ class Encoding(Request):
     notes: list[str]
 
 
-_ENCODINGS = Requests("encodings", Encoding)
-latest_encoding, unfinished_encoding = _ENCODINGS.latest, _ENCODINGS.unfinished
-begin_encoding, note_encoding, end_encoding = _ENCODINGS.begin, _ENCODINGS.note, _ENCODINGS.end
-
-
-def ask_encoding(
-    session: Session, project_id: int, *, asked_by: int, asked_at: datetime, encoder: str
-) -> int:
-    """Ask for an encoding of the project's rows; its id, or that of the one which is unfinished: none is doubled."""
-    return _ENCODINGS.ask(
-        session, project_id, asked_by=asked_by, asked_at=asked_at, encoder=encoder, notes=[]
-    )
+ENCODINGS = Requests("encodings", Encoding, notes=[])
 
 
 def failed_for_new_rows(session: Session) -> list[Encoding]:
@@ -407,11 +364,11 @@ def failed_for_new_rows(session: Session) -> list[Encoding]:
 
 def try_again(session: Session, encoding_id: int) -> bool:
     """Let a failed encoding wait again. False if it has not failed, or someone has let it wait before."""
-    return _ENCODINGS.change(session, encoding_id, {"state": WAITING, "ended_at": None}, (FAILED,))
+    return ENCODINGS.change(session, encoding_id, {"state": WAITING, "ended_at": None}, (FAILED,))
 
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
     """Its vectors are stored, and so it is done: where someone has cancelled it a moment too late, too. False if
     that was known before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
-    return _ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))
+    return ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))

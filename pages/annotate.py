@@ -6,7 +6,7 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import after_press, answers, frame, kinds, other_cards, panel_rows, question_card, state
+from pages.parts import after_press, answers, frame, kinds, other_cards, question_card, state
 from pages.parts.account_parts import day_form, day_words
 from pages.parts.other_cards import known_row
 from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
@@ -30,7 +30,7 @@ def on_press() -> None:
     """Store the press before the page is drawn again; whatever happens, the card listens again afterwards."""
     if (token := question_card.similar_wanted()) is not None:
         _find_similar(token)
-    if (wanted := panel_rows.panel_wanted()) is not None:
+    if (wanted := question_card.panel_wanted()) is not None:
         _fill_panel(wanted)
     if not was_pressed():
         return
@@ -54,13 +54,13 @@ def _fill_panel(wanted: str) -> None:
                 question_card.row_in_panel(one.view, (one.label,), note=one.note)
                 for one in examples.class_examples(page.seat)
             ]
-            panel_rows.show_panel(wanted, rows)
+            question_card.show_panel(wanted, rows)
         else:
             rows = [question_card.row_in_panel(view, seq=seq) for seq, view in standing.last_ten(page.seat)]
             given = [answers.given_before(one) for one in standing.standing(page.seat).history]
-            panel_rows.show_panel(wanted, rows, given=given)
+            question_card.show_panel(wanted, rows, given=given)
     except (NotAllowed, NotFound, *STORE_FAULTS) as refusal:
-        panel_rows.show_panel(wanted, (), frame.words_of(refusal))
+        question_card.show_panel(wanted, (), frame.words_of(refusal))
 
 
 def _open_on_review(seq: int | None) -> None:
@@ -160,7 +160,7 @@ def answer() -> None:
         after = _after_press()
         if after is None and (known := _known_row()) is not None:
             data = known_row(known, settings.descriptions, notice())
-            parts.qualifying_card(page.project.id, data, on_press)
+            parts.other_card(page.project.id, data, on_press)
             return
         if after is None and st.session_state.get(state.MANY) != page.project.id:
             # In one turn: a press past the page between question and standing would make an old question new.

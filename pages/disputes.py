@@ -73,7 +73,7 @@ def settling() -> None:
         return
     st.session_state[state.DISPUTE] = None if opened is None else (page.project.id, opened.view.row)
     project, seq = st.session_state.get(state.VERDICT) or (None, None)
-    parts.dispute_card(
+    parts.other_card(
         page.project.id,
         dispute_data(
             found,

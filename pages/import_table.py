@@ -11,8 +11,7 @@ from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
 from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
-from pages.parts.importing.column_table import show_columns
-from pages.parts.importing.role_form import role_form
+from pages.parts.importing.role_form import role_form, show_columns
 from pages.parts.importing.uploads import (
     CHECKING,
     READING,
@@ -23,6 +22,7 @@ from pages.parts.importing.uploads import (
     file_box,
     held,
     let_go,
+    made_once,
     show_doubts,
     show_first_question,
     show_problems,
@@ -170,34 +170,27 @@ def read_file(
     rows : the table of the rows, next to votes or candidates of them      vectors : embeddings of the rows
     """
     key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is, *ways.items())
-    known = st.session_state.get(state.UPLOAD)
-    if known is None or known[0] != key:
-        beside = [(one.path, one.name) if one else None for one in (rows, vectors)]
-        try:
-            found = awaited(
-                page.seat,
-                chosen,
-                READING,
-                key,
-                lambda job: importing.read_upload(
-                    chosen.path,
-                    chosen.name,
-                    rows=beside[0],
-                    vectors=beside[1],
-                    as_it_is=as_it_is,
-                    ways=ways,
-                    on_wait=job.on_wait,
-                ),
-            )
-            known = (key, found, ())
-        except importing.TableError as error:
-            known = (key, None, error.problems)
-        st.session_state[state.UPLOAD] = known
+    beside = [(one.path, one.name) if one else None for one in (rows, vectors)]
+
+    def read() -> importing.Upload:
         st.session_state.pop(state.CHECKED, None)
-    if known[1] is None:
-        show_problems(known[2])
-    upload: importing.Upload | None = known[1]
-    return upload
+        return awaited(
+            page.seat,
+            chosen,
+            READING,
+            key,
+            lambda job: importing.read_upload(
+                chosen.path,
+                chosen.name,
+                rows=beside[0],
+                vectors=beside[1],
+                as_it_is=as_it_is,
+                ways=ways,
+                on_wait=job.on_wait,
+            ),
+        )
+
+    return made_once(state.UPLOAD, key, read)
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:

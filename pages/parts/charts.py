@@ -97,14 +97,7 @@ def accuracy_curve(
         curve = whole.in_percent()
         known = kept[~np.isnan(curve.value[kept])]
         x = answers[known]
-        silent: dict[str, object] = {
-            "mode": "lines",
-            "line_width": 0,
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-        figure.add_scatter(x=x, y=curve.high[known], **silent)
-        figure.add_scatter(x=x, y=curve.low[known], fill="tonexty", fillcolor=band, **silent)
+        draw_band(figure, x, curve.low[known], curve.high[known], band)
         figure.add_scatter(
             x=x,
             y=curve.value[known],
@@ -122,6 +115,15 @@ def accuracy_curve(
         _name_versions(figure, answers[named], versions[named])
     figure = _over_answers(figure, answers, share=True)
     return with_legend(figure) if len(curves) > 1 else figure
+
+
+def draw_band(
+    figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, ground: str, **about: object
+) -> None:
+    """An interval without a line of its own, below what is drawn next. ground : of `palette.band`"""
+    silent = {"x": x, "mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False, **about}
+    figure.add_scatter(y=high, **silent)
+    figure.add_scatter(y=low, fill="tonexty", fillcolor=ground, **silent)
 
 
 def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, object] | None:
@@ -170,15 +172,9 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
     for whole, colour in zip(curves, MANY, strict=False):
         curve = whole.in_percent()
         known = kept[~np.isnan(curve.low[kept])]
-        silent: dict[str, object] = {
-            "mode": "lines",
-            "line_width": 0,
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-        about: dict[str, object] = {"x": answers[known], "legendgroup": curve.name}
-        figure.add_scatter(y=curve.high[known], **about, **silent)
-        figure.add_scatter(y=curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent)
+        ground = palette.band(colour, 0.1)  # where five lie over each other, each is still seen
+        low, high = curve.low[known], curve.high[known]
+        draw_band(figure, answers[known], low, high, ground, legendgroup=curve.name)
         figure.add_scatter(
             x=answers[kept],
             y=curve.value[kept],
@@ -192,12 +188,6 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))
-
-
-def _pale(colour: str) -> str:
-    """A colour "#rrggbb" as that of a band: where five lie over each other, each is still seen."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, 0.1)"
 
 
 def count_curve(answers: np.ndarray, count: np.ndarray) -> go.Figure:

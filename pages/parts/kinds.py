@@ -60,13 +60,9 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
         """The function that draws many rows at once; only where the kind has batches"""
 
-    def qualifying_card(
-        self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]
-    ) -> None:
-        """The card with a known row, before someone starts; only where the kind has qualifications."""
-
-    def dispute_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-        """The card with a row that people disagree on; only where the kind has disputes."""
+    def other_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
+        """The card of `pages.parts.other_cards`: with a known row, before someone starts, or one that people disagree
+        on; only where the kind has qualifications, or disputes."""
 
     def class_list(
         self, project_id: int, classes: Sequence[str], descriptions: Mapping[str, str], groups: Groups

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeVar
 
 import streamlit as st
 
@@ -29,8 +28,8 @@ from pages.parts.importing.uploads import (
     chosen_ways,
     file_box,
     let_go,
+    made_once,
     show_doubts,
-    show_problems,
 )
 from pages.parts.words import counted, span
 from workflow import importing
@@ -42,7 +41,6 @@ from workflow.importing.encoding_requests import Encoders, EncodingNow
 from workflow.models.encoders import offers
 from workflow.models.encoders.offers import EncoderError
 
-T = TypeVar("T")
 MORE_ROWS_KEY = "more-rows"
 KEPT = state.MORE_ROWS
 SHOWN = 5
@@ -73,11 +71,11 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if upload is None:
         return
     version = more_rows.version(page.seat)
-    columns = _once("columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
+    columns = made_once(f"{KEPT}-columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
     labels = _label_columns(page, [str(name) for name in upload.cells.columns if name not in columns])
     asked = (*mine, version, tuple(labels))
-    addition = _once(
-        "addition",
+    addition = made_once(
+        f"{KEPT}-addition",
         asked,
         lambda: awaited(
             page.seat,
@@ -105,22 +103,6 @@ def more_rows_part(page: frame.ProjectPage) -> None:
             st.rerun()
 
 
-def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
-    """Output of `make`, made once for a key, for this page is redrawn at every press. None if it cannot be read,
-    which is said."""
-    known = st.session_state.get(f"{KEPT}-{name}")
-    if known is None or known[0] != key:
-        try:
-            known = key, make(), ()
-        except importing.TableError as error:
-            known = key, None, error.problems
-        st.session_state[f"{KEPT}-{name}"] = known
-    if known[1] is None:
-        show_problems(known[2])
-    found: T | None = known[1]
-    return found
-
-
 def _forget() -> None:
     """Let go of what was read: it may be large."""
     for name in ("upload", "columns", "addition"):
@@ -135,8 +117,8 @@ def _upload(
     beside = None if vectors is None else (vectors.path, vectors.name)
     ways = chosen_ways(chosen.key)
     asked = (chosen.key, vectors and vectors.key, as_it_is, *ways.items())
-    upload = _once(
-        "upload",
+    upload = made_once(
+        f"{KEPT}-upload",
         asked,
         lambda: awaited(
             page.seat,

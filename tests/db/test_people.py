@@ -148,7 +148,7 @@ def test_open_question_is_replaced_and_reserves_its_row(database: Database) -> N
         questions.put(session, replace(asked, reserved_at=NOON, reserved_until=LATER))
         questions.put(session, replace(asked, person_id=2))
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
-        questions.hand_back(session, project, 2, NOW)
+        questions.hand_back_reservations(session, project, 2, NOW)
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
         renewed = questions.get(session, project, 1)
         assert renewed is not None

@@ -32,9 +32,9 @@ def test_latest_project_of_file_is_found_again(database: Database) -> None:
             )
         assert projects.by_source(session, "abd") is None
         assert projects.by_source(session, "abc") == projects.get(session, second)
-        projects.archive(session, second, NOW)
+        projects.change(session, second, archived_at=NOW)
         assert projects.by_source(session, "abc") == projects.get(session, second)
-        projects.bin_project(session, second, NOW)
+        projects.change(session, second, deleted_at=NOW)
         assert projects.by_source(session, "abc") == projects.get(session, first)
 
 
@@ -45,7 +45,7 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
         assert (found.id, found.name, found.created_at, found.archived_at) == (birds, "birds", NOW, None)
         assert found.roles == {"candidates": "c", "numbers": ["x"]}
         assert found.settings == {"n_neighbors": 3}
-        projects.archive(session, frogs, NOW)
+        projects.change(session, frogs, archived_at=NOW)
     with database.read() as session:
         assert [one.name for one in projects.listed(session)] == ["birds"]
         assert projects.get(session, frogs).archived_at == NOW

@@ -24,12 +24,12 @@ LATER = NOW + timedelta(seconds=30)
 
 def ask_encoding(database: Database, project: int, encoder: str = "words") -> int:
     with database.write() as session:
-        return trained.ask_encoding(session, project, asked_by=1, asked_at=NOW, encoder=encoder)
+        return trained.ENCODINGS.ask(session, project, asked_by=1, asked_at=NOW, encoder=encoder)
 
 
 def encoding_now(database: Database, project: int, state: str | None = None) -> Encoding:
     with database.read() as session:
-        found = trained.latest_encoding(session, project, state)
+        found = trained.ENCODINGS.latest(session, project, state)
     assert found is not None
     return found
 
@@ -46,17 +46,17 @@ def test_unfinished_encoding_is_not_doubled(database: Database) -> None:
     )  # fmt: skip
     assert encoding_now(database, birds) == expected
     with database.write() as session:
-        assert [one.id for one in trained.unfinished_encoding(session)] == [first, other]
-        assert trained.end_encoding(session, first, CANCELLED, LATER)
-        assert [one.id for one in trained.unfinished_encoding(session)] == [other]
+        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [first, other]
+        assert trained.ENCODINGS.end(session, first, CANCELLED, LATER)
+        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other]
     second = ask_encoding(database, birds, "colors")
     assert second > other
     with database.read() as session:
-        assert [one.id for one in trained.unfinished_encoding(session)] == [other, second], (
+        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other, second], (
             "as they were asked for"
         )
-        assert trained.latest_encoding(session, birds, DONE) is None
-        assert trained.latest_encoding(session, 99) is None
+        assert trained.ENCODINGS.latest(session, birds, DONE) is None
+        assert trained.ENCODINGS.latest(session, 99) is None
     assert encoding_now(database, birds).encoder == "colors"
     assert encoding_now(database, birds, CANCELLED).id == first
 
@@ -65,21 +65,21 @@ def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
     project = add_project(database)
     one = ask_encoding(database, project)
     with database.write() as session:
-        assert trained.begin_encoding(session, one)
-        assert trained.note_encoding(session, one, 32, 60)
+        assert trained.ENCODINGS.begin(session, one)
+        assert trained.ENCODINGS.note(session, one, 32, 60)
     found = encoding_now(database, project)
     assert (found.state, found.done, found.total, found.unfinished) == (RUNNING, 32, 60, True)
     with database.write() as session:  # a worker after the one that died begins it again
-        assert trained.begin_encoding(session, one)
+        assert trained.ENCODINGS.begin(session, one)
     found = encoding_now(database, project)
     assert (found.done, found.total) == (0, 0)
     with database.write() as session:
         assert trained.end_done(session, one, LATER, ("1 row is empty.",))
         assert not trained.end_done(session, one, LATER, ())
-        assert not trained.end_encoding(session, one, CANCELLED, LATER), "it is over"
-        assert not trained.end_encoding(session, one, FAILED, LATER, fault="slow")
-        assert not trained.note_encoding(session, one, 1, 2)
-        assert not trained.begin_encoding(session, one)
+        assert not trained.ENCODINGS.end(session, one, CANCELLED, LATER), "it is over"
+        assert not trained.ENCODINGS.end(session, one, FAILED, LATER, fault="slow")
+        assert not trained.ENCODINGS.note(session, one, 1, 2)
+        assert not trained.ENCODINGS.begin(session, one)
     found = encoding_now(database, project, DONE)
     assert (found.unfinished, found.notes, found.ended_at) == (False, ["1 row is empty."], LATER)
 
@@ -91,10 +91,10 @@ def test_what_was_ended_is_noted_no_more_but_done_if_its_vectors_are_stored(
     project = add_project(database)
     one = ask_encoding(database, project)
     with database.write() as session:
-        assert trained.begin_encoding(session, one)
-        assert trained.end_encoding(session, one, state, LATER, fault=fault)
-        assert not trained.note_encoding(session, one, 1, 2)
-        assert not trained.begin_encoding(session, one)
+        assert trained.ENCODINGS.begin(session, one)
+        assert trained.ENCODINGS.end(session, one, state, LATER, fault=fault)
+        assert not trained.ENCODINGS.note(session, one, 1, 2)
+        assert not trained.ENCODINGS.begin(session, one)
     found = encoding_now(database, project)
     assert (found.state, found.fault, found.ended_at) == (state, fault, LATER)
     with database.write() as session:
@@ -109,12 +109,12 @@ def test_what_was_ended_is_noted_no_more_but_done_if_its_vectors_are_stored(
 def ask_comparison(database: Database, project: int, asked_by: int | None = None, **seen: int) -> int:
     with database.write() as session:
         known = {"seq": 0, "answers": 0, "checks": 0} | seen
-        return trained.ask(session, project, asked_by=asked_by, asked_at=NOW, **known)
+        return trained.COMPARISONS.ask(session, project, asked_by=asked_by, asked_at=NOW, **known)
 
 
 def comparison_now(database: Database, comparison: int) -> Comparison:
     with database.read() as session:
-        found = trained.get(session, comparison)
+        found = trained.COMPARISONS.get(session, comparison)
     assert found is not None
     return found
 
@@ -128,33 +128,33 @@ def test_unfinished_comparison_is_not_doubled(database: Database) -> None:
     assert (found.project_id, found.asked_by, found.asked_at, found.state) == (birds, 1, NOW, WAITING)
     assert (found.seq, found.answers, found.checks, found.report, found.ended_at) == (4, 3, 1, None, None)
     with database.write() as session:
-        assert trained.end(session, first, CANCELLED, LATER)
+        assert trained.COMPARISONS.end(session, first, CANCELLED, LATER)
     second = ask_comparison(database, birds)
     assert second > first
     with database.read() as session:
-        assert trained.latest_comparison(session, birds) == comparison_now(database, second)
-        assert trained.latest_comparison(session, birds, CANCELLED) == comparison_now(database, first)
-        assert trained.latest_comparison(session, birds, DONE) is None
-        assert trained.get(session, 99) is None
+        assert trained.COMPARISONS.latest(session, birds) == comparison_now(database, second)
+        assert trained.COMPARISONS.latest(session, birds, CANCELLED) == comparison_now(database, first)
+        assert trained.COMPARISONS.latest(session, birds, DONE) is None
+        assert trained.COMPARISONS.get(session, 99) is None
 
 
 def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
     one = ask_comparison(database, add_project(database))
     report = {"best": "plknn", "figures": [{"kappa": 0.5}]}
     with database.write() as session:
-        assert trained.begin(session, one, seq=7, answers=6, checks=2)
-        assert trained.note(session, one, 3, 10, "plknn")
+        assert trained.COMPARISONS.begin(session, one, seq=7, answers=6, checks=2)
+        assert trained.COMPARISONS.note(session, one, 3, 10, fitting="plknn")
     found = comparison_now(database, one)
     assert found.unfinished
     assert (found.state, found.done, found.total, found.fitting) == (RUNNING, 3, 10, "plknn")
     assert (found.seq, found.answers, found.checks) == (7, 6, 2)
     with database.write() as session:  # a worker after the one that died begins it again
-        assert trained.begin(session, one, seq=9, answers=8, checks=2)
-        assert trained.get(session, one).done == 0  # type: ignore[union-attr]
-        assert trained.end(session, one, DONE, LATER, report=report, seconds=4.5)
-        assert not trained.end(session, one, CANCELLED, LATER), "it is over"
-        assert not trained.note(session, one, 9, 10, "plsvc")
-        assert not trained.begin(session, one, seq=0, answers=0, checks=0)
+        assert trained.COMPARISONS.begin(session, one, seq=9, answers=8, checks=2)
+        assert trained.COMPARISONS.get(session, one).done == 0  # type: ignore[union-attr]
+        assert trained.COMPARISONS.end(session, one, DONE, LATER, report=report, seconds=4.5)
+        assert not trained.COMPARISONS.end(session, one, CANCELLED, LATER), "it is over"
+        assert not trained.COMPARISONS.note(session, one, 9, 10, fitting="plsvc")
+        assert not trained.COMPARISONS.begin(session, one, seq=0, answers=0, checks=0)
     found = comparison_now(database, one)
     assert not found.unfinished
     assert (found.state, found.report, found.seconds, found.ended_at) == (DONE, report, 4.5, LATER)
@@ -164,11 +164,11 @@ def test_cancelled_comparison_cannot_be_done_and_fault_is_stored(database: Datab
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
     one, failed = ask_comparison(database, birds), ask_comparison(database, frogs)
     with database.write() as session:
-        assert trained.begin(session, one, seq=0, answers=0, checks=0)
-        assert trained.end(session, one, CANCELLED, LATER)
-        assert not trained.note(session, one, 1, 2, "plknn")
-        assert not trained.end(session, one, DONE, LATER, report={})
-        assert trained.end(session, failed, FAILED, LATER, fault="too few rows")
+        assert trained.COMPARISONS.begin(session, one, seq=0, answers=0, checks=0)
+        assert trained.COMPARISONS.end(session, one, CANCELLED, LATER)
+        assert not trained.COMPARISONS.note(session, one, 1, 2, fitting="plknn")
+        assert not trained.COMPARISONS.end(session, one, DONE, LATER, report={})
+        assert trained.COMPARISONS.end(session, failed, FAILED, LATER, fault="too few rows")
     assert comparison_now(database, one).report is None
     assert (comparison_now(database, failed).state, comparison_now(database, failed).fault) == (
         FAILED,
@@ -302,12 +302,12 @@ def test_version_is_published_while_someone_answers_in_project(database: Databas
 
 def ask_random_order(database: Database, project: int, asked_by: int | None = None) -> int:
     with database.write() as session:
-        return trained.ask_random_order(session, project, asked_by=asked_by, asked_at=NOW, seq=4, answers=3)
+        return trained.RANDOM_ORDERS.ask(session, project, asked_by=asked_by, asked_at=NOW, seq=4, answers=3)
 
 
 def random_order_now(database: Database, estimate: int) -> RandomOrderEstimate:
     with database.read() as session:
-        found = trained.get_random_order(session, estimate)
+        found = trained.RANDOM_ORDERS.get(session, estimate)
     assert found is not None
     return found
 
@@ -321,32 +321,32 @@ def test_unfinished_random_order_is_not_doubled(database: Database) -> None:
     assert (found.project_id, found.asked_by, found.state) == (birds, 1, WAITING)
     assert (found.seq, found.answers, found.report) == (4, 3, None)
     with database.read() as session:
-        assert [one.project_id for one in trained.unfinished(session)] == [birds, frogs]
+        assert [one.project_id for one in trained.RANDOM_ORDERS.unfinished(session)] == [birds, frogs]
 
 
 def test_random_order_reports_progress_and_ends_once(database: Database) -> None:
     project = add_project(database)
     one = ask_random_order(database, project)
     with database.write() as session:
-        assert trained.begin_random_order(session, one, seq=9, answers=7)
-        assert trained.note_random_order(session, one, 2, 40)
+        assert trained.RANDOM_ORDERS.begin(session, one, seq=9, answers=7)
+        assert trained.RANDOM_ORDERS.note(session, one, 2, 40)
     running = random_order_now(database, one)
     assert (running.state, running.done, running.total) == (RUNNING, 2, 40)
     assert (running.seq, running.answers) == (9, 7)
     with database.write() as session:
-        assert trained.end_random_order(session, one, DONE, LATER, report={"missing": "more"})
-        assert not trained.end_random_order(session, one, FAILED, LATER, fault="late")
-        assert not trained.note_random_order(session, one, 3, 40)
-        assert not trained.begin_random_order(session, one, seq=9, answers=7)
+        assert trained.RANDOM_ORDERS.end(session, one, DONE, LATER, report={"missing": "more"})
+        assert not trained.RANDOM_ORDERS.end(session, one, FAILED, LATER, fault="late")
+        assert not trained.RANDOM_ORDERS.note(session, one, 3, 40)
+        assert not trained.RANDOM_ORDERS.begin(session, one, seq=9, answers=7)
     done = random_order_now(database, one)
     assert (done.state, done.report, done.fault, done.ended_at) == (DONE, {"missing": "more"}, None, LATER)
     with database.read() as session:
         assert (
-            trained.latest_random_order(session, project)
-            == trained.latest_random_order(session, project, DONE)
+            trained.RANDOM_ORDERS.latest(session, project)
+            == trained.RANDOM_ORDERS.latest(session, project, DONE)
             == done
         )
-        assert trained.latest_random_order(session, project, FAILED) is None
+        assert trained.RANDOM_ORDERS.latest(session, project, FAILED) is None
 
 
 # Batches: one open batch a person, its rows reserved for them

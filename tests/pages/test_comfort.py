@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import account_parts, other_cards, panel_rows, question_card, state
+from pages.parts import account_parts, other_cards, question_card, state
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open, open_in_list, words
 from tests.workflow.four import four_class_project
@@ -107,13 +107,13 @@ def test_paused_question_is_not_sent(
 
 def test_panels_hold_what_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, Any] = {}
-    monkeypatch.setattr(panel_rows.st, "session_state", kept)
-    assert panel_rows.panel_wanted() is None
+    monkeypatch.setattr(question_card.st, "session_state", kept)
+    assert question_card.panel_wanted() is None
     kept[state.CARD] = {"press": None, "panel": {"wanted": "history 3"}}
-    assert panel_rows.panel_wanted() == "history 3"
+    assert question_card.panel_wanted() == "history 3"
     row, label = decided(seat)
     ((seq, view), *_) = standing.last_ten(seat)
-    panel_rows.show_panel("history 3", [question_card.row_in_panel(view, seq=seq)], given=[{"seq": seq}])
+    question_card.show_panel("history 3", [question_card.row_in_panel(view, seq=seq)], given=[{"seq": seq}])
     assert kept[state.PANEL]["given"] == [{"seq": seq}]
     assert kept[state.PANEL]["rows"][0]["seq"] == seq
     assert (view.row, kept[state.PANEL]["rows"][0]["labels"]) == (row, [])
@@ -124,7 +124,7 @@ def test_panels_hold_what_card_asked_for(seat: Seat, monkeypatch: pytest.MonkeyP
         None,
         "a text",
     )
-    panel_rows.show_panel("examples 3", (), "No access.")
+    question_card.show_panel("examples 3", (), "No access.")
     assert kept[state.PANEL] == {"wanted": "examples 3", "refused": "No access.", "rows": [], "given": []}
 
 

@@ -234,10 +234,12 @@ def test_why_comparison_failed_or_its_best_was_not_taken_is_reported(
     for state, fault in ((trained.FAILED, "too *few* rows"), (trained.DONE, "cannot be trained")):
         choosing.compare_now(seat)
         with home.database.write() as session:
-            last = trained.latest_comparison(session, project)
+            last = trained.COMPARISONS.latest(session, project)
             assert last is not None
             report = {"figures": [], "best": None, "rows": 9, "checks": 0}
-            trained.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
+            trained.COMPARISONS.end(
+                session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0
+            )
         test = show(owner, PAGE, project=str(project))
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
 
@@ -390,10 +392,10 @@ def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open)
     with seat.owning() as owning:
         now = datetime.now(UTC)
         project = owning.project.id
-        one = trained.ask_encoding(
+        one = trained.ENCODINGS.ask(
             owning.session, project, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
         )
-        trained.end_encoding(owning.session, one, trained.FAILED, now, fault="It is gone.")
+        trained.ENCODINGS.end(owning.session, one, trained.FAILED, now, fault="It is gone.")
     shown = words(opened(show, seat)).replace("\\", "")
     assert "The rows could not be encoded: It is gone. These are rows that were added later." in shown
     assert "tries them again in an hour" in shown
@@ -541,12 +543,12 @@ def note_running(seat: Seat, done: int, total: int) -> None:
     """Let a worker be so far with the encoding that was requested."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
-        one = trained.latest_encoding(session, seat.project_id or 0)
+        one = trained.ENCODINGS.latest(session, seat.project_id or 0)
         assert one is not None
         until = now + timedelta(hours=1)
         trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
-        trained.begin_encoding(session, one.id)
-        trained.note_encoding(session, one.id, done, total)
+        trained.ENCODINGS.begin(session, one.id)
+        trained.ENCODINGS.note(session, one.id, done, total)
 
 
 @pytest.mark.usefixtures("known")

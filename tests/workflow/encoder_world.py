@@ -40,7 +40,7 @@ def asked(home: Home, owner: int, project: int, name: str = "words") -> Seat:
 
 def latest(seat: Seat) -> Encoding:
     with seat.home.database.read() as session:
-        found = trained.latest_encoding(session, seat.project_id or 0)
+        found = trained.ENCODINGS.latest(session, seat.project_id or 0)
     assert found is not None
     return found
 

@@ -223,8 +223,6 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         refused.add("predictions.add_predictions")
     if not oracle.can_answer(seat):
         refused.add("oracle.answer_for_me")
-    if "strategy" not in managing.learner_settings(seat):
-        refused.add("managing.change_strategy")
     for name, act in {**REVIEW, **OWN}.items():
         if name.startswith("choosing."):
             with suppress(ValueError):  # not every kind has several models

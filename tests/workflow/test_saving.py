@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import make_url, text
+from sqlalchemy.orm import Session
 
-from db import engine, entries
+from db import engine, entries, projects
 from db.engine import Database
 from plcore import LabelTable
 from tests.databases import on_postgres, on_sqlite
@@ -38,7 +39,9 @@ USES: dict[str, Use] = {
     "learner": lambda home, owner, project: managing.change_learner(
         Seat(home, owner, project), n_neighbors=7
     ),
-    "strategy": lambda home, owner, project: managing.change_strategy(Seat(home, owner, project), "random"),
+    "strategy": lambda home, owner, project: managing.change_learner(
+        Seat(home, owner, project), strategy="random"
+    ),
     "room": lambda home, owner, project: room.change_room(
         Seat(home, owner, project), room.RoomSettings("look")
     ),
@@ -221,10 +224,14 @@ def test_full_disk_under_tables_is_reported_and_makes_no_project(home: Home, own
 def test_stored_change_of_classes_is_not_reported_as_failed(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise saving.NotSaved("full")
+    real = projects.change
 
-    monkeypatch.setattr("db.projects.change_n_to_ask", full)
+    def full(session: Session, project_id: int, **values: object) -> None:
+        if values.keys() == {"n_to_ask"}:
+            raise saving.NotSaved("full")
+        real(session, project_id, **values)
+
+    monkeypatch.setattr("db.projects.change", full)
     assert classes.change_classes(Seat(home, owner, project), 0, "add", ["eel"])[-1] == "eel"
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes][-1] == "eel"
 

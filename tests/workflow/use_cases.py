@@ -376,7 +376,6 @@ OWN: dict[str, UseCase] = {
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
     "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),
-    "managing.change_strategy": lambda seat, _world, _row: managing.change_strategy(seat, "random"),
     "managing.rename_project": lambda seat, _world, _row: managing.rename_project(seat, "renamed", ""),
     "more_rows.read_encoded": lambda seat, _world, _row: more_rows.read_encoded(
         seat,

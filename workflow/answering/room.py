@@ -51,7 +51,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     Raises NotAllowed: the person is not an owner.
     """
     with seat.owning() as owning:
-        projects.change_room(owning.session, owning.project.id, room.to_json())
+        projects.change(owning.session, owning.project.id, room=room.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
 
 
@@ -108,7 +108,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
         _grouped(opened)
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
-        projects.change_room(owning.session, owning.project.id, room.to_json())
+        projects.change(owning.session, owning.project.id, room=room.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
 
 

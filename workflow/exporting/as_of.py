@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from db import entries, projects, trained
+from plcore.arrays import untold
 from plcore.loop import EntryKind, class_changes
 from workflow import kinds
+from workflow.access import Right
+from workflow.answering.history import KeptLog
 from workflow.exporting.snapshot import Past
 from workflow.kinds.adopting import AUTOMATIC
 from workflow.log.lines import first_table
-from workflow.log.reading import learner_entry
+from workflow.log.reading import learner_entry, take_in
+from workflow.opened import Opened
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from plcore.loop import ClassChange
+    from plcore.loop import ClassChange, Learner
+    from workflow.kinds import AnyKind
+    from workflow.seat import Seat
+
 
 AsOf = int | datetime | str
 """The number of a log entry, after which, 0: before the first; a moment, with its time zone; or a snapshot's name."""
@@ -136,10 +145,11 @@ def _settings_then(session: Session, project: Project, seq: int, until: datetime
     before = [one for one in told if one.seq <= seq]
     if not told:
         return settings
-    name, automatic = told[0].before[0], kinds.is_automatic(then)
+    in_force = kinds.read_settings(then)
+    name, automatic = told[0].before[0], in_force.is_automatic
     if before:
         name, automatic = before[-1].labels[0], AUTOMATIC in before[-1].labels[1:]
-    if (kinds.model_of(then), kinds.is_automatic(then)) == (name, automatic):
+    if (in_force.model_in_force, in_force.is_automatic) == (name, automatic):
         return settings
     if not kinds.models(then):
         return {**settings, "model": name}
@@ -160,3 +170,59 @@ def _versions(
         return []
     key = kinds.version_key(then, changes[-1].seq if changes else 0)
     return [one.version for one in trained.versions(session, project.id, key) if one.version <= seq]
+
+
+# An earlier state, opened as the present one is: its log up to an entry, folded again. Nothing of it is
+# stored: table, log, and the settings of the time, from which it is folded, never change.
+
+
+@contextmanager
+def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
+    """The project as it was then, or as it is now (None), with its learner; one thread at a time has it. For owners.
+
+    Raises
+    ------
+    AsOfError
+        There is no such state.
+    ValueError
+        The model of that time cannot be fitted.
+    NotAllowed, NotFound
+    """
+    if as_of is None:
+        with seat.learner(Right.OWN) as opened:
+            seat.home.shelf.slot(opened.project_id).past.let_go()
+            yield opened
+        return
+    with seat.reading(Right.OWN) as reading:
+        past = find_past(reading.session, reading.project, as_of)
+    with open_past(seat, past) as opened:
+        yield opened
+
+
+@contextmanager
+def open_past(seat: Seat, past: Past) -> Iterator[Opened[Learner]]:
+    """As `open_as_of`, of a state that was found before."""
+    kept, kind = seat.home.shelf.slot(past.project_id).past, seat.kind
+    state = past, seat.home.database.times_replaced
+    with kept.lock:
+        learner = kept.learner
+        if learner is None or kept.state != state:
+            kept.let_go()  # one of them in memory is enough
+            learner = _build(seat, kind, past)
+            kept.state, kept.learner = state, learner
+        with seat.reading(Right.OWN) as reading:
+            project = replace(reading.project, settings=past.settings, table_hash=past.table_hash)
+            known = reading.person, reading.role, seat.home, reading.session
+            yield Opened(*known, project, kind, learner, KeptLog())
+
+
+def _build(seat: Seat, kind: AnyKind, past: Past) -> Learner:
+    settings = kind.read_settings(past.settings)
+    learner: Learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
+    if learner.waits and kind.NEIGHBORS is not None:
+        kind.NEIGHBORS.find(seat.home, past.table_hash, settings, past.changes, untold)
+        learner = kind.build_learner(seat.home, past.table_hash, settings, past.changes)
+    with seat.reading(Right.OWN) as reading:
+        take_in(learner.pool, entries.each(reading.session, past.project_id, past.seq), learner.apply)
+    kind.give_model(seat.home, learner, past)
+    return learner

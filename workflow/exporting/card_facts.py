@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from plcore.loop import Learner
     from plcore.tables import ColumnVectors
-    from workflow.exporting.described import Described
+    from workflow.exporting.snapshot import Described
     from workflow.opened import Opened
 
 
@@ -97,7 +97,7 @@ def take_facts(
     sources : how many labels come from each source
     """
     project, kind, table = opened.project, opened.kind, opened.learner.table
-    words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
+    words, described = kind.WORDS, kind.describe(opened, kinds.stop_rules(project))
     adopted = read_adoptions(opened.session, project)
     given = consents(opened.session, project.id)
     known = {

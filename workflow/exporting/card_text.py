@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from plcore.arrays import counted
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -197,7 +199,7 @@ def _guidelines(facts: CardFacts) -> list[str]:
 def _hashes(facts: CardFacts, files: Mapping[str, str]) -> list[str]:
     return [
         _item("SHA-256 of the table as Winnow keeps it, rows that were added included", facts.table_sha256),
-        _item(f"Head of the log, {_counted(facts.entries, 'entry', 'entries')}", facts.head),
+        _item(f"Head of the log, {counted(facts.entries, 'entry', 'entries')}", facts.head),
         _item("SHA-256 of the description, UTF-8", _sha256(facts.description) if facts.description else None),
         *(_item(f"SHA-256 of {_line(name)}", found) for name, found in files.items()),
         "",
@@ -208,12 +210,8 @@ def _hashes(facts: CardFacts, files: Mapping[str, str]) -> list[str]:
 
 
 def _per_row(facts: CardFacts) -> str | None:
-    parts = [f"{_counted(rows, 'row', 'rows')} with {n}" for n, rows in facts.per_row.items()]
+    parts = [f"{counted(rows, 'row')} with {n}" for n, rows in facts.per_row.items()]
     return ", ".join(parts) or None
-
-
-def _counted(n: int, one: str, more: str) -> str:
-    return f"{n:,} {one if n == 1 else more}"
 
 
 def _item(what: str, value: str | None) -> str:

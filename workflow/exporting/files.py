@@ -15,9 +15,8 @@ import numpy as np
 
 from db import entries
 from workflow.access import NotFound, Right
-from workflow.exporting.as_of import AsOf, AsOfError, read_as_of
+from workflow.exporting.as_of import AsOf, AsOfError, open_as_of, read_as_of
 from workflow.exporting.card_text import CardDetails
-from workflow.exporting.past import open_as_of
 from workflow.exporting.project_files import (
     DATA_SET,
     LOG,

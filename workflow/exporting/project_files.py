@@ -4,16 +4,21 @@ written, in pieces, when it is not any more.
 
 from __future__ import annotations
 
+import json
+import tempfile
+import zipfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
 from plcore.tables import Disambiguated, FileFormat, format_of
 from workflow.exporting.card_facts import take_facts, without_names
-from workflow.exporting.card_text import CardDetails
-from workflow.exporting.data_set import DataSet, write_data_set
+from workflow.exporting.card_text import CardDetails, write_card
+from workflow.exporting.croissant import describe_file, write_croissant
 from workflow.exporting.snapshot import ABOVE, ALL, CHOICES, AnyFormat
 from workflow.files.prepared import Taken
 from workflow.log.columns import write_log
@@ -30,8 +35,61 @@ if TYPE_CHECKING:
     from workflow.exporting.as_of import AsOf
     from workflow.exporting.card_facts import CardFacts
     from workflow.exporting.snapshot import Snapshot
+    from workflow.files.prepared import Taken
     from workflow.kinds import AnyKind
     from workflow.opened import Opened
+
+
+# A data set to give away: one zip of the labels, the log they come from, and what says of them what is known.
+
+
+DATA, SEALED, CARD, METADATA = "data.parquet", "log.jsonl", "README.md", "metadata.json"
+"""Contents of the zip; Hugging Face shows the card and reads the data it names, Croissant's readers the metadata."""
+TOOL = "Winnow"
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The content of a data set.
+
+    folder : where its files may lie until they are packed      table, log : what is to be written into them
+    facts : what is known by table and log, given the log's head      details : what people know
+    """
+
+    folder: Path
+    table: Taken
+    log: Taken
+    facts: Callable[[str], CardFacts]
+    details: CardDetails
+
+
+def write_data_set(data: DataSet, file: BinaryIO, tell: Tell) -> None:
+    """Write the zip. Card and metadata name the SHA-256 of the two other files. Raises OSError."""
+    data.folder.mkdir(mode=0o700, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(dir=data.folder, prefix=".set-") as aside,
+        zipfile.ZipFile(file, "w") as packed,
+    ):
+        files = [Path(aside) / DATA, Path(aside) / SEALED]
+        with files[0].open("wb") as out:
+            data.table.write(out, tell)
+        with files[1].open("wb") as out:
+            data.log.write(out, lambda _done: tell(data.table.total))
+        facts = data.facts(head_in(files[1]))
+        described = [describe_file(path) for path in files]
+        hashes = {one.name: one.sha256 for one in described}
+        packed.writestr(CARD, write_card(facts, data.details, hashes, TOOL))
+        packed.writestr(METADATA, write_croissant(facts, data.details, described, TOOL))
+        packed.write(files[0], DATA)  # it is packed already
+        packed.write(files[1], SEALED, zipfile.ZIP_DEFLATED)
+
+
+def head_in(log: Path) -> str:
+    """The head of a log that was written as sealed lines: the last line names it."""
+    with log.open("rb") as lines:
+        (last,) = deque(lines, maxlen=1)
+    return str(json.loads(last)["sha256"])
+
 
 TOLD_EVERY = 1_000
 """Entries of the log between two words of how far the writing is."""

@@ -19,8 +19,7 @@ from db.projects import NameTakenError, StoredSnapshot
 from plcore.arrays import forbidden_in_name
 from plcore.loop import EntryKind
 from workflow.access import NotFound, Right
-from workflow.exporting.as_of import AsOfError, past_now, past_of, read_as_of
-from workflow.exporting.past import open_past
+from workflow.exporting.as_of import AsOfError, open_past, past_now, past_of, read_as_of
 from workflow.exporting.project_files import ExportChoice, find_file
 from workflow.people import audit
 from workflow.people.audit import EventKind

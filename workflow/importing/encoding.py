@@ -183,9 +183,9 @@ def back_to_words(seat: Seat) -> None:
     from; RowsError, CannotLearn, NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        last = trained.latest_encoding(owning.session, owning.project.id)
+        last = trained.ENCODINGS.latest(owning.session, owning.project.id)
         if last is not None:
-            trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
+            trained.ENCODINGS.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
     more_rows.added_anew(lambda: more_rows.add_rows(seat, more_rows.read_without_vectors(seat)), "settings")
 
 

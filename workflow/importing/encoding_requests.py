@@ -117,8 +117,8 @@ def encoders(seat: Seat) -> Encoders:
     """
     names = encoding.names(seat.home)
     with seat.reading(Right.OWN) as reading:
-        last = trained.latest_encoding(reading.session, reading.project.id)
-        done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
+        last = trained.ENCODINGS.latest(reading.session, reading.project.id)
+        done = trained.ENCODINGS.latest(reading.session, reading.project.id, trained.DONE)
         running = _running(seat.home, reading, last, names)
         path = seat.home.table_path(reading.project.table_hash)
         given = consents(reading.session, reading.project.id)
@@ -157,9 +157,9 @@ def cancel(seat: Seat) -> None:
     Raises NotAllowed, NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        last = trained.latest_encoding(owning.session, owning.project.id)
+        last = trained.ENCODINGS.latest(owning.session, owning.project.id)
         if last is not None:
-            trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
+            trained.ENCODINGS.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
 def resume(seat: Seat) -> None:
@@ -170,9 +170,9 @@ def resume(seat: Seat) -> None:
     """
     with seat.owning() as owning:
         session, project = owning.session, owning.project.id
-        last = trained.latest_encoding(session, project)
+        last = trained.ENCODINGS.latest(session, project)
         if last is not None and last.state == trained.CANCELLED:
-            trained.ask_encoding(
+            trained.ENCODINGS.ask(
                 session,
                 project,
                 asked_by=owning.person.id,

@@ -46,7 +46,7 @@ def _find(home: Home) -> list[Encoding]:
     """The encodings that are unfinished or to be tried again, of projects in use."""
     with home.database.read() as session:
         again = [one for one in trained.failed_for_new_rows(session) if _is_due(home, one)]
-        found = [*trained.unfinished_encoding(session), *again]
+        found = [*trained.ENCODINGS.unfinished(session), *again]
         in_use = {project.id for project in projects.listed(session)} if found else set()
     return [one for one in found if one.project_id in in_use]
 
@@ -90,7 +90,7 @@ class EncodingWorker(RandomOrderWorker):
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    trained.end_encoding(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
+                    trained.ENCODINGS.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             with attempt(fail, f"The rows of project {asked.project_id} cannot be encoded."):
                 n_rows, notes, faults = self._store(asked)
@@ -99,7 +99,7 @@ class EncodingWorker(RandomOrderWorker):
                     trained.end_done(session, asked.id, now, (*notes, *faults))
                     # Some came at the last moment, or wait for the encoder of another column.
                     if projects.get(session, asked.project_id).n_rows != n_rows or faults:
-                        trained.ask_encoding(
+                        trained.ENCODINGS.ask(
                             session, asked.project_id, asked_by=asked.asked_by, asked_at=now, encoder=NEW_ROWS
                         )
 
@@ -109,7 +109,7 @@ class EncodingWorker(RandomOrderWorker):
         with self.home.database.write() as session:
             if asked.state == trained.FAILED:
                 trained.try_again(session, asked.id)
-            if not trained.begin_encoding(session, asked.id):
+            if not trained.ENCODINGS.begin(session, asked.id):
                 raise WorkCancelled
         told = -TOLD_EVERY
 
@@ -120,7 +120,7 @@ class EncodingWorker(RandomOrderWorker):
                 return
             told = time.monotonic() if total else told
             with self.home.database.write() as session:
-                if not trained.note_encoding(session, asked.id, done, total):
+                if not trained.ENCODINGS.note(session, asked.id, done, total):
                     raise WorkCancelled
             training.Worker.look(self)  # what people answer meanwhile is learnt
 

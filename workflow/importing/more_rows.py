@@ -245,7 +245,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             entries.lock(session, project.id)
             _check_fresh(addition, project, read_class_changes(session, project.id))
             _log(session, project, seat, addition, table_hash)
-            projects.change_table(
+            projects.change(
                 session,
                 project.id,
                 table_hash=table_hash,
@@ -256,7 +256,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             )
             if grown.n_new and table.encoded:  # a worker makes the vectors of the new rows
                 now = datetime.now(UTC)
-                trained.ask_encoding(
+                trained.ENCODINGS.ask(
                     session, project.id, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
                 )
     except DuplicateEntry as error:

@@ -19,7 +19,6 @@ from workflow.kinds.kind import (
     FindingNeighbors,
     Kind,
     KindSettings,
-    KindWords,
     LearnerT,
     Neighbors,
     SettingsT,
@@ -97,16 +96,6 @@ def of_table(table: LabelTable) -> AnyKind:
 def of_settings(settings: KindSettings) -> AnyKind:
     """The kind that has such settings."""
     return next(kind for kind in KINDS.values() if is_stored(kind, settings.to_json()))
-
-
-def kind_name(project: Project) -> str:
-    """The name of the project's kind."""
-    return kind_of(project).NAME
-
-
-def words(project: Project) -> KindWords:
-    """How pages speak of the project."""
-    return kind_of(project).WORDS
 
 
 def default_settings(table: LabelTable, control_share: float) -> KindSettings:
@@ -233,25 +222,10 @@ def _neighbors(project: Project) -> Neighbors[KindSettings]:
     return kind.NEIGHBORS
 
 
-def answers(project: Project) -> tuple[str, ...]:
-    """The kinds of entries that are answers in the project's log."""
-    return kind_of(project).ANSWERS
-
-
 def models(project: Project) -> Mapping[str, str]:
     """The models that can be compared for the project, with their words; empty if its kind has none."""
     comparing = kind_of(project).COMPARING
     return {} if comparing is None else comparing.models
-
-
-def model_of(project: Project) -> str:
-    """The name of the model in force."""
-    return read_settings(project).model_in_force
-
-
-def is_automatic(project: Project) -> bool:
-    """Whether comparisons choose the project's model."""
-    return read_settings(project).is_automatic
 
 
 def with_model(project: Project, model: str, C: float | None, *, automatic: bool) -> KindSettings:

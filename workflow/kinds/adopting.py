@@ -69,7 +69,7 @@ def change_settings(
     settings = settings.beginning(earlier, last)
     if settings.to_json() != project.settings:
         projects.add_past_setting(session, project.id, project.settings, last, now)
-    projects.change_settings(session, project.id, settings.to_json())
+    projects.change(session, project.id, settings=settings.to_json())
     trained.forget_fault(session, project.id)
     before, after = earlier.model_in_force, settings.model_in_force
     automatic = settings.is_automatic

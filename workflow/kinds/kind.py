@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
     from plcore.tables import Doubt
     from workflow.answering.asked import FormsNow, Given
-    from workflow.exporting.described import Described
-    from workflow.exporting.snapshot import AnyFormat, Past, Snapshot
+    from workflow.exporting.snapshot import AnyFormat, Described, Past, Snapshot
     from workflow.kinds.shortlists import ShortlistView
     from workflow.log.reading import AnyPool, Vote
     from workflow.projects.figures import Glance, StopView

@@ -65,9 +65,9 @@ def cancel(seat: Seat) -> None:
     Raises NotAllowed, NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        last = trained.latest_comparison(owning.session, owning.project.id)
+        last = trained.COMPARISONS.latest(owning.session, owning.project.id)
         if last is not None:
-            trained.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
+            trained.COMPARISONS.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
 def adopt(seat: Seat, model: str) -> None:
@@ -84,7 +84,7 @@ def adopt(seat: Seat, model: str) -> None:
     """
     with seat.owning() as owning:
         session, project = owning.session, owning.project
-        found = found_by(trained.latest_comparison(session, project.id, trained.DONE))
+        found = found_by(trained.COMPARISONS.latest(session, project.id, trained.DONE))
         settings = kinds.with_model(project, model, found.of(model).C, automatic=False)
         change_settings(session, project, settings, person_id=seat.person_id)
 

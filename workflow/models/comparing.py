@@ -86,7 +86,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 def count(session: Session, project: Project) -> Counts:
     """The content of a project's log now."""
-    given = kinds.answers(project)
+    given = kinds.kind_of(project).ANSWERS
     return Counts(
         entries.last_seq(session, project.id),
         answers.count(session, project.id, given),
@@ -97,7 +97,7 @@ def count(session: Session, project: Project) -> Counts:
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     """Ask for a comparison of the project's models; the id of it, or of the one that is unfinished."""
     now = count(session, project)
-    return trained.ask(
+    return trained.COMPARISONS.ask(
         session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **dataclasses.asdict(now)
     )
 
@@ -108,13 +108,13 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
-    return find_waiting(home, kinds.models, trained.latest_comparison, partial(_has_news, home))
+    return find_waiting(home, kinds.models, trained.COMPARISONS.latest, partial(_has_news, home))
 
 
 def _has_news(home: Home, session: Session, project: Project, last: Comparison | None) -> bool:
     """Whether comparisons choose, and it `is_due`, or since the latest began a person has left the choice to them or
     the features have changed."""
-    if not kinds.is_automatic(project):
+    if not kinds.read_settings(project).is_automatic:
         return False
     if last is None:
         return True
@@ -172,7 +172,7 @@ class ComparingWorker(training.Worker):
     def compare_due(self) -> None:
         """Make every comparison that is due or asked for."""
         self._clear_ended()
-        for one in ask_for_due(self.home, _find(self.home), ask, trained.get):
+        for one in ask_for_due(self.home, _find(self.home), ask, trained.COMPARISONS.get):
             self.go_on()
             if self._away.is_due:
                 self.compare(one)
@@ -188,7 +188,7 @@ class ComparingWorker(training.Worker):
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    trained.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
+                    trained.COMPARISONS.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             done = None
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
@@ -214,7 +214,7 @@ class ComparingWorker(training.Worker):
         waited for a cluster."""
         for folder in blocks_folder(self.home.settings).glob(f"{FITS}*"):
             with self.home.database.read() as session:
-                one = trained.get(session, int(folder.name.removeprefix(FITS)))
+                one = trained.COMPARISONS.get(session, int(folder.name.removeprefix(FITS)))
             if one is None or not one.unfinished:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -235,14 +235,14 @@ class ComparingWorker(training.Worker):
                 return
             told = time.monotonic()
             with self.home.database.write() as session:
-                if not trained.note(session, asked.id, done, total, model):
+                if not trained.COMPARISONS.note(session, asked.id, done, total, fitting=model):
                     raise WorkCancelled
 
         with cluster_blocks(self.home.settings, self._folder(asked), patience=0) as blocks:
             self._away.there()
             comparer, now = make_comparer(self.home, asked.project_id)
             with self.home.database.write() as session:
-                if not trained.begin(session, asked.id, **dataclasses.asdict(now)):
+                if not trained.COMPARISONS.begin(session, asked.id, **dataclasses.asdict(now)):
                     raise WorkCancelled
             found: ModelComparison = comparer.compare(tell, BUDGET, blocks)
         return found
@@ -251,13 +251,13 @@ class ComparingWorker(training.Worker):
         """End the comparison, and adopt its choice in the same transaction."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
-            earlier = trained.latest_comparison(session, project.id, trained.DONE)
+            earlier = trained.COMPARISONS.latest(session, project.id, trained.DONE)
         chosen = _choice(project, found, first=earlier is None)
         fault = None if chosen is None else self._train_first(project, chosen)
         with self.home.database.write() as session:
             entries.lock(session, project.id)
             now, report = datetime.now(UTC), found.to_json()
-            if not trained.end(
+            if not trained.COMPARISONS.end(
                 session, asked.id, trained.DONE, now, report=report, seconds=seconds, fault=fault
             ):
                 raise WorkCancelled
@@ -319,9 +319,10 @@ class ComparisonChoice:
 def _choice(project: Project, found: ModelComparison, *, first: bool) -> ComparisonChoice | None:
     """The model and the features that the comparison brings; None if those in force stay. first : none was compared
     before"""
-    if not kinds.is_automatic(project):
+    settings = kinds.read_settings(project)
+    if not settings.is_automatic:
         return None
-    settings, now = kinds.read_settings(project), kinds.model_of(project)
+    now = settings.model_in_force
     reasons: list[str] = []
     score: float | None = None
     model = found.choice(None if first else now) or now

@@ -60,14 +60,14 @@ def is_due(last: LogCounts | None, now: LogCounts) -> bool:
 
 def count(session: Session, project: Project) -> LogCounts:
     """The content of a project's log now."""
-    given = answers.count(session, project.id, kinds.answers(project))
+    given = answers.count(session, project.id, kinds.kind_of(project).ANSWERS)
     return LogCounts(entries.last_seq(session, project.id), given)
 
 
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     """Ask for an estimate; the id of it, or of the one that is unfinished."""
     told = dataclasses.asdict(count(session, project))
-    return trained.ask_random_order(
+    return trained.RANDOM_ORDERS.ask(
         session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told
     )
 
@@ -78,7 +78,7 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[RandomOrderEstimate]]:
-    return find_waiting(home, kinds.replays_random_order, trained.latest_random_order, _has_news)
+    return find_waiting(home, kinds.replays_random_order, trained.RANDOM_ORDERS.latest, _has_news)
 
 
 def _has_news(session: Session, project: Project, last: RandomOrderEstimate | None) -> bool:
@@ -95,7 +95,7 @@ class RandomOrderWorker(ComparingWorker):
     def compare_due(self) -> None:
         """As `ComparingWorker.compare_due`; then the estimates, for which no one waits to continue answering."""
         super().compare_due()
-        for one in ask_for_due(self.home, _find(self.home), ask, trained.get_random_order):
+        for one in ask_for_due(self.home, _find(self.home), ask, trained.RANDOM_ORDERS.get):
             self.go_on()
             self.estimate(one)
 
@@ -109,7 +109,7 @@ class RandomOrderWorker(ComparingWorker):
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    trained.end_random_order(
+                    trained.RANDOM_ORDERS.end(
                         session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault
                     )
 
@@ -117,7 +117,7 @@ class RandomOrderWorker(ComparingWorker):
             with attempt(fail, words):
                 report = self._measure_order(asked)
                 with self.home.database.write() as session:
-                    trained.end_random_order(
+                    trained.RANDOM_ORDERS.end(
                         session, asked.id, trained.DONE, datetime.now(UTC), report=report
                     )
 
@@ -131,7 +131,7 @@ class RandomOrderWorker(ComparingWorker):
             follow(session, project.id, replays.pool, replays.apply)
             now = count(session, project)
         with self.home.database.write() as session:
-            if not trained.begin_random_order(session, asked.id, **dataclasses.asdict(now)):
+            if not trained.RANDOM_ORDERS.begin(session, asked.id, **dataclasses.asdict(now)):
                 raise WorkCancelled
         told = -TOLD_EVERY
 
@@ -142,7 +142,7 @@ class RandomOrderWorker(ComparingWorker):
                 return
             told = time.monotonic()
             with self.home.database.write() as session:
-                if not trained.note_random_order(session, asked.id, done, total):
+                if not trained.RANDOM_ORDERS.note(session, asked.id, done, total):
                     raise WorkCancelled
             self.meanwhile()
 

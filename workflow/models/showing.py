@@ -143,8 +143,8 @@ def models_view(seat: Seat) -> ModelsView:
     """Everything the page shows. Raises NotAllowed unless the person is an owner, NotFound."""
     with seat.reading(Right.OWN) as reading:
         story = _story(reading)
-        last = trained.latest_comparison(reading.session, reading.project.id)
-        done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
+        last = trained.COMPARISONS.latest(reading.session, reading.project.id)
+        done = trained.COMPARISONS.latest(reading.session, reading.project.id, trained.DONE)
         found = found_by(done)
         shares = {} if found.features is None else found.features.accuracy
         in_force = "" if found.features is None else kinds.features_of(reading.project)[0]
@@ -171,7 +171,7 @@ def model_story(seat: Seat) -> ModelStory:
 def running_now(seat: Seat) -> Running | None:
     """How far the comparison is that waits or runs; None if there is none. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
-        last = trained.latest_comparison(reading.session, reading.project.id)
+        last = trained.COMPARISONS.latest(reading.session, reading.project.id)
         return _running(reading, last, kinds.models(reading.project))
 
 
@@ -181,21 +181,21 @@ def watched(seat: Seat) -> tuple[object, ...]:
     Raises NotAllowed, NotFound.
     """
     with seat.reading() as reading:
-        last = trained.latest_comparison(reading.session, reading.project.id)
+        last = trained.COMPARISONS.latest(reading.session, reading.project.id)
         state = None if last is None else (last.id, last.state)
         return reading.project.id, state, tuple(sorted(map(str, reading.project.settings.items())))
 
 
 def _story(reading: Reading) -> ModelStory:
-    automatic = kinds.is_automatic(reading.project)
+    settings = kinds.read_settings(reading.project)
     adoptions = read_adoptions(reading.session, reading.project)
-    done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
+    done = trained.COMPARISONS.latest(reading.session, reading.project.id, trained.DONE)
     # Anyone who takes a model by hand has seen the figures, too; and one that stays was chosen as well.
     found = found_by(done)
-    looked_at = bool(found.checks) and (automatic or bool(adoptions))
+    looked_at = bool(found.checks) and (settings.is_automatic or bool(adoptions))
     return ModelStory(
-        automatic=automatic,
-        model=kinds.model_of(reading.project),
+        automatic=settings.is_automatic,
+        model=settings.model_in_force,
         models=kinds.models(reading.project),
         adoptions=adoptions,
         by_checks=looked_at or any(one.by_checks for one in adoptions),

@@ -480,11 +480,7 @@ def confusion(seat: Seat, person_id: int) -> PersonConfusion | None:
     own = sum(one.person_id == person_id for one in shared)
     if not own:
         return None
-    number: dict[Place, int] = {}
-    triples = [
-        (number.setdefault((one.row, one.label), len(number)), one.person_id, one.names) for one in shared
-    ]
-    model = DawidSkene().fit(triples)
+    model = DawidSkene().fit(_triples(shared))
     classes = tuple(str(name) for name in model.classes_)
     return PersonConfusion(classes, np.asarray(model.confusion_[person_id]), own)
 

@@ -295,7 +295,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
         )
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), qualification=rule)
-        projects.change_room(owning.session, owning.project.id, room.to_json())
+        projects.change(owning.session, owning.project.id, room=room.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="qualification")
 
 

@@ -165,8 +165,8 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
                     at=datetime.now(UTC),
                 ),
             )
-            projects.change_n_classes(session, project_id, len(after.classes))
-            projects.change_room(session, project_id, _room_after(project.room, after))
+            room = _room_after(project.room, after)
+            projects.change(session, project_id, n_classes=len(after.classes), room=room)
             if kind == "back":
                 # A merged class on a screen meant more than its name does now. After any other change the names on a
                 # screen still mean what they meant.
@@ -179,7 +179,7 @@ def _store(seat: Seat, version: int, kind: str, names: tuple[str, ...]) -> tuple
         n_to_ask = int((_changing(opened).first[~held_out].sum(axis=1) >= 2).sum())
     try:
         with seat.owning() as owning:
-            projects.change_n_to_ask(owning.session, project_id, n_to_ask)
+            projects.change(owning.session, project_id, n_to_ask=n_to_ask)
     except NotSaved:
         # The change itself is stored; that must not be taken for a failure of it.
         logger.warning("Home counts the rows of project %d as before its classes changed.", project_id)

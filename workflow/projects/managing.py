@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
+    from workflow.kinds.kind import KindWords
     from workflow.opened import Reading
     from workflow.seat import Seat
     from workflow.server.home import Home
@@ -61,7 +62,7 @@ class ProjectSummary:
     answers: int | None
     created_at: datetime
     kind: str
-    words: kinds.KindWords
+    words: KindWords
     by_row: bool
     role: Role
     pictured: str
@@ -92,8 +93,8 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
-    counts = glances.counts(home, session, project)
-    given, several = kinds.answers(project), project.settings.get("overlap", 1) != 1
+    counts, kind = glances.counts(home, session, project), kinds.kind_of(project)
+    given, several = kind.ANSWERS, project.settings.get("overlap", 1) != 1
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -109,8 +110,8 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
         begun=answers.any_answer(session, project.id, given, person_id),
         answers=answers.count(session, project.id, given) if several else None,
         created_at=project.created_at,
-        kind=kinds.kind_name(project),
-        words=kinds.words(project),
+        kind=kind.NAME,
+        words=kind.WORDS,
         by_row=counts.by_row,
         role=role,
         pictured=_pictured(project.roles),
@@ -246,14 +247,6 @@ def get_project(seat: Seat) -> ProjectSummary:
         return summarised(seat.home, reading.session, reading.project, seat.person_id, reading.role)
 
 
-def change_strategy(seat: Seat, strategy: str) -> None:
-    """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
-
-    Raises as ``change_learner``.
-    """
-    change_learner(seat, strategy=strategy)
-
-
 class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
     """The latest of several people's answers is to count: the owner is asked first."""
 
@@ -314,7 +307,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
     with seat.owning() as owning:
         if name != owning.project.name:
             check_free(owning, name, except_for=owning.project.id)
-        projects.rename(owning.session, owning.project.id, name, description)
+        projects.change(owning.session, owning.project.id, name=name, description=description)
         audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
 
 
@@ -325,7 +318,7 @@ def archive_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.archived_at is None:
-            projects.archive(owning.session, owning.project.id, datetime.now(UTC))
+            projects.change(owning.session, owning.project.id, archived_at=datetime.now(UTC))
             audit.note_at(owning, EventKind.PROJECT_ARCHIVED)
 
 
@@ -336,7 +329,7 @@ def bin_project(seat: Seat) -> None:
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.deleted_at is None:
-            projects.bin_project(owning.session, owning.project.id, datetime.now(UTC))
+            projects.change(owning.session, owning.project.id, deleted_at=datetime.now(UTC))
             audit.note_at(owning, EventKind.PROJECT_BINNED)
 
 
@@ -350,8 +343,7 @@ def restore_project(seat: Seat) -> None:
     with seat.owning(anywhere=True) as owning:
         session, project = owning.session, owning.project
         check_free(owning, project.name, except_for=project.id)
-        projects.bin_project(session, project.id, None)
-        projects.archive(session, project.id, None)
+        projects.change(session, project.id, deleted_at=None, archived_at=None)
         if project.deleted_at is not None or project.archived_at is not None:
             audit.note_at(owning, EventKind.PROJECT_RESTORED)
 

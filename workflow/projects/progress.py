@@ -91,5 +91,5 @@ def change_stop_rules(seat: Seat, rules: StopRules) -> None:
     Raises NotAllowed: the person is not an owner.
     """
     with seat.owning() as owning:
-        projects.change_stop_rules(owning.session, owning.project.id, rules.to_json())
+        projects.change(owning.session, owning.project.id, stop_rules=rules.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="stop rules")

@@ -82,8 +82,8 @@ class Proof:
 
 def read_proof(session: Session, project_id: int, stop: StopView, measured: Measured) -> Proof:
     """Everything that the page says of it. The curve is fitted now; random order was estimated by a worker."""
-    last = trained.latest_random_order(session, project_id)
-    done = trained.latest_random_order(session, project_id, trained.DONE)
+    last = trained.RANDOM_ORDERS.latest(session, project_id)
+    done = trained.RANDOM_ORDERS.latest(session, project_id, trained.DONE)
     report = {} if done is None or done.report is None else done.report
     stored = report.get("found")
     found = RandomOrderFound.from_json(stored) if isinstance(stored, dict) else None

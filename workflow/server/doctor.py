@@ -32,11 +32,11 @@ from db.base import lacks_a_table
 from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, look_at, look_into
 from db.engine import Database, how_to_open, revisions, writer_of
 from db.sqlite import path_in
+from plcore.arrays import counted, either
 from plcore.loop import EntryKind
 from winnow_labels import __version__
-from workflow.backups import keeping
+from workflow.backups import keeping, manifest
 from workflow.backups.making import named_files, strays
-from workflow.backups.manifest import counted
 from workflow.server import running
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _store(settings: Settings) -> Iterator[tuple[Finding, CopyFacts | None]]:
             yield (
                 Finding(
                     "database",
-                    f"{path} is not there, but {_several(tables, 'table')} of projects {_are(tables)}.",
+                    f"{path} is not there, but {counted(tables, 'table')} of projects {either(tables, 'is', 'are')}.",
                     _restore(settings),
                 ),
                 None,
@@ -235,7 +235,8 @@ def _store(settings: Settings) -> Iterator[tuple[Finding, CopyFacts | None]]:
     beside = f" Not Winnow's, and no harm: {', '.join(facts.beside)}." if facts.beside else ""
     yield (
         Finding(
-            "database", f"{path} is whole: {path.stat().st_size:,} bytes, {counted(facts.counts)}.{beside}"
+            "database",
+            f"{path} is whole: {path.stat().st_size:,} bytes, {manifest.counted(facts.counts)}.{beside}",
         ),
         facts,
     )
@@ -273,11 +274,12 @@ def _postgresql(settings: Settings) -> Iterator[tuple[Finding, CopyFacts | None]
     finally:
         database.close()
     if off:
-        says = f"PostgreSQL answers, but {' and '.join(off)} {_are(len(off))} off: a power cut damages the database."
+        are = either(len(off), "is", "are")
+        says = f"PostgreSQL answers, but {' and '.join(off)} {are} off: a power cut damages the database."
         fix = f"set {' and '.join(f'{name} = on' for name in off)} in postgresql.conf, and reload it."
         yield Finding("database", says, fix), facts
     else:
-        yield Finding("database", f"PostgreSQL answers: {counted(facts.counts)}."), facts
+        yield Finding("database", f"PostgreSQL answers: {manifest.counted(facts.counts)}."), facts
     yield _tables(facts.revision), None
 
 
@@ -305,21 +307,14 @@ def _files(settings: Settings, facts: CopyFacts) -> Finding:
             )
     tables = len(facts.table_hashes)
     media = len(named) - tables
-    beside = _several(media, "image or recording", "images and recordings")
-    there = f"{_several(tables, 'table')} {_are(tables)} whole, {beside} {_are(media)} there"
+    whole = f"{counted(tables, 'table')} {either(tables, 'is', 'are')} whole"
+    beside = counted(media, "image or recording", "images and recordings")
+    there = f"{whole}, {beside} {either(media, 'is', 'are')} there"
     alien = strays(tables_dir, media_dir)
     if not alien:
         return Finding("files", f"{there}.")
     more = f", and {len(alien) - 1} more" if len(alien) > 1 else ""
     return Finding("files", f"{there}. Not Winnow's, and in no backup: {alien[0]}{more}.")
-
-
-def _several(count: int, name: str, several: str | None = None) -> str:
-    return f"{count:,} {name if count == 1 else several or f'{name}s'}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _sha256(path: Path) -> str:
@@ -338,7 +333,7 @@ def _backups(settings: Settings) -> Finding:
     age = datetime.now(UTC) - made[0].made_at
     return Finding(
         "backups",
-        f"{len(made)} in {settings.backups_dir}, the latest {_several(round(age.total_seconds() / 3600), 'hour')} "
+        f"{len(made)} in {settings.backups_dir}, the latest {counted(round(age.total_seconds() / 3600), 'hour')} "
         f"old; {how}.",
     )
 
@@ -366,6 +361,6 @@ def _disk(settings: Settings) -> Finding:
 def _open_files() -> Finding:
     """Say how many files a server of this user may open: it raises the limit itself, as far as it may."""
     files, pages = running.most_files(raised=True), running.most_pages(raised=True)
-    says = f"a server raises its limit from {running.most_files():,} to {files:,}: {_several(pages, 'open page')}."
+    says = f"a server raises its limit from {running.most_files():,} to {files:,}: {counted(pages, 'open page')}."
     fix = "let it have 65536 (LimitNOFILE= in the systemd unit, --ulimit nofile= of a container, or ulimit -Hn)."
     return Finding("open files", says, "" if pages >= running.PAGES else fix)

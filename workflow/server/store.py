@@ -146,13 +146,16 @@ def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False)
             _check_same(settings, database, note)
         if database.path is not None and not database.path.exists():
             begin(database.path)
-        _copy_before(settings, database)
+        copy_before(database, settings.backups_dir)
         database.migrate()
     except UnknownTablesError as error:
         database.close()
         raise BrokenHomeError(
             f"The database {where(settings)} {error}. Fix: {how_to_open(error.revision)}."
         ) from error
+    except BackupError as error:
+        database.close()
+        raise BrokenHomeError(str(error)) from error
     except (DBAPIError, sqlite3.Error, OSError) as error:
         database.close()
         raise BrokenHomeError(_why(settings, error)) from error
@@ -188,19 +191,6 @@ def files_of(database: Database) -> list[Path]:
     if database.path is None:
         return []
     return [database.path.with_name(database.path.name + ending) for ending in BESIDE]
-
-
-def _copy_before(settings: Settings, database: Database) -> None:
-    """Raise BrokenHomeError where the tables have to be changed and the database cannot be copied before."""
-    if database.revision() not in revisions()[1:]:
-        return
-    pass
-    from workflow.backups.manifest import BackupError
-
-    try:
-        copy_before(database, settings.backups_dir)
-    except BackupError as error:
-        raise BrokenHomeError(str(error)) from error
 
 
 def _noted(settings: Settings) -> Identity | None:

@@ -21,6 +21,7 @@ from workflow.importing import (
     LongLine,
     Problem,
     ReadingSummary,
+    TableError,
     Way,
     arrivals,
     causes,
@@ -123,6 +124,27 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def made_once(
+    place: str,
+    key: tuple[object, ...],
+    make: Callable[[], Result],
+    before: str = "this can become a project",
+) -> Result | None:
+    """Output of `make`, made once for a key, for a page is redrawn at every press. None if it cannot be read, which is
+    said. place : in the session state      before : as of `show_problems`"""
+    known = st.session_state.get(place)
+    if known is None or known[0] != key:
+        try:
+            known = key, make(), ()
+        except TableError as error:
+            known = key, None, error.problems
+        st.session_state[place] = known
+    if known[1] is None:
+        show_problems(known[2], before)
+    found: Result | None = known[1]
+    return found
 
 
 _OPTION = re.compile(

@@ -11,12 +11,17 @@ from pages.parts.label_vectors.card import (
     STOP,
     batch_card,
     class_list,
-    dispute_card,
-    qualifying_card,
+    other_card,
     question_card,
     told,
 )
-from pages.parts.label_vectors.classes import classes_part, groups_part
-from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
+from pages.parts.label_vectors.create import (
+    FIRST_QUESTION,
+    PREPARING,
+    classes_part,
+    groups_part,
+    settings,
+    summary,
+)
 from pages.parts.label_vectors.progress import progress_page
 from pages.parts.label_vectors.rows import queue_page, review_row

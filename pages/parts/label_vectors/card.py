@@ -109,12 +109,8 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
     raise ValueError(f"Project {seat.project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
-def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-    """Nothing: rows of label vectors are settled on the Review page."""
-
-
-def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-    """Nothing: a project of this kind has no qualification."""
+def other_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
+    """Nothing: rows are settled on the Review page, and a project of this kind has no qualification."""
 
 
 # How a project of label vectors learns and asks, as lines of the learner form.

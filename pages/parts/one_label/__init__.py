@@ -11,8 +11,7 @@ from pages.parts.one_label.card import (
     STOP,
     batch_card,
     class_list,
-    dispute_card,
-    qualifying_card,
+    other_card,
     question_card,
     told,
 )

@@ -164,12 +164,7 @@ def class_list(
     _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)
 
 
-def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
-    """Draw the card of `pages.parts.other_cards`."""
-    send(_CARD, {"project": project_id, **data}, on_press)
-
-
-def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
+def other_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 

@@ -9,11 +9,10 @@ import streamlit as st
 from pages.parts import state
 from pages.parts.class_box import LISTED, class_box, with_in_name
 from pages.parts.frame import ProjectPage, escape, refusals, refusals_said_later
-from pages.parts.importing.uploads import file_box, let_go, show_problems
+from pages.parts.importing.uploads import file_box, let_go, made_once
 from pages.parts.words import counted
 from workflow.answering import room
-from workflow.answering.room import Groups, RoomError, TableError
-from workflow.importing.arrivals import Arrived
+from workflow.answering.room import Groups, RoomError
 from workflow.projects import classes as use_case
 from workflow.projects.classes import ClassCount, ClassError, ClassesView
 
@@ -159,7 +158,12 @@ def groups_part(page: ProjectPage) -> None:
     chosen = file_box(page.seat, f"{label}; its groups take the place of these" if now else label, key=box)
     if chosen is None:
         return
-    found = _read(page, chosen)
+    found = made_once(
+        f"{KEY}-read",
+        (page.project.id, chosen.key, room.class_names(page.seat)),
+        lambda: room.groups_in_file(page.seat, chosen.path, chosen.name),
+        "these can be groups",
+    )
     if found is None:
         return
     several = {name: classes for name, classes in found.items() if len(classes) > 1}
@@ -175,23 +179,6 @@ def groups_part(page: ProjectPage) -> None:
         let_go(page.seat, box)
         st.session_state.pop(f"{KEY}-read", None)
         _set(page, found, f"Saved: {counted(len(several), 'group')} of classes")
-
-
-def _read(page: ProjectPage, chosen: Arrived) -> Groups | None:
-    """The groups of the file, read once: this page is redrawn at every press. None if there are none, which is
-    said."""
-    key = (page.project.id, chosen.key, room.class_names(page.seat))
-    known = st.session_state.get(f"{KEY}-read")
-    if known is None or known[0] != key:
-        try:
-            known = key, room.groups_in_file(page.seat, chosen.path, chosen.name), ()
-        except TableError as error:
-            known = key, None, error.problems
-        st.session_state[f"{KEY}-read"] = known
-    if known[1] is None:
-        show_problems(known[2], "these can be groups")
-    found: Groups | None = known[1]
-    return found
 
 
 def _list(groups: Groups) -> None:

@@ -93,7 +93,7 @@ def _facts(one: QueueRow, history: Sequence[HistoryLine] | None) -> None:
 def _change_strategy(page: ProjectPage, box: str, before: str) -> None:
     """Store the choice; where that cannot be, the box says again what counts."""
     with frame.refusals_said_later():
-        managing.change_strategy(page.seat, st.session_state[box])
+        managing.change_learner(page.seat, strategy=st.session_state[box])
         return
     st.session_state[box] = before
 

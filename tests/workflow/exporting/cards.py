@@ -8,7 +8,7 @@ from typing import Any
 
 from db import entries
 from workflow.exporting.card_facts import Annotator, CardFacts, take_facts
-from workflow.exporting.described import Described, Measure
+from workflow.exporting.snapshot import Described, Measure
 from workflow.log.lines import first_table, head_of
 from workflow.opened import Opened
 from workflow.projects.figures import LabelCount

@@ -24,16 +24,20 @@ from workflow.exporting import files, for_programs
 from workflow.exporting import files as exporting
 from workflow.exporting.card_facts import without_names
 from workflow.exporting.card_text import CardDetails
-from workflow.exporting.data_set import CARD, DATA, LOG, METADATA, TOOL
-from workflow.exporting.project_files import LOG as LOG_HEADER
 from workflow.exporting.project_files import (
+    CARD,
+    DATA,
     LOG_FORMATS,
+    METADATA,
+    SEALED,
     TABLE,
+    TOOL,
     ExportChoice,
     file_called,
     files_of,
     find_file,
 )
+from workflow.exporting.project_files import LOG as LOG_HEADER
 from workflow.exporting.snapshot import ANSWERED
 from workflow.kinds import KINDS, Kind, label_vectors, one_label
 from workflow.log.verifying import verify_file
@@ -52,12 +56,12 @@ def files_in(seat: Seat, rows: str = "all", **details: Any) -> dict[str, bytes]:
     choice, file = ExportChoice("dataset", rows, details=CardDetails(**details)), io.BytesIO()
     exporting.take(seat, choice).write(file, lambda _done: None)
     with zipfile.ZipFile(file) as packed:
-        assert packed.namelist() == [CARD, METADATA, DATA, LOG]
+        assert packed.namelist() == [CARD, METADATA, DATA, SEALED]
         return {name: packed.read(name) for name in packed.namelist()}
 
 
 def hashes(files: dict[str, bytes]) -> dict[str, str]:
-    return {name: hashlib.sha256(files[name]).hexdigest() for name in (DATA, LOG)}
+    return {name: hashlib.sha256(files[name]).hexdigest() for name in (DATA, SEALED)}
 
 
 def test_card_of_every_kind(world: KindWorld, seat: Seat, ada: Seat) -> None:
@@ -93,10 +97,10 @@ def test_no_one_is_named_unless_it_is_wanted(world: KindWorld, seat: Seat, ada: 
         known = pq.read_table(io.BytesIO(files[DATA])).to_pylist() if world.kind == "one_label" else []
         given = {one["annotator"] for row in known for one in row["winnow_answers"]}
         assert given in (set(), {"Ada" if named else "Annotator 1"})
-        said = files[CARD] + files[METADATA] + files[LOG]
+        said = files[CARD] + files[METADATA] + files[SEALED]
         assert (b"Ada" in said) == named
         assert (b"Annotator 1" in said) != named
-        head = json.loads(files[LOG].splitlines()[-1])["sha256"]
+        head = json.loads(files[SEALED].splitlines()[-1])["sha256"]
         assert f": {head}\n" in files[CARD].decode()
 
 
@@ -121,9 +125,9 @@ def test_log_in_it_holds_and_its_rows_are_those_chosen(
     for _ in range(2):
         world.answer(ada)
     files = files_in(seat, ANSWERED)
-    path = tmp_path_factory.mktemp("set") / LOG
-    path.write_bytes(files[LOG])
-    assert verify_file(path).entries == len(files[LOG].splitlines()) - 2
+    path = tmp_path_factory.mktemp("set") / SEALED
+    path.write_bytes(files[SEALED])
+    assert verify_file(path).entries == len(files[SEALED].splitlines()) - 2
     taken = exporting.take(seat, ExportChoice("dataset", ANSWERED))
     assert pq.read_metadata(io.BytesIO(files[DATA])).num_rows == taken.total
     assert not list(seat.home.exports_dir.iterdir()), "what was packed is gone"
@@ -142,7 +146,7 @@ def test_the_same_state_gives_the_same_card_and_data(seat: Seat) -> None:
     one, two = files_in(seat), files_in(seat)
     assert one[DATA] == two[DATA]
     without = [
-        text.replace(hashes(files)[LOG], "") for files in (one, two) for text in [files[CARD].decode()]
+        text.replace(hashes(files)[SEALED], "") for files in (one, two) for text in [files[CARD].decode()]
     ]
     assert without[0] == without[1]
 

@@ -23,9 +23,8 @@ from tests.workflow.world import annotator, answer_next, file_of, opened, small_
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.exporting import files as exporting
-from workflow.exporting.as_of import AsOf, AsOfError, find_past, read_as_of
+from workflow.exporting.as_of import AsOf, AsOfError, find_past, open_as_of, read_as_of
 from workflow.exporting.files import ExportChoice
-from workflow.exporting.past import open_as_of
 from workflow.exporting.snapshot import Past
 from workflow.models import choosing, training
 from workflow.people import aside, members

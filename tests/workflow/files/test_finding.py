@@ -125,7 +125,7 @@ def test_files_of_project_in_bin_are_not_exported(home: Home, owner: int, birds:
     from datetime import UTC, datetime
 
     with home.database.write() as session:
-        projects.bin_project(session, birds, datetime.now(UTC))
+        projects.change(session, birds, deleted_at=datetime.now(UTC))
     with pytest.raises(NotFound):
         media.find(Seat(home, owner), kept(picture(2)))
 

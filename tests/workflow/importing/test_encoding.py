@@ -233,7 +233,7 @@ def test_whether_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat
             until,
             task,
         )
-        trained.note_encoding(session, latest(encoding_requests_seat).id, 3, 9)
+        trained.ENCODINGS.note(session, latest(encoding_requests_seat).id, 3, 9)
     assert running()[0]
     with encoding_requests_seat.home.database.write() as session:
         trained.end_lease(
@@ -256,12 +256,14 @@ def test_outcome_of_latest_stays_next_to_stored_data(encoding_requests_seat: Sea
     for end in ("done", "failed", "cancelled"):
         offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
         with encoding_requests_seat.home.database.write() as session:
-            one = trained.latest_encoding(session, encoding_requests_seat.project_id or 0)
+            one = trained.ENCODINGS.latest(session, encoding_requests_seat.project_id or 0)
             assert one is not None
             if end == "done":
                 trained.end_done(session, one.id, at, ["2 rows have nothing to encode."])
             else:
-                trained.end_encoding(session, one.id, end, at, fault="no memory" if end == "failed" else None)
+                trained.ENCODINGS.end(
+                    session, one.id, end, at, fault="no memory" if end == "failed" else None
+                )
         found = encoding_requests.encoders(encoding_requests_seat)
         assert found.running is None
         assert found.stored == encoding_requests.StoredVectors(

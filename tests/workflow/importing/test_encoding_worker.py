@@ -329,7 +329,7 @@ def test_people_without_right_store_nothing(home: Home, owner: int, worker: Enco
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        trained.ask_encoding(
+        trained.ENCODINGS.ask(
             session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words"
         )
     worker.look()
@@ -376,8 +376,8 @@ def killed(seat: Seat) -> None:
     one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
     with seat.home.database.write() as session:
         trained.take_lease(session, one.project_id, "gone", str(one.id), past, past, encoding_worker.TASK)
-        trained.begin_encoding(session, one.id)
-        trained.note_encoding(session, one.id, 16, 60)
+        trained.ENCODINGS.begin(session, one.id)
+        trained.ENCODINGS.note(session, one.id, 16, 60)
 
 
 def test_next_worker_resumes_after_dead_worker(seat: Seat, worker: EncodingWorker) -> None:

@@ -41,15 +41,12 @@ def project_of(seat: Seat) -> Project:
 def test_project_is_of_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
     project, kind = project_of(seat), kinds.KINDS[world.kind]
     assert kinds.kind_of(project) is seat.kind is kind
-    assert kinds.kind_name(project) == world.kind
     assert kinds.of_table(world.table()) is kinds.of_settings(world.settings()) is kind
-    assert kinds.words(project) is kind.WORDS
     assert isinstance(kind.WORDS, KindWords)
     assert kinds.read_settings(project) == world.settings()
     made = kinds.default_settings(world.table(), 0.5)
     assert kinds.of_settings(made) is kind
     assert kinds.worker_settings(project) is None
-    assert kinds.read_settings(project).model_in_force == kinds.model_of(project)
     if kind.WORKER is None:
         with pytest.raises(LookupError, match=r"No worker trains models of .* Fix: ask `worker_settings`"):
             kinds.version_key(project, 0)

@@ -194,7 +194,7 @@ def test_one_of_other_settings_is_passed_over(
 ) -> None:
     caplog.set_level(logging.INFO, "winnow")
     work(home, owner, project, 6)
-    managing.change_strategy(Seat(home, owner, project), "random")
+    managing.change_learner(Seat(home, owner, project), strategy="random")
     with taken_in() as seen:
         before = standing(home, owner, project)
     assert seen[:7] == list(range(1, 8))

@@ -335,7 +335,7 @@ def forget(home: Home, project: int, *keys: str) -> None:
         known = stored_projects.get(session, project).settings
         assert set(keys) <= set(known)
         left = {key: value for key, value in known.items() if key not in keys}
-        stored_projects.change_settings(session, project, left)
+        stored_projects.change(session, project, settings=left)
 
 
 def test_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:

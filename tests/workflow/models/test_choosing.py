@@ -154,7 +154,7 @@ def test_one_comparison_at_a_time_and_none_to_cancel_is_not_fault(choosing_seat:
     choosing.compare_now(choosing_seat)
     choosing.compare_now(choosing_seat)
     with choosing_seat.reading() as reading:
-        last = trained.latest_comparison(reading.session, reading.project.id)
+        last = trained.COMPARISONS.latest(reading.session, reading.project.id)
     assert last is not None
     assert last.id == 1
     choosing.cancel(choosing_seat)
@@ -169,7 +169,7 @@ def test_project_is_measured_here_and_nothing_is_stored(choosing_seat: Seat, fin
     assert found.rows == 40
     assert told == [(0, 2, "clpl"), (1, 2, "plknn")]
     with choosing_seat.reading() as reading:
-        assert trained.latest_comparison(reading.session, reading.project.id) is None
+        assert trained.COMPARISONS.latest(reading.session, reading.project.id) is None
     assert count_entries(choosing_seat.home) == 0
 
 

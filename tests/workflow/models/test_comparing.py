@@ -58,7 +58,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def latest(home: Home, project: int) -> Comparison:
     with home.database.read() as session:
-        found = trained.latest_comparison(session, project)
+        found = trained.COMPARISONS.latest(session, project)
     assert found is not None
     return found
 
@@ -505,7 +505,7 @@ def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worke
         stored = dict(projects.get(session, project).settings)
         for later in ("adopted", "model"):
             del stored[later]
-        projects.change_settings(session, project, stored)
+        projects.change(session, project, settings=stored)
     assert not comparing.anything_to_do(home)
     assert project_acts.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     assert showing.model_story(Seat(home, owner, project)).adoptions == ()
@@ -582,7 +582,7 @@ def test_fits_that_others_have_made_stay_until_comparison_is_over(
     def cancel(*_: object) -> None:
         assert (folder / "part-1.npy").exists()
         with home.database.write() as session:
-            trained.end(session, 1, trained.CANCELLED, datetime.now(UTC))
+            trained.COMPARISONS.end(session, 1, trained.CANCELLED, datetime.now(UTC))
 
     findings.before = cancel
     other.compare_due()

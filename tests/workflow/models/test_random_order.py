@@ -44,7 +44,7 @@ def worker(home: Home) -> RandomOrderWorker:
 
 def latest(home: Home, project: int) -> RandomOrderEstimate:
     with home.database.read() as session:
-        found = trained.latest_random_order(session, project)
+        found = trained.RANDOM_ORDERS.latest(session, project)
     assert found is not None
     return found
 
@@ -69,7 +69,7 @@ def test_nothing_is_due_before_first_answers_nor_twice(
     assert not random_order.anything_to_do(home)
     worker.look()
     with home.database.read() as session:
-        assert trained.latest_random_order(session, project) is None
+        assert trained.RANDOM_ORDERS.latest(session, project) is None
     answer_truly(home, owner, project, 1)
     assert random_order.anything_to_do(home)
     worker.look()
@@ -124,7 +124,7 @@ def test_owner_has_it_estimated_when_they_like_and_no_one_else(
     assert (asked.state, asked.asked_by, asked.answers) == (WAITING, owner, 3)
     assert view(home, owner, project).proof.running
     with home.database.write() as session:
-        trained.begin_random_order(session, asked.id, seq=3, answers=3)
+        trained.RANDOM_ORDERS.begin(session, asked.id, seq=3, answers=3)
     assert view(home, owner, project).proof.running
     worker.look()
     assert latest(home, project).id == asked.id
@@ -138,7 +138,7 @@ def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOr
         progress.estimate_random_order(Seat(home, owner, project))
     worker.look()
     with home.database.read() as session:
-        assert trained.latest_random_order(session, project) is None
+        assert trained.RANDOM_ORDERS.latest(session, project) is None
 
 
 def test_one_that_fails_says_why_and_the_others_are_made(
@@ -177,7 +177,7 @@ def test_one_worker_at_a_time_and_what_dead_one_left_is_made(
         worker.look()
         assert latest(home, project).state == WAITING
     with home.database.write() as session:  # as a worker leaves it that dies
-        trained.begin_random_order(session, asked.id, seq=1, answers=1)
+        trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
     assert latest(home, project).state == RUNNING
     RandomOrderWorker(home, "next").look()
     done = latest(home, project)
@@ -197,7 +197,7 @@ def test_failed_work_is_not_shown_as_running(
                 session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK
             )
             assert taken is not None
-            trained.begin_random_order(session, asked.id, seq=1, answers=1)
+            trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
         proof = view(home, owner, project).proof
         assert (proof.running, proof.missing) == (True, ""), "it waits for another worker"
     worker.look()
@@ -213,13 +213,13 @@ def test_progress_is_noted_and_stops_when_cancelled(
     monkeypatch.setattr(random_order, "TOLD_EVERY", 0.0)
     answer_truly(home, owner, project, LEAST_ANSWERS)
     noted: list[tuple[int, int]] = []
-    real = trained.note_random_order
+    real = trained.RANDOM_ORDERS.note
 
     def note(session: object, estimate: int, done: int, total: int) -> bool:
         noted.append((done, total))
         return len(noted) != 5 and real(session, estimate, done, total)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(trained, "note_random_order", note)
+    monkeypatch.setattr(trained.RANDOM_ORDERS, "note", note)
     worker.look()
     assert len(noted) == 5
     assert (np.diff([done for done, _ in noted]) >= 0).all()

@@ -356,7 +356,7 @@ def test_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: p
 
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     now = datetime.now(UTC)
-    return trained.ask_random_order(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
+    return trained.RANDOM_ORDERS.ask(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
 
 
 def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
@@ -366,21 +366,23 @@ def test_due_work_is_asked_for_once_and_found_until_it_is_over(home: Home, owner
         return find_waiting(
             home,
             lambda project: project.id != second,
-            trained.latest_random_order,
+            trained.RANDOM_ORDERS.latest,
             lambda _session, project, last: last is None and project.id == first,
         )
 
     with home.database.read() as session:
-        in_use = {one.id for one in find_waiting(home, bool, trained.latest_random_order, lambda *_: True)[0]}
+        in_use = {
+            one.id for one in find_waiting(home, bool, trained.RANDOM_ORDERS.latest, lambda *_: True)[0]
+        }
         assert {first, second, third} <= in_use
-        assert trained.latest_random_order(session, first) is None
+        assert trained.RANDOM_ORDERS.latest(session, first) is None
     assert [project.id for project in found()[0]] == [first]
-    (made,) = ask_for_due(home, found(), ask, trained.get_random_order)
+    (made,) = ask_for_due(home, found(), ask, trained.RANDOM_ORDERS.get)
     assert (made.project_id, made.unfinished) == (first, True)
     assert found() == ([], [made])
-    assert ask_for_due(home, found(), ask, trained.get_random_order) == [made], "it is not asked for again"
+    assert ask_for_due(home, found(), ask, trained.RANDOM_ORDERS.get) == [made], "it is not asked for again"
     with home.database.write() as session:
-        trained.end_random_order(session, made.id, trained.DONE, datetime.now(UTC), report={})
+        trained.RANDOM_ORDERS.end(session, made.id, trained.DONE, datetime.now(UTC), report={})
     assert found() == ([], [])
 
 

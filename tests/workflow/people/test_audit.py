@@ -84,7 +84,7 @@ def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
 def test_what_is_done_to_project_is_noted_at_it(home: Home, chief: Seat) -> None:
     seat = chief.at(small_project(home, chief.person_id))
     managing.rename_project(seat, "owls", "")
-    managing.change_strategy(seat, "random")
+    managing.change_learner(seat, strategy="random")
     room.change_room(seat, RoomSettings("Look twice."))
     progress.change_stop_rules(seat, progress.StopRules())
     exporting.prepare(seat, exporting.ExportChoice(), "owls")

@@ -13,8 +13,7 @@ from plcore.arrays import counted
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import FileFormat, LabelVectorTable, export_types
-from workflow.exporting.described import Described, Measure
-from workflow.exporting.snapshot import Snapshot
+from workflow.exporting.snapshot import Described, Measure, Snapshot
 from workflow.kinds.kind import ForPrograms
 from workflow.kinds.label_vectors.answering import WHOLE_ROW
 from workflow.kinds.label_vectors.progress import read_progress

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -30,9 +28,7 @@ def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
     return table.label_vectors
 
 
-def read_settings(stored: Mapping[str, object]) -> LabelVectorSettings:
-    """The settings as they are stored. Raises ValueError."""
-    return LabelVectorSettings.from_json(stored)
+read_settings = LabelVectorSettings.from_json
 
 
 def default_settings(table: LabelTable, control_share: float) -> LabelVectorSettings:

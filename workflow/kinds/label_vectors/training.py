@@ -123,6 +123,4 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
     learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in until_then)
 
 
-def background_training(home: Home, project_id: int, learner: Learner, lock: FairLock) -> ThreadTraining:
-    """How this learner gets its models: from fits in a thread of this process."""
-    return ThreadTraining(home, project_id, learner, lock)
+background_training = ThreadTraining

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from db import entries, questions
     from workflow.answering.asked import AskedAs, Given
     from workflow.answering.history import Parts
-    from workflow.opened import Opened
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -91,6 +90,4 @@ class LabelVectorWriter(EntryWriter):
         return pool.words(pool.view(self._place.row, self._kept, entry.annotator), about)
 
 
-def make_turn(opened: Opened[Learner]) -> LabelVectorTurn:
-    """The turn of the person who has opened the project."""
-    return LabelVectorTurn(opened)
+make_turn = LabelVectorTurn

@@ -183,11 +183,7 @@ def _waits(pool: OneLabelPool[LabelTable]) -> bool:
 CACHE = keep_graph
 
 
-def make_pool(
-    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
-) -> OneLabelPool[LabelTable]:
-    """The rows before the first entry, under these changes of the classes. Raises ClassError."""
-    return OneLabelPool(table, settings, changes)
+make_pool = OneLabelPool[LabelTable]
 
 
 def candidates_of(learner: Learner) -> OneLabelPool[LabelTable]:

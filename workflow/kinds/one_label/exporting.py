@@ -20,8 +20,7 @@ from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated, export_types
 from workflow.answering.asked import Given
-from workflow.exporting.described import Described, Measure
-from workflow.exporting.snapshot import Snapshot
+from workflow.exporting.snapshot import Described, Measure, Snapshot
 from workflow.kinds.kind import ForPrograms, HiddenTruth
 from workflow.kinds.one_label.progress import read_progress
 from workflow.kinds.one_label.settings import doubts

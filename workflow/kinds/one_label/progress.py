@@ -275,7 +275,7 @@ def watched(doors: Doors[Learner]) -> tuple[int, int, int | None, str]:
     random order and its state). Does not wait for the learner."""
     with doors.reading() as reading:
         seq = entries.last_seq(reading.session, reading.project.id)
-        last = trained.latest_random_order(reading.session, reading.project.id)
+        last = trained.RANDOM_ORDERS.latest(reading.session, reading.project.id)
         estimate = (None, "") if last is None else (last.id, last.state)
         return seq, newest_version(reading.session, reading.project), *estimate
 

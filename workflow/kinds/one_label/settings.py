@@ -29,9 +29,7 @@ def fits(table: LabelTable) -> bool:
     return table.label_vectors is None
 
 
-def read_settings(stored: Mapping[str, object]) -> LearnerSettings:
-    """The settings as they are stored. Raises ValueError."""
-    return LearnerSettings.from_json(stored)
+read_settings = LearnerSettings.from_json
 
 
 def first_strategy(table: LabelTable) -> str:

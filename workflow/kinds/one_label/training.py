@@ -214,11 +214,6 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
         )
 
 
-def background_training(home: Home, project_id: int, learner: Learner, lock: FairLock) -> FromWorker:
-    """How this learner gets its models: from the files of a worker."""
-    return FromWorker(home, project_id, learner, lock)
-
-
 class FromWorker:
     """Takes in the versions that a worker has published, and between two of them first updates; nothing if the model
     follows each answer itself."""
@@ -345,3 +340,4 @@ def make_random_order(
 WORKER = WorkerTraining(worker_settings, version_key, make_trainer)
 COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer, features_of, choose_features)
 REPLAYS = Replays(make_random_order, make_table_replays)
+background_training = FromWorker

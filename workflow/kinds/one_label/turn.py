@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from plcore.loop import ClassMap
     from workflow.answering.asked import Given
     from workflow.answering.room_settings import Groups
-    from workflow.opened import Opened
 
 Learner = ActiveLearner[LabelTable]
 
@@ -134,6 +133,4 @@ def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> s
     return question_token(person_id, row, revision, *since)
 
 
-def make_turn(opened: Opened[Learner]) -> OneLabelTurn:
-    """The turn of the person who has opened the project."""
-    return OneLabelTurn(opened)
+make_turn = OneLabelTurn

@@ -207,11 +207,11 @@ def note_asked(seat: Seat, key: str) -> None:
 
 
 def _ask_for(key: str, entry: EncoderEntry | None, owning: Reading, project_id: int) -> None:
-    last = trained.latest_encoding(owning.session, project_id)
+    last = trained.ENCODINGS.latest(owning.session, project_id)
     if last is not None and last.unfinished:
         return
     person, now = owning.person.id, datetime.now(UTC)
-    trained.ask_encoding(owning.session, project_id, asked_by=person, asked_at=now, encoder=key)
+    trained.ENCODINGS.ask(owning.session, project_id, asked_by=person, asked_at=now, encoder=key)
     consents.note(owning.session, person, key, entry, project_id)
 
 

@@ -241,13 +241,13 @@ def test_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
 def test_another_strategy_changes_order_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     before = standing.standing(Seat(home, owner, project))
-    managing.change_strategy(Seat(home, owner, project), "random")
+    managing.change_learner(Seat(home, owner, project), strategy="random")
     assert standing.standing(Seat(home, owner, project)) == before
     assert queue.list_queue(Seat(home, owner, project)).strategy == "random"
     with pytest.raises(ValueError, match="strategy"):
-        managing.change_strategy(Seat(home, owner, project), "guess")
+        managing.change_learner(Seat(home, owner, project), strategy="guess")
     with pytest.raises(NotAllowed):
-        managing.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
+        managing.change_learner(Seat(home, annotator(home, owner, "Ada"), project), strategy="mw")
 
 
 def test_finished_project_reports_proof(home: Home, owner: int, project: int) -> None:
@@ -267,7 +267,9 @@ def test_queue_offers_what_suits_model(home: Home, owner: int, project: int) -> 
     assert view.strategies["automatic"] == f"Automatic ({settings.NAMES['margin']})"
     assert view.strategies["moves"] == settings.NAMES["moves"]
     assert "apl" not in view.strategies
-    managing.change_strategy(Seat(home, owner, other), "apl")  # as a project of before may have stored it
+    managing.change_learner(
+        Seat(home, owner, other), strategy="apl"
+    )  # as a project of before may have stored it
     view = queue.list_queue(Seat(home, owner, other))
     assert (view.strategy, view.strategies["apl"]) == ("apl", settings.NAMES["apl"])
     assert view.rows[0].reason.startswith("Of all rows this one could change")
@@ -277,7 +279,7 @@ def test_change_of_strategy_reaches_every_process(home: Home, owner: int, projec
     other = open_home(home.settings)
     try:
         assert queue.list_queue(Seat(other, owner, project)).strategy == "automatic"
-        managing.change_strategy(Seat(home, owner, project), "mp")
+        managing.change_learner(Seat(home, owner, project), strategy="mp")
         assert queue.list_queue(Seat(other, owner, project)).strategy == "mp"
         question = loop.next_question(Seat(other, owner, project))
         assert question is not None
@@ -291,7 +293,7 @@ def test_change_of_strategy_reaches_every_process(home: Home, owner: int, projec
 def test_log_says_why_as_screen_did(home: Home, owner: int, project: int) -> None:
     """The same question, shown again after the strategy was changed, is logged with the new one."""
     first = loop.next_question(Seat(home, owner, project))
-    managing.change_strategy(Seat(home, owner, project), "mw")
+    managing.change_learner(Seat(home, owner, project), strategy="mw")
     again = loop.next_question(Seat(home, owner, project))
     assert first is not None
     assert again is not None

@@ -16,7 +16,7 @@ from tests.plcore.tables.encoders.small_catalogue import WORDS, file_of, words_e
 from tests.workflow.models.encoders.conftest import Known
 from workflow.files import stored
 from workflow.importing import encoding
-from workflow.models.encoders import given_files, installed
+from workflow.models.encoders import installed
 from workflow.server.home import Home
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -92,17 +92,17 @@ def test_members_of_other_sizes_are_never_unpacked(
     ).read_bytes()
     bomb = zipped(tmp_path / "bomb.zip", zeros=bytes(1_000_000), **{"../../out": WORDS, "deep.zip": deep})
     copied: list[int] = []
-    copy = given_files._copy
+    copy = installed._copy
 
     def watched(member: Any, file: Any, size: int) -> None:
         copied.append(size)
         copy(member, file, size)
 
-    monkeypatch.setattr(given_files, "_copy", watched)
+    monkeypatch.setattr(installed, "_copy", watched)
     assert installed.add(home, bomb) == ("words",)
     assert set(copied) == {len(WORDS), len(deep)}
     assert not list(tmp_path.rglob("out"))
-    monkeypatch.setattr(given_files, "MOST_NAMES", 2)
+    monkeypatch.setattr(installed, "MOST_NAMES", 2)
     with pytest.raises(EncoderError, match="more than 2 files"):
         installed.add(home, bomb)
 
@@ -113,13 +113,13 @@ def test_members_with_other_content_take_room_one_at_a_time(
     unwanted = {f"m{number}": bytes([number]) * len(WORDS) for number in range(9)}
     source = zipped(tmp_path / "many.zip", words=WORDS, again=WORDS, **unwanted)
     kept: list[int] = []
-    copy = given_files._copy
+    copy = installed._copy
 
     def watched(member: Any, file: Any, size: int) -> None:
         copy(member, file, size)
         kept.append(len(list(Path(file.name).parent.iterdir())))
 
-    monkeypatch.setattr(given_files, "_copy", watched)
+    monkeypatch.setattr(installed, "_copy", watched)
     assert installed.add(home, source) == ("words",)
     assert kept == [1, *[2] * 10]
 
