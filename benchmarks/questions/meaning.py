@@ -17,10 +17,6 @@ a kernel ridge predicts answered rows best that it was not shown. It is made aga
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
 import warnings
 from collections import Counter
 from itertools import product
@@ -32,10 +28,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-from benchmarks import homes
-from benchmarks.answering.press import presses
 from benchmarks.harness import (
-    ROOT,
     Table,
     benchmark,
     clocked,
@@ -46,11 +39,10 @@ from benchmarks.harness import (
     met,
     only,
     page,
-    percentiles,
     sized,
 )
-from benchmarks.processes import forget_peak, memory, peak, resident
-from plcore import FeatureTransformer, LabelTable, LearnerSettings, PLKernelRidge, Roles
+from benchmarks.processes import forget_peak, peak, resident
+from plcore import FeatureTransformer, LabelTable, PLKernelRidge, Roles
 from plcore.arrays.types import BOTH, MEANING, WORDS
 from plcore.evaluation import compare_learners, contaminate
 from plcore.loop import FeatureComparison
@@ -58,10 +50,6 @@ from plcore.loop.one_label.training import standardized_features
 from plcore.query import SmallestMargin
 from plcore.tables import Encoder, MediaFiles, read_table
 from tests.plcore.tables.encoders.wheels import build_encoder
-from workflow.importing import encoding_requests
-from workflow.models.encoders import offers
-from workflow.projects import managing
-from workflow.seat import Seat
 
 SEEDS, ROWS, CLASSES = sized((3, 500, 20), tiny=(1, 30, 3))
 EVERY, SHOWN = sized((10, (0, 50, 100, 200)), tiny=(10, (0, 10, 20)))
@@ -74,8 +62,6 @@ NAMES = {"minilm": "MiniLM", "wordllama": "WordLlama", "efflite0": "EfficientNet
 COST = {"minilm": 60, "wordllama": 2, "efflite0": 300}
 """Seconds that 10,000 rows may take on an idle core."""
 TIMED = sized({"minilm": 1000, "wordllama": 10_000, "efflite0": 600}, tiny=dict.fromkeys(COST, 20))
-ENCODED, PRESSED, IMPORTED = sized((10_000, 200, 1_000), tiny=(200, 3, 50))
-PAUSE = 0.05  # seconds between presses
 EARLIER = {
     ("texts, random", BUILT_IN): (0.87, 0.895),
     ("texts, random", "minilm"): (0.956, 0.965),
@@ -414,79 +400,3 @@ def meaning() -> str:
         ]
     told = f"{SEEDS} seeds; {CLASSES} intents of banking77, at most {ROWS} rows that train."
     return page((__doc__ or "").split("\n\n", 1)[1], told, load_average(), *blocks)
-
-
-# Answering meanwhile
-
-
-def presses_meanwhile(at: str) -> dict[str, list[float]]:
-    """In a process of its own: wall ms of presses before, while a worker encodes, and after; the worker's MB."""
-    with homes.owner_of(Path(at) / "home") as owner:
-        rows = texts(0, Path(at))
-        cells = pd.concat([rows.cells[["text", "candidates"]]] * (ENCODED // len(rows.y) + 1)).head(ENCODED)
-        cells["text"] = [f"{text} {number}" for number, text in enumerate(cells["text"])]
-        table = LabelTable.from_cells(
-            cells.reset_index(drop=True), Roles(candidates="candidates", text="text")
-        )
-        settings = LearnerSettings(model="plknn", control_share=0.08)
-        seat = owner.at(managing.create_project(owner, "texts", table, settings))
-        build_encoder("minilm", owner.home.encoders_dir)
-        few = LabelTable.from_cells(cells.head(IMPORTED).reset_index(drop=True), table.roles)
-        found = {
-            "before": wall_of(seat, PRESSED),
-            "imports before": [import_wall(owner, few) for _ in range(5)],
-        }
-        offers.ask(seat, "minilm")
-        command = [sys.executable, str(ROOT / "worker.py"), "--with-parent"]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, env={**os.environ, "WINNOW_HOME": str(owner.home.settings.home)}
-        ) as worker:
-            while (running := encoding_requests.encoders(seat).running) is not None and not running.begun:
-                time.sleep(0.02)
-            memories = [memory(worker.pid)["Anonymous"]]
-            pressed = found["while it encodes"] = []
-            imported = found["imports while it encodes"] = []
-            while encoding_requests.encoders(seat).running is not None:
-                pressed += wall_of(seat, 1)
-                if len(pressed) % 50 == 1:
-                    imported.append(import_wall(owner, few))
-                memories.append(memory(worker.pid)["Anonymous"])
-            assert worker.stdin is not None
-            worker.stdin.close()
-        found["after"], found["memory"] = wall_of(seat, PRESSED), [memories[0], max(memories)]
-    return found
-
-
-def import_wall(owner: Seat, table: LabelTable) -> float:
-    """Return wall ms until a project is made of a table that was read."""
-    begun = time.perf_counter()
-    managing.create_project(owner, f"more {begun}", table)
-    return 1_000 * (time.perf_counter() - begun)
-
-
-def wall_of(seat: Seat, number: int) -> list[float]:
-    """Return wall ms of presses with a pause before each: caches are then as cold in all three cases."""
-    walls = []
-    for _ in range(number):
-        time.sleep(PAUSE)
-        walls += [wall for _, _, wall in presses(seat, 1)]
-    return walls
-
-
-@benchmark("Answering while a worker encodes", packages=("onnxruntime", "tokenizers"))
-def meaning_presses() -> str:
-    with folder(large=True) as at:
-        found = in_process(presses_meanwhile, str(at))
-    begun, most = found.pop("memory")
-    table = Table("presses, imports | number | p50 ms | p95 ms | max ms")
-    for name, walls in found.items():
-        table.add(name, len(walls), *percentiles(walls, digits=1))
-    return page(
-        f"""A project of {ENCODED:,} texts, PL-KNN, on SQLite. A worker, started as the server starts it, encodes the
-rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a browser. The
-Now and then another project of {IMPORTED:,} texts is made. The
-worker has {begun:,.0f} MB of its own before it opens the encoder, and at most {most:,.0f} MB until the vectors are
-stored.""",
-        load_average(),
-        table,
-    )
