@@ -2,7 +2,7 @@
 
 A project has 10,000 texts of about 60 words, PL-KNN, on SQLite. A worker, started as the server starts it, encodes the
 rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a browser. Each
-round has four short blocks of presses, in an order drawn anew. In two the worker is stopped (SIGSTOP), in two it runs;
+round has four short blocks of presses, in an order drawn each time. In two the worker is stopped (SIGSTOP), in two it runs;
 in one of each a second thread makes projects of 1,000 texts, one after the other, as the server does at the end of an
 import. What else keeps the machine busy is in both blocks of a pair alike.
 

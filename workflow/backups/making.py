@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sqlalchemy.exc import DBAPIError
 
@@ -29,8 +29,16 @@ from workflow.backups.archive import Tell, is_ours, write_archive
 from workflow.backups.manifest import ALONE, DATABASE, HOME, BackupError, Manifest
 from workflow.files.stored import MAKING, path_of
 
-if TYPE_CHECKING:
-    from workflow.server.home import Home
+
+class Stored(Protocol):
+    """Parts of a backup, as a `Home` has it."""
+
+    @property
+    def database(self) -> Database: ...
+    @property
+    def tables_dir(self) -> Path: ...
+    @property
+    def media_dir(self) -> Path: ...
 
 
 def name_at(moment: datetime) -> str:
@@ -45,7 +53,7 @@ def place_at(folder: Path, moment: datetime) -> Path:
     return place
 
 
-def make(home: Home, path: Path, tell: Tell | None = None) -> Manifest:
+def make(home: Stored, path: Path, tell: Tell | None = None) -> Manifest:
     """Write a backup of the home to a new file, and read it again; its manifest.
 
     Raises BackupError, in words: there is such a file, the disk is full, or the database is damaged.
