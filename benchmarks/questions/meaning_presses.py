@@ -2,9 +2,9 @@
 
 A project has 10,000 texts of about 60 words, PL-KNN, on SQLite. A worker, started as the server starts it, encodes the
 rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a browser. Each
-round has four short blocks of presses, in an order drawn each time. In two the worker is stopped (SIGSTOP), in two it runs;
-in one of each a second thread makes projects of 1,000 texts, one after the other, as the server does at the end of an
-import. What else keeps the machine busy is in both blocks of a pair alike.
+round has four short blocks of presses, in an order drawn each time. In two the worker is stopped (SIGSTOP), in two it
+runs; in one of each a second thread makes projects of 1,000 texts, one after the other, as the server does at the end
+of an import. What else keeps the machine busy is in both blocks of a pair alike.
 
 The ratio is that of all presses while the worker runs to all while it is stopped. Its 95% interval is from a bootstrap
 over the rounds. The ratio of imports compares blocks with imports to those without, in the same way.
