@@ -253,7 +253,7 @@ class Winnow:
     def read(self, file: str | Path, **how: object) -> dict[str, Any]:
         """How a file would be read: a sentence, `reading`, with rows, classes, roles, notes, doubts. Nothing is stored.
 
-        how : as of `create`. Raises WinnowError, OSError.
+        how : roles and options of the reading, but not settings and `accept`. Raises WinnowError, OSError.
         """
         found: dict[str, Any] = self.ask("POST", "/readings", params=self._sent(file, how))
         return found

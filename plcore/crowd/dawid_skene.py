@@ -226,8 +226,9 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def posterior(self, votes: VotesLike, candidates: LabelsLike | None = None) -> FloatArray:
         """(n, m) distributions of rows by their votes, with people and classes as they were fitted: nothing is learnt.
 
-        votes, candidates : as for `fit`, of the same classes. Who was not there is taken for one of the others
-        (pooled_confusion_). Of the rows that were fitted, with the same votes and candidates, label_distributions_.
+        votes, candidates : as for `fit`, of the same classes. People who were not in the fit get the
+        pooled confusion of the others (pooled_confusion_). Rows of the fit, with the same votes and candidates, get
+        their label_distributions_.
         """
         check_is_fitted(self)
         read = read_votes(votes, candidates, self.classes_)
@@ -297,8 +298,8 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     def from_parameters(
         cls, annotators: tuple[Hashable, ...], masses: FloatArray, confusions: FloatArray
     ) -> DawidSkene:
-        """A model that says of rows what the one said of which `parameters` gave these; what a fit leaves as well,
-        such as label_distributions_, it has not. annotators : its annotators_"""
+        """A model that predicts as the one whose `parameters` these are. It has none of the other results of a fit,
+        such as label_distributions_. annotators : its annotators_"""
         model = cls()
         model._learnt(annotators, masses, confusions)
         model.classes_ = np.arange(len(masses))

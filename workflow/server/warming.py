@@ -13,6 +13,7 @@ from joblib import cpu_count
 
 from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
+from workflow.server.running import terminal
 
 Draw = Callable[[float, float | None], object]
 """Called with the share that is done, in [0, 1], and about how many seconds are left; None as long as this is unknown.
@@ -124,4 +125,4 @@ if __name__ == "__main__":
     if _BESIDE in sys.argv[1:]:
         compile_kernels(compiling=lambda _done, _of, name: print(name, flush=True), apart=True)  # noqa: T201
     else:
-        warm_up(lambda share, _left: print(f"{share:.2f}", flush=True))  # noqa: T201 - for a person at the terminal
+        warm_up(terminal.compiling)

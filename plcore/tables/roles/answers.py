@@ -124,7 +124,7 @@ def answer_columns(cells: pd.DataFrame, label: str | None = None) -> AnswerColum
 
 
 def _is_sure(name: str) -> bool:
-    """Whether a column is called as nothing but people are."""
+    """Whether only people have columns of this name."""
     match = _WORKER.fullmatch(key_of(name))
     return match is not None and match["sure"] is not None
 
