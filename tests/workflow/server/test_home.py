@@ -416,12 +416,9 @@ def test_only_first_start_speaks_of_compiling(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.splitlines()
 
-    first = start()
-    assert len(first) > 5
-    assert (first[-1], [float(share) for share in first]) == ("1.00", sorted(map(float, first)))
+    compiling = ["  Compiling the numeric kernels (once) ..."]  # no bar: this is no terminal
+    assert start() == compiling
     assert start() == []
-    # One kernel's machine code is gone: it is compiled, and the bar shows it.
+    # One kernel's machine code is gone: it is compiled.
     next(kept.rglob("*.scan_dense-*.nbi")).unlink()
-    again = start()
-    assert (len(again), again[-1]) == (2, "1.00")
-    assert start() == []
+    assert start() == compiling
