@@ -200,6 +200,11 @@ def finding(home: Home, project: Project) -> FindingNeighbors | None:
     return kind.NEIGHBORS.read(home, project.table_hash, kind.read_settings(project.settings))
 
 
+def any_waits(home: Home) -> bool:
+    """Whether any project may wait for neighbours: quicker than to ask each."""
+    return any(kind.NEIGHBORS is not None and kind.NEIGHBORS.any_wait(home) for kind in KINDS.values())
+
+
 def note_finding(home: Home, project: Project, now: FindingNeighbors) -> None:
     """Store how far it is. Raises OSError, and as `find_neighbors`."""
     _neighbors(project).note(home, project.table_hash, read_settings(project), now)

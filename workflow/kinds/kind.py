@@ -183,11 +183,13 @@ class Neighbors(Generic[SettingsT]):
     find : (home, table_hash, settings, changes, tell) finds and stores them; learners wait for them no more then.
         tell : called with the share that is done
     note : (home, table_hash, settings, finding) stores how far it is      read : the same, None if no one waits
+    any_wait : (home) whether any table may wait for neighbours, for the price of one look into a folder
     """
 
     find: Callable[[Home, str, SettingsT, Sequence[ClassChange], ShareProgress], None]
     note: Callable[[Home, str, SettingsT, FindingNeighbors], None]
     read: Callable[[Home, str, SettingsT], FindingNeighbors | None]
+    any_wait: Callable[[Home], bool]
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,8 @@ def find_for(home: Home, project: Project, worker: str, tell: Tell | None) -> No
 
 def _waiting(home: Home) -> list[Project]:
     """The projects in use that wait for neighbours."""
+    if not kinds.any_waits(home):  # a worker looks each second, and there may be a thousand projects
+        return []
     with home.database.read() as session:
         listed = projects.listed(session)
     return [project for project in listed if kinds.finding(home, project) is not None]

@@ -32,6 +32,8 @@ from workflow.server.home import Home, room_for_learner
 # long, no one waits for it: a learner without them leaves a wish next to the graph's place, and asks at random until a
 # worker has found them. What is answered meanwhile is in the log; the learner that takes its place folds it.
 
+WISH = ".wish"
+
 
 def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph | None:
     """The neighbours found at an earlier start; None if there are none that can be read."""
@@ -96,7 +98,12 @@ def read_finding(home: Home, table_hash: str, settings: LearnerSettings) -> Find
         return FindingNeighbors() if path.exists() else None
 
 
-NEIGHBORS = Neighbors(find_neighbors, note_finding, read_finding)
+def any_wait(home: Home) -> bool:
+    """Whether there is a wish for any neighbours, perhaps of a project that is gone."""
+    return any(_folder(home).glob(f"*{WISH}"))
+
+
+NEIGHBORS = Neighbors(find_neighbors, note_finding, read_finding, any_wait)
 
 
 def _write_graph(home: Home, table_hash: str, settings: LearnerSettings, graph: Graph) -> None:
@@ -119,11 +126,15 @@ def _in_place(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _wish(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
-    return _path(home, table_hash, settings).with_suffix(".wish")
+    return _path(home, table_hash, settings).with_suffix(WISH)
 
 
 def _path(home: Home, table_hash: str, settings: LearnerSettings) -> Path:
-    return home.settings.home / "graphs" / f"{table_hash}-{graph_key(settings)}.npz"
+    return _folder(home) / f"{table_hash}-{graph_key(settings)}.npz"
+
+
+def _folder(home: Home) -> Path:
+    return home.settings.home / "graphs"
 
 
 Learner = ActiveLearner[LabelTable]
