@@ -322,22 +322,35 @@ def _put(home: Path, place: DatabasePlace, path: Path, manifest: Manifest) -> Pa
             raise BackupError(
                 f"The database in {path.name} is none that works: {error}. Nothing was changed."
             ) from error
-        for one in manifest.members:
-            if one.name != DATABASE:
-                _move(aside / one.name, home / one.name, keep=one.name in manifest.damaged)
-        (home / "tables").mkdir(mode=0o700, exist_ok=True)
-        for name in MADE_AGAIN:
-            shutil.rmtree(home / name, ignore_errors=True)
-        before = place.put(home, aside / DATABASE)
+        with _files_of(home, aside, manifest):
+            for name in MADE_AGAIN:
+                shutil.rmtree(home / name, ignore_errors=True)
+            before = place.put(home, aside / DATABASE)
         flush_all()
         for alien in dropped:
             logger.warning("%s in %s is not Winnow's, and was left out", alien, path.name)
     return before
 
 
-def _move(new: Path, target: Path, *, keep: bool) -> None:
-    """keep : the new one is damaged; whatever is there already may be better"""
-    if keep and target.exists():
-        return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new.replace(target)
+@contextmanager
+def _files_of(home: Path, aside: Path, manifest: Manifest) -> Iterator[None]:
+    """The files of the backup in their places, but the database. If the block fails, those that were not there before
+    go again: a home with tables and no database does not start."""
+    added = []
+    try:
+        for name in (one.name for one in manifest.members if one.name != DATABASE):
+            target = home / name
+            if not target.exists():
+                added.append(target)
+            elif name in manifest.damaged:
+                continue  # what is there may be better
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (aside / name).replace(target)
+        (home / "tables").mkdir(mode=0o700, exist_ok=True)
+        yield
+    except BaseException as error:
+        if not isinstance(error.__cause__, CommitUnknownError):  # or else the database may be there
+            for target in added:
+                with suppress(OSError):
+                    target.unlink()
+        raise

@@ -303,6 +303,19 @@ def test_full_disk_leaves_existing_data(home: Home, owner: int, project: int, ba
     assert not [path.name for path in home.settings.home.iterdir() if path.name.startswith(".")]
 
 
+def test_failed_restore_leaves_no_tables_without_database(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home with tables and no database would not start."""
+    new = tmp_path / "new"
+    with monkeypatch.context() as broken:
+        broken.setattr(restoring, "flush_all", lambda: (_ for _ in ()).throw(OSError(errno.EIO, "disk")))
+        with pytest.raises(BackupError, match="could not be restored"):
+            restore(settings_of(new), backup)
+    assert not list((new / "tables").iterdir())
+    reopened(new).close()
+
+
 def test_disk_without_room_is_reported_before(
     backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
