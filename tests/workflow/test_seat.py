@@ -136,7 +136,7 @@ def test_what_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None
 
     def change(text: str, after: float = 1.0) -> float:
         with own_seat.owning() as owning:
-            stored.change_room(owning.session, owning.project.id, RoomSettings(text).to_json())
+            stored.change(owning.session, owning.project.id, room=RoomSettings(text).to_json())
             return 1 / after
 
     with pytest.raises(ZeroDivisionError):

@@ -261,6 +261,7 @@ SEE: dict[str, UseCase] = {
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
     "showing.running_now": lambda seat, _world, _row: showing.running_now(seat),
+    "making.answered": lambda seat, _world, _row: making.answered(seat),
     "making.ended": lambda seat, _world, _row: making.ended(seat),
     "making.end": lambda seat, _world, _row: making.end(seat),
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
@@ -500,7 +501,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
 """Use cases at a project."""
-ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past.open_past"}
+ASKED_WITHIN = {"loop.show_again", "figures.read_said", "as_of.open_as_of", "as_of.open_past"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",

@@ -10,6 +10,7 @@ import { fillHistory } from "./history.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
 import { newest } from "./newest.js";
+import { openNote, typedAt } from "./notes.js";
 import { comes, goes } from "./posting.js";
 import { press } from "./press.js";
 import { fillSimilar } from "./similar.js";
@@ -98,6 +99,7 @@ function draw(state) {
   const { data, holder } = state;
   const { question } = data;
   const { key, shift } = /** @type {HTMLElement | null} */ (activeIn(state))?.dataset ?? {};
+  const typing = typedAt(state, data.token);
   state.saved = make("p", {
     class: `saved ${data.saved ? data.saved.tone : "quiet"}`,
     "data-seq": data.saved?.seq ?? "",
@@ -144,6 +146,7 @@ function draw(state) {
     buttonOf(state, (key ?? shift ?? "").split(" ")[0], key ? "data-key" : "data-shift")?.focus({
       preventScroll: true,
     });
+  if (typing) openNote(state, typing);
 }
 
 /**

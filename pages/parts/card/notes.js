@@ -2,7 +2,7 @@
 // Note and flag: kept with the question until it is answered, and stored with the answer.
 
 import { find, make } from "./elements.js";
-import { say } from "./state.js";
+import { activeIn, say } from "./state.js";
 
 /** @import { State } from "./types.js" */
 
@@ -33,10 +33,29 @@ export function noteField(state) {
   return field;
 }
 
-/** @param {State} state */
-export function openNote(state) {
-  const field = find(state.holder, ".note");
+/**
+ * Where someone types in the note of this question, which is drawn again; null if no one does. Without it the next letters
+ * would be keys of the card.
+ *
+ * @param {State} state
+ * @param {string | null} token of the question
+ * @returns {[number, number] | null}
+ */
+export function typedAt(state, token) {
+  const field = /** @type {HTMLTextAreaElement | null} */ (state.holder.querySelector(".note"));
+  if (!field || field !== activeIn(state)) return null;
+  const of = /** @type {HTMLElement | null} */ (field.closest(".card"))?.dataset.token;
+  return of === (token ?? "") ? [field.selectionStart, field.selectionEnd] : null;
+}
+
+/**
+ * @param {State} state
+ * @param {[number, number] | null} at what is selected in it, if someone was typing
+ */
+export function openNote(state, at = null) {
+  const field = /** @type {HTMLTextAreaElement} */ (find(state.holder, ".note"));
   field.hidden = false;
   find(state.holder, "[data-key=t]").setAttribute("aria-expanded", "true");
-  field.focus();
+  field.focus({ preventScroll: at !== null });
+  if (at) field.setSelectionRange(...at);
 }

@@ -37,8 +37,8 @@ def summary(table: LabelTable) -> None:
     kept_files(table)
     if table.candidate_weights is not None:
         st.caption(
-            f"{in_a_row(WEIGHING)} also use the scores, with *Automatic* too. Other models use only the list of "
-            "candidates."
+            "How much each candidate weighs (its score, or how often it was named) counts for "
+            f"{in_a_row(WEIGHING)}, under *Automatic* too. Other models use only the list of candidates."
         )
     if not (per_row > 1).any():
         st.info("Every row has one candidate already, so there is nothing to ask.", icon=":material/info:")

@@ -343,6 +343,20 @@ def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) ->
     assert search.count() == 0
 
 
+def test_note_is_typed_on_when_the_same_question_is_drawn_again(stage: Page) -> None:
+    """Or else its next letters would be keys of the card, and give answers."""
+    stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('t'); }")
+    stage.keyboard.type("a note")
+    stage.keyboard.press("ArrowLeft")
+    stage.evaluate("() => { window.drawCard(2, 'one'); }")
+    stage.keyboard.type("s 1")
+    assert stage.locator(".note").input_value() == "a nots 1e"
+    assert stage.evaluate("window.sent") == []
+    stage.evaluate("() => { window.drawCard(3, 'two'); }")
+    assert stage.locator(".note").input_value() == ""
+    assert stage.locator(".note").is_hidden()
+
+
 def test_keydown_without_key_is_ignored(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
     errors = errors_of(stage)
     stage.evaluate("""() => {

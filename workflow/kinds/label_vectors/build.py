@@ -39,4 +39,8 @@ def build_learner(
     return LabelVectorLearner(home.read_table(table_hash), settings, changes, checkpoint)
 
 
-make_pool = LabelVectorPool[LabelTable]
+def make_pool(
+    table: LabelTable, settings: LabelVectorSettings, changes: Sequence[ClassChange] = ()
+) -> LabelVectorPool[LabelTable]:
+    """The rows before the first entry. changes : of the rows; the labels of vectors do not change"""
+    return LabelVectorPool(table, settings, changes)

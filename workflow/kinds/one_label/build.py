@@ -194,7 +194,11 @@ def _waits(pool: OneLabelPool[LabelTable]) -> bool:
 CACHE = keep_graph
 
 
-make_pool = OneLabelPool[LabelTable]
+def make_pool(
+    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+) -> OneLabelPool[LabelTable]:
+    """The rows before the first entry, under these changes of the classes. Raises ClassError."""
+    return OneLabelPool(table, settings, changes)
 
 
 def candidates_of(learner: Learner) -> OneLabelPool[LabelTable]:
