@@ -167,7 +167,7 @@ def ended(seat: Seat) -> bool:
 def answered(seat: Seat) -> int:
     """How many answers this person has given in the project, which the tour follows. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
-        given = kinds.kind_of(reading.project).ANSWERS
+        given = kinds.answers(reading.project)
         return answers.count(reading.session, reading.project.id, given, person_id=reading.person.id)
 
 

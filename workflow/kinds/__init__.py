@@ -19,6 +19,7 @@ from workflow.kinds.kind import (
     FindingNeighbors,
     Kind,
     KindSettings,
+    KindWords,
     LearnerT,
     Neighbors,
     SettingsT,
@@ -96,6 +97,16 @@ def of_table(table: LabelTable) -> AnyKind:
 def of_settings(settings: KindSettings) -> AnyKind:
     """The kind that has such settings."""
     return next(kind for kind in KINDS.values() if is_stored(kind, settings.to_json()))
+
+
+def kind_name(project: Project) -> str:
+    """The name of the project's kind."""
+    return kind_of(project).NAME
+
+
+def words(project: Project) -> KindWords:
+    """How pages speak of the project."""
+    return kind_of(project).WORDS
 
 
 def default_settings(table: LabelTable, control_share: float) -> KindSettings:
@@ -225,6 +236,11 @@ def _neighbors(project: Project) -> Neighbors[KindSettings]:
             f"Projects of {kind.WORDS.short} need no neighbours. Fix: ask `finding` of project {project.id} first."
         )
     return kind.NEIGHBORS
+
+
+def answers(project: Project) -> tuple[str, ...]:
+    """The kinds of entries that are answers in the project's log."""
+    return kind_of(project).ANSWERS
 
 
 def models(project: Project) -> Mapping[str, str]:

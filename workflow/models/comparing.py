@@ -86,7 +86,7 @@ def is_due(last: Counts | None, now: Counts) -> bool:
 
 def count(session: Session, project: Project) -> Counts:
     """The content of a project's log now."""
-    given = kinds.kind_of(project).ANSWERS
+    given = kinds.answers(project)
     return Counts(
         entries.last_seq(session, project.id),
         answers.count(session, project.id, given),

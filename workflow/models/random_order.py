@@ -60,7 +60,7 @@ def is_due(last: LogCounts | None, now: LogCounts) -> bool:
 
 def count(session: Session, project: Project) -> LogCounts:
     """The content of a project's log now."""
-    given = answers.count(session, project.id, kinds.kind_of(project).ANSWERS)
+    given = answers.count(session, project.id, kinds.answers(project))
     return LogCounts(entries.last_seq(session, project.id), given)
 
 

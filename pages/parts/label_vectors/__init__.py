@@ -15,13 +15,7 @@ from pages.parts.label_vectors.card import (
     question_card,
     told,
 )
-from pages.parts.label_vectors.create import (
-    FIRST_QUESTION,
-    PREPARING,
-    classes_part,
-    groups_part,
-    settings,
-    summary,
-)
+from pages.parts.label_vectors.classes import classes_part, groups_part
+from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.progress import progress_page
 from pages.parts.label_vectors.rows import queue_page, review_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.create_parts import HELD_OUT, kept_files
-from pages.parts.frame import ProjectPage, escape
+from pages.parts.frame import escape
 from pages.parts.words import percent
 from workflow.importing import LabelTable
 from workflow.kinds.label_vectors.settings import (
@@ -93,21 +93,3 @@ def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
     return LabelVectorSettings(
         model=model, question=question, criterion=criterion, test_share=held_out, control_share=share / 100
     )
-
-
-# The labels on the settings page of a project.
-
-
-def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
-    """Say that they cannot be changed, where projects of candidates change theirs."""
-    st.info(
-        "The labels of a project with label vectors stay as the file has them. Describe them under Question page.",
-        icon=":material/info:",
-    )
-
-
-# Groups of labels on the settings page.
-
-
-def groups_part(page: ProjectPage) -> None:
-    """Nothing: several labels of a row may be right, so that "one of these" is not an answer."""

@@ -13,8 +13,8 @@ from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.learner_form import OPTIMISM, say_running, say_story, shortlist_figures
 from pages.parts.one_label.card import STOP
-from pages.parts.one_label.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
+from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, either, percent, span
 from workflow.access import Right
 from workflow.kinds import FindingNeighbors

@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from pages.parts.one_label import proof as proof_marks
-from pages.parts.one_label.proof import goal_words, saved_words
+from pages.parts import proof as proof_marks
+from pages.parts.proof import goal_words, saved_words
 from plcore.evaluation import RandomOrderLine, Reach
 from plcore.loop.one_label import TRUTH, RandomOrderFound
 from workflow.projects.proving import Proof, RandomLine

@@ -41,7 +41,9 @@ def project_of(seat: Seat) -> Project:
 def test_project_is_of_kind_of_its_table(world: KindWorld, seat: Seat) -> None:
     project, kind = project_of(seat), kinds.KINDS[world.kind]
     assert kinds.kind_of(project) is seat.kind is kind
+    assert kinds.kind_name(project) == world.kind
     assert kinds.of_table(world.table()) is kinds.of_settings(world.settings()) is kind
+    assert kinds.words(project) is kind.WORDS
     assert isinstance(kind.WORDS, KindWords)
     assert kinds.read_settings(project) == world.settings()
     made = kinds.default_settings(world.table(), 0.5)
@@ -175,8 +177,7 @@ def test_folders_have_the_same_modules() -> None:
     capabilities = {"forms", "shortlists"}  # a kind without them has no such file
     assert all(modules - core <= capabilities for modules in found.values()), found
     parts = [modules(ROOT / "pages" / "parts" / name) for name in PARTS]
-    of_one = {"classes", "proof"}  # classes are changed, and the accuracy is proved, for one label alone
-    assert all(one - of_one == parts[0] - of_one for one in parts)
+    assert all(one == parts[0] for one in parts)
 
 
 def test_protocols_have_names() -> None:

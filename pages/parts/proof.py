@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,10 +16,10 @@ from pages.parts.palette import GOAL, RANDOM
 from pages.parts.progress_parts import too_few
 from pages.parts.words import about, between, counted, percent, roughly, span
 from workflow.access import Right
-from workflow.kinds.one_label.progress import ProgressView
 from workflow.projects import progress
+from workflow.projects.figures import StopView
 from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
-from workflow.projects.proving import RandomLine, is_rough
+from workflow.projects.proving import Proof, RandomLine, is_rough
 
 USUAL_GOAL = 90
 """Per cent, in the form if no goal is set yet."""
@@ -26,7 +27,44 @@ WORTH_SAYING = 5
 """Answers below which "at least so many" says nothing."""
 
 
-def lead(page: ProjectPage, view: ProgressView) -> None:
+class Seen(Protocol):
+    """Parts of the head of a page: of a kind's view of its progress, the measured part."""
+
+    @property
+    def accuracy(self) -> float | None: ...
+    @property
+    def interval(self) -> tuple[float, float] | None: ...
+    @property
+    def n_test(self) -> int: ...
+    @property
+    def control(self) -> float | None: ...
+    @property
+    def control_interval(self) -> tuple[float, float]: ...
+    @property
+    def control_asked(self) -> int: ...
+    @property
+    def control_free(self) -> int: ...
+    @property
+    def n_control(self) -> int: ...
+    @property
+    def has_truth(self) -> bool: ...
+    @property
+    def trained(self) -> bool: ...
+    @property
+    def has_model(self) -> bool: ...
+    @property
+    def answered(self) -> int: ...
+    @property
+    def left(self) -> int: ...
+    @property
+    def seconds_per_answer(self) -> float | None: ...
+    @property
+    def stop(self) -> StopView: ...
+    @property
+    def proof(self) -> Proof: ...
+
+
+def lead(page: ProjectPage, view: Seen) -> None:
     """The figure with its interval and the goal; next to it, below on a phone, what random order would have taken."""
     left, right = st.columns([3, 2], gap="large")
     with left, st.container(key="winnow_lead", gap="xsmall"):
@@ -36,7 +74,7 @@ def lead(page: ProjectPage, view: ProgressView) -> None:
         _saved(page, view)
 
 
-def _leading(view: ProgressView) -> None:
+def _leading(view: Seen) -> None:
     """The figure by test rows, else by blind checks; or why there is none."""
     if view.accuracy is not None and view.interval is not None:
         value, interval, measured = view.accuracy, view.interval, view.n_test
@@ -59,7 +97,7 @@ def _leading(view: ProgressView) -> None:
     _bar(value, interval, view.proof.goal)
 
 
-def control_rows(view: ProgressView) -> str:
+def control_rows(view: Seen) -> str:
     """Rows that the control estimate is measured on, in words."""
     free = f" and {view.control_free:,} with one candidate" if view.control_free else ""
     return (
@@ -68,7 +106,7 @@ def control_rows(view: ProgressView) -> str:
     )
 
 
-def no_accuracy(view: ProgressView) -> str:
+def no_accuracy(view: Seen) -> str:
     """Why there is no accuracy at all."""
     if not view.has_model:
         return "The model is not trained yet." if view.trained else "Neighbours are still being found."
@@ -93,7 +131,7 @@ def _bar(value: float, interval: tuple[float, float], goal: float | None) -> Non
 # The goal
 
 
-def _goal(page: ProjectPage, view: ProgressView) -> None:
+def _goal(page: ProjectPage, view: Seen) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if view.proof.goal is not None:
             st.markdown(goal_words(view), help=_how_far(view), width="content")
@@ -101,7 +139,7 @@ def _goal(page: ProjectPage, view: ProgressView) -> None:
             _goal_form(page, view)
 
 
-def goal_words(view: ProgressView) -> str:
+def goal_words(view: Seen) -> str:
     """How far the goal is, in a line."""
     proof = view.proof
     goal = f"{(proof.goal or 0.0) * 100:g}%"
@@ -125,7 +163,7 @@ def goal_words(view: ProgressView) -> str:
     return f"**About {roughly(value, 'more answer')} to {goal}** ({sure}){time}"
 
 
-def _how_far(view: ProgressView) -> str:
+def _how_far(view: Seen) -> str:
     """How the answers to the goal are known."""
     if view.proof.more is None:
         return (
@@ -143,7 +181,7 @@ def _how_far(view: ProgressView) -> str:
     )
 
 
-def _goal_form(page: ProjectPage, view: ProgressView) -> None:
+def _goal_form(page: ProjectPage, view: Seen) -> None:
     goal, at = view.proof.goal, f"goal-{page.project.id}"
     with st.popover("Set a goal" if goal is None else "Change", icon=":material/flag:"):
         say_refusal()
@@ -161,7 +199,7 @@ def _goal_form(page: ProjectPage, view: ProgressView) -> None:
                     st.form_submit_button("No goal", on_click=_set_goal, args=(page, view, None))
 
 
-def _set_goal(page: ProjectPage, view: ProgressView, at: str | None) -> None:
+def _set_goal(page: ProjectPage, view: Seen, at: str | None) -> None:
     goal = None if at is None else round(float(st.session_state[at]) / 100, 6)
     with refusals_said_later():
         progress.change_stop_rules(page.seat, replace(view.stop.rules, goal=goal))
@@ -170,7 +208,7 @@ def _set_goal(page: ProjectPage, view: ProgressView, at: str | None) -> None:
 # Random order
 
 
-def _saved(page: ProjectPage, view: ProgressView) -> None:
+def _saved(page: ProjectPage, view: Seen) -> None:
     proof = view.proof
     title, words = saved_words(view)
     st.markdown(f"**{title}**", help=None if proof.random is None else _how_known(proof.random))
@@ -191,7 +229,7 @@ def _estimate(page: ProjectPage) -> None:
         estimate_random_order(page.seat)
 
 
-def saved_words(view: ProgressView) -> tuple[str, str]:
+def saved_words(view: Seen) -> tuple[str, str]:
     """Answers saved compared with random order: a title and a sentence."""
     proof, random = view.proof, view.proof.random
     if random is None:
