@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from db import entries
+from db import answers, entries
 from winnow_labels import __version__
 from workflow.files.stored import whole_file
 from workflow.kinds import kind_of, stop_rules
@@ -130,15 +130,17 @@ def _write(path: Path, document: object) -> None:
 
 class ProjectCounts(NamedTuple):
     """answered, left : as `Pool.n_answered` and `n_open` of the project's learner      disputes : open ones
-    by_row : whether these are rows, not labels of rows"""
+    by_row : whether these are rows, not labels of rows
+    answers : of all people, where several are asked about a row; else None"""
 
     answered: int
     left: int
     disputes: int
     by_row: bool
+    answers: int | None
 
 
-NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True)
+NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True, answers=None)
 
 
 @dataclass
@@ -174,7 +176,8 @@ def counts(home: Home, session: Session, project: Project) -> ProjectCounts:
             disputes = (
                 len(found.kept.disputed()) if kind.DISPUTES is not None and found.kept is not None else 0
             )
-            found.counts, found.seq = ProjectCounts(answered, left, disputes, settings.by_row), now
+            given = answers.count(session, project.id, kind.ANSWERS) if settings.several else None
+            found.counts, found.seq = ProjectCounts(answered, left, disputes, settings.by_row, given), now
             _write(_counts_path(home, project), {"of": _counted(project, now), "counts": found.counts})
         if project.archived_at is not None or project.deleted_at is not None:
             found.kept = None  # its log does not grow: the counts are enough

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
-    from workflow.kinds.kind import KindWords
     from workflow.opened import Reading
     from workflow.seat import Seat
     from workflow.server.home import Home
@@ -62,7 +61,7 @@ class ProjectSummary:
     answers: int | None
     created_at: datetime
     kind: str
-    words: KindWords
+    words: kinds.KindWords
     by_row: bool
     role: Role
     pictured: str
@@ -93,8 +92,8 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
-    counts, kind = glances.counts(home, session, project), kinds.kind_of(project)
-    given, several = kind.ANSWERS, project.settings.get("overlap", 1) != 1
+    counts = glances.counts(home, session, project)
+    given = kinds.answers(project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -107,11 +106,11 @@ def summarised(home: Home, session: Session, project: Project, person_id: int, r
         disputes=counts.disputes if reviews else 0,
         last_answer=last.at if last else None,
         last_by=who.name if who else None,
-        begun=answers.any_answer(session, project.id, given, person_id),
-        answers=answers.count(session, project.id, given) if several else None,
+        begun=last is not None and answers.any_answer(session, project.id, given, person_id),
+        answers=counts.answers,
         created_at=project.created_at,
-        kind=kind.NAME,
-        words=kind.WORDS,
+        kind=kinds.kind_name(project),
+        words=kinds.words(project),
         by_row=counts.by_row,
         role=role,
         pictured=_pictured(project.roles),
