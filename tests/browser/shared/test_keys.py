@@ -279,8 +279,7 @@ def test_on_phone_tour_hides_none_of_six_choices(phone: Page, server: Server, de
     assert tour["height"] <= 44, "one line"
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_hidden()
     before = places(page)
-    row = box(page, ".instance")["height"]
-    assert row >= 0.3 * 844
+    assert box(page, ".instance")["height"] >= 0.3 * 844
     last, foot = before[1:]
     assert last["y"] + last["height"] <= foot["y"], "all six are in sight"
     assert foot["y"] + foot["height"] == pytest.approx(844, abs=1)
@@ -311,7 +310,7 @@ def test_on_phone_tour_hides_none_of_six_choices(phone: Page, server: Server, de
     page.get_by_role("button", name="End the tour").tap()
     expect(page.locator(".st-key-winnow_tour")).to_have_count(0)
     room.settle(page)
-    assert box(page, ".instance")["height"] > row, "the row has its room again"
+    assert box(page, ".instance")["height"] >= 0.37 * 844, "the row has its room again"
 
 
 def test_on_desk_it_is_read_as_it_is(page: Page, server: Server, demo: int) -> None:
