@@ -251,7 +251,7 @@ def read_npz(data: bytes) -> TableReading:
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
     """
     arrays = load_npz(data)
-    if (is_votes(arrays) and _first(arrays, _SETS) is None) or _is_sparse_votes(arrays):
+    if _are_votes(arrays):
         return votes_of(data)
     if "scores" in arrays and "classes" in arrays:
         return _of_scores(arrays)
@@ -266,6 +266,11 @@ def read_npz(data: bytes) -> TableReading:
     if set(arrays) >= set(_CSR):
         arrays["X"] = _matrix(arrays)
     return _of_arrays(arrays, "NumPy arrays", from_one=False)
+
+
+def _are_votes(arrays: Mapping[str, AnyArray]) -> bool:
+    """Whether they are votes; next to candidates of its own, an `L` is none."""
+    return (is_votes(arrays) and _first(arrays, _SETS) is None) or _is_sparse_votes(arrays)
 
 
 def _is_sparse_votes(arrays: Mapping[str, AnyArray]) -> bool:
@@ -297,8 +302,7 @@ def holds_votes(data: bytes) -> bool:
     """Whether an .npz or .npy file holds votes. An array without a name may be label vectors, too, as cleanlab has
     them. Raises TableError."""
     if data.startswith(ZIP_STARTS):
-        arrays = load_npz(data)
-        return is_votes(arrays) or _is_sparse_votes(arrays)
+        return _are_votes(load_npz(data))
     array = _array(data, ".npy")
     if array.ndim == 3 and array.dtype.kind == "f":
         return bool(np.isnan(array).any() and (np.isnan(array) | np.isin(array, (0, 1))).all())

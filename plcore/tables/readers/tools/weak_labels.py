@@ -423,6 +423,7 @@ def read_votes(
         taken.difference_update(_TRUTHS)
         truth = None
     own, left = _known_of_rows({name: one for name, one in arrays.items() if name not in taken}, len(votes))
+    left += [name for name in own if name in (columns or {})]  # those of the other file are taken
     columns = {**own, **(columns or {})}
     if asked is not None:
         found = annotator_matrix(

@@ -98,6 +98,10 @@ def test_votes_in_arrays_are_joined_to_rows_next_to_them() -> None:
     reading = read_table(make_zip({"L.npz": sparse.getvalue(), "rows.csv": rows}))
     assert weights(reading) == counted, "a sparse matrix stores no vote of 0"
     assert says(reading, "its classes are counted from 1")
+    reading = read_table(make_zip({"L.npz": npz(L=VOTES, text=TEXTS), "rows.csv": rows}))
+    assert says(reading, "Not read: the array 'text'."), "the column of the table is taken"
+    own = npz(L=VOTES, S=np.eye(3, 2) > 0, X=np.eye(3))
+    assert read_table(make_zip({"L.npz": own, "rows.csv": rows})).asks[0][0] == "more-tables", "no votes"
     holes = np.full((3, 2, 2), np.nan)
     holes[0] = [[1, 0], [1, 0]]
     np.save(vectors := io.BytesIO(), holes)
