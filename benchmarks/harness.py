@@ -162,8 +162,9 @@ def matrix_product_speed() -> float:
 
 
 def load_average() -> str:
-    """Say how busy the machine was."""
-    return f"Load average of the machine over 15 minutes: {os.getloadavg()[2]:.1f}."
+    """Say how busy the machine was, and how far the benchmark let others go first."""
+    nice = f" Niceness of this benchmark: {os.nice(0)}." if os.nice(0) else ""
+    return f"Load average of the machine over 15 minutes: {os.getloadavg()[2]:.1f}.{nice}"
 
 
 # Words and tables

@@ -288,12 +288,17 @@ class Winnow:
         }
 
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
-        """The JSON of a reply. again : it may be sent again if nothing is heard. Raises WinnowError."""
+        """The JSON of a reply; None of one without a body. Raises WinnowError.
+
+        again : it may be sent again if nothing is heard
+        """
 
         def once() -> Any:
             reply = self._http.request(method, path, **options)
             if not reply.is_success:
                 raise refusal_of(reply)
+            if reply.status_code == 204:
+                return None
             try:
                 return reply.json()
             except ValueError as error:
@@ -302,16 +307,6 @@ class Winnow:
                 ) from error
 
         return persevering(once, self._patience if again else 0.0)
-
-    def tell(self, method: str, path: str) -> None:
-        """Make a call whose reply has no body. Raises WinnowError."""
-
-        def once() -> None:
-            reply = self._http.request(method, path)
-            if not reply.is_success:
-                raise refusal_of(reply)
-
-        persevering(once, self._patience)
 
     def fetch(self, path: str, target: Path, **options: Any) -> None:
         """Write a reply to a file, in pieces: whole, or there is none. Raises WinnowError, OSError."""
@@ -360,15 +355,15 @@ class WinnowProject:
 
     def archive(self) -> None:
         """Put a finished project away; twice is harmless."""
-        self._winnow.tell("POST", f"{self._path}/archive")
+        self._winnow.ask("POST", f"{self._path}/archive")
 
     def restore(self) -> None:
         """Bring it back from the archive or the bin; twice is harmless."""
-        self._winnow.tell("POST", f"{self._path}/restore")
+        self._winnow.ask("POST", f"{self._path}/restore")
 
     def delete(self) -> None:
         """Move it to the bin; twice is harmless."""
-        self._winnow.tell("DELETE", self._path)
+        self._winnow.ask("DELETE", self._path)
 
     def figures(self) -> dict[str, Any]:
         """How good the labels are and how far it is: the measure with its 95% interval, and the curve of it."""

@@ -20,6 +20,7 @@ row is the label that the row gets if it is learnt from.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -152,7 +153,7 @@ class Rows:
         members = absent[np.isin(self.sources[absent], self.sources[rows])]
         return np.union1d(rows, members) if len(members) <= MOST_MEMBERS * len(rows) else rows
 
-    @property
+    @cached_property
     def are_many(self) -> bool:
         """Whether they are fitted by normal equations, and their settings chosen with few points and rounds."""
         learnt = self.weights > 0

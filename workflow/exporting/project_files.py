@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from workflow.exporting.as_of import AsOf
     from workflow.exporting.card_facts import CardFacts
     from workflow.exporting.snapshot import Snapshot
-    from workflow.files.prepared import Taken
     from workflow.kinds import AnyKind
     from workflow.opened import Opened
 

@@ -253,7 +253,7 @@ OWN_SHEET = TableTool(
 )
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
-"""The largest content of a sheet, its head counted, and of a cell."""
+"""Rows of a sheet, its head included, columns of it, and characters of a cell: what Excel takes."""
 NUMBERS = (CONFIDENCE, SECONDS, OUTSIDE, PEOPLE)
 """Added columns that are numbers."""
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
