@@ -89,13 +89,16 @@ def warm_up(draw: Draw) -> float:
     progress = _Progress(draw)
 
     def here(_done: int, _of: int, name: str) -> None:
-        if not second and cpu_count() > 1:
-            process = _start()
-            progress.parallel = True
-            reader = Thread(target=_follow, args=(process, progress), daemon=True)
-            second.append((process, reader))
-            reader.start()
+        if second or cpu_count() == 1:
+            progress.at(False, name)
+            return
+        process = _start()
+        progress.parallel = True
         progress.at(False, name)
+        # From here on: what the second process prints must not count as the first step, before this one's.
+        reader = Thread(target=_follow, args=(process, progress), daemon=True)
+        second.append((process, reader))
+        reader.start()
 
     compile_kernels(compiling=here, apart=False)
     progress.left[False] = 0.0
