@@ -96,7 +96,7 @@ def test_one_format_is_chosen_over_all_cards(seat: Seat, show: Open) -> None:
 def test_sources_and_first_rows_are_shown(seat: Seat, show: Open) -> None:
     first, sources = (one.value for one in open_export(show, seat).dataframe)
     assert sources.Rows.sum() == 60
-    assert set(sources.Source) >= {"oracle", "truth", "given"}
+    assert set(sources.Source) >= {"person", "truth", "given"}
     assert len(first) == 20
     assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
 
@@ -249,7 +249,7 @@ def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Ope
     test = open_export(show, seat)
     first, sources = (one.value for one in test.dataframe)
     assert sources.Cells.sum() == 40 * len(LABELS)
-    assert sources[sources.Source == "oracle"].Cells.sum() == 1
+    assert sources[sources.Source == "person"].Cells.sum() == 1
     assert list(first.columns[: 1 + len(LABELS)]) == ["id", *LABELS]
     assert choices(test, "Rows").options[2] == "Answered 1"
     (link,) = links(press(test, "Prepare file"))

@@ -346,7 +346,7 @@ class Prediction(BaseModel):
     row_id: str
     label: str | None
     source: str | None = Field(
-        description="given, oracle, verdict, necessary, model, file, truth, bad or open; with several annotators "
+        description="given, person, verdict, necessary, model, file, truth, bad or open; with several annotators "
         "a row also pending, combined or disputed."
     )
     probability: float | None

@@ -191,7 +191,7 @@ EXPORT = ExportWords(
     "Cells",
     {
         "given": "known in the file",
-        "oracle": "a person answered",
+        "person": "a person answered",
         "model": "not asked: the cell stays empty, what the model says and its probability stand next to it",
         "truth": "a held-out row of the file",
         "bad": "excluded as a bad item",

@@ -287,7 +287,7 @@ EXPORT = ExportWords(
     "Rows",
     {
         "given": "the file had one candidate",
-        "oracle": "a person answered",
+        "person": "a person answered",
         "verdict": "a reviewer settled a dispute",
         "combined": "annotators differ; the project's rule for combining answers decides",
         "disputed": "annotators differ and no rule decides: no label",

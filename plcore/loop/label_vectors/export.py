@@ -14,9 +14,9 @@ from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.sensing.metrics import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
-SOURCES = ("given", "oracle", "truth", "model", "bad")
+SOURCES = ("given", "person", "truth", "model", "bad")
 """Where a cell can come from: the import, an answer, a test row, the model (no one was asked), a row excluded."""
-_GIVEN, _ORACLE, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
+_GIVEN, _PERSON, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
 _SOURCE_TEXTS = np.array(SOURCES)
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
 
@@ -46,7 +46,7 @@ class LabelVectorExport:
     @property
     def answered(self) -> BoolArray:
         """(n,) whether any cell of the row comes from an answer."""
-        return np.asarray((self.origins == _ORACLE).any(axis=1))
+        return np.asarray((self.origins == _PERSON).any(axis=1))
 
     def part(self, rows: slice | IntArray) -> LabelVectorExport:
         """The same of these rows alone."""
@@ -117,7 +117,7 @@ def export_of(
     which = slice(None) if rows is None else rows
     cells, bad, test = pool.cells[which], pool.bad[which], pool.test_rows[which]
     unknown = cells == UNKNOWN
-    origins = np.where(pool.answered[which], np.int8(_ORACLE), np.int8(_GIVEN))
+    origins = np.where(pool.answered[which], np.int8(_PERSON), np.int8(_GIVEN))
     origins[unknown] = _MODEL
     origins[test] = _TRUTH
     origins[bad] = _BAD

@@ -105,7 +105,7 @@ class TakenLabels:
         share = shares[np.arange(len(rows)), label]
         size = pool.sizes[rows]
         source = np.where(proven, "necessary", "open" if self._model.said is None else "model")
-        said = np.where(pool.by_verdict[rows], "verdict", np.where(pool.answered[rows], "oracle", "given"))
+        said = np.where(pool.by_verdict[rows], "verdict", np.where(pool.answered[rows], "person", "given"))
         source = np.where(size == 1, said, source)
         exact = pool.test_rows[rows] | pool.exact[rows]
         by_file, scored, scores = self._scored(rows)

@@ -81,7 +81,7 @@ class Disambiguation:
     """A label for every row, with its source.
 
     labels : int (n,) class number, -1 for bad, open and disputed rows
-    sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "verdict" (a reviewer settled
+    sources : str (n,) "given" (one candidate at import), "person" (answers left one), "verdict" (a reviewer settled
         it), "truth" (true label at import), "necessary" (the neighbours leave one candidate, whatever their labels
         are), "model", "file" (the file's scores, until a model that uses them is trained), "bad", or "open" (several
         candidates, and no model trained yet). If people answer for themselves, also "pending" (more people are to

@@ -31,7 +31,7 @@ DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
 """Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
 
 SOURCES_OF_LABELS = (
-    "given", "oracle", "verdict", "necessary", "model", "file", "truth", "bad", "open", "pending", "combined",
+    "given", "person", "verdict", "necessary", "model", "file", "truth", "bad", "open", "pending", "combined",
     "disputed",
 )  # fmt: skip
 """Where the label of a row can come from."""

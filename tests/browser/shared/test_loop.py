@@ -73,9 +73,9 @@ def test_birdsong_from_upload_to_export(
         io.BytesIO(Path(waiting.value.path()).read_bytes()), dtype=str, keep_default_na=False
     ).set_index("id", drop=False)
     assert len(back) == len(frame) == 4998
-    oracle = back[back.winnow_source == "oracle"]
-    assert dict(zip(oracle.id, oracle.winnow_label, strict=True)) == answered
-    assert (oracle.winnow_candidates == oracle.winnow_label).all(), "an answered row has one candidate left"
+    asked = back[back.winnow_source == "person"]
+    assert dict(zip(asked.id, asked.winnow_label, strict=True)) == answered
+    assert (asked.winnow_candidates == asked.winnow_label).all(), "an answered row has one candidate left"
     inside = [
         label in candidates.split("|")
         for label, candidates in zip(back.winnow_label, frame.candidates, strict=True)
@@ -84,7 +84,7 @@ def test_birdsong_from_upload_to_export(
     held_out = back[back.winnow_source == "truth"]
     assert len(held_out) == 4998 // 3
     assert (held_out.winnow_label == held_out.bird).all()
-    assert set(back.winnow_source) == {"given", "oracle", "necessary", "model", "truth"}
+    assert set(back.winnow_source) == {"given", "person", "necessary", "model", "truth"}
     as_written = pd.read_csv(io.StringIO(frame.to_csv(index=False)), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(back[frame.columns].reset_index(drop=True), as_written)
     assert not errors

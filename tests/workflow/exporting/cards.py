@@ -23,7 +23,7 @@ FACTS = CardFacts(
     created_at=datetime(2026, 3, 1, tzinfo=UTC),
     n_rows=1_200,
     n_classes=2,
-    sources={"model": 1_100, "oracle": 100},
+    sources={"model": 1_100, "person": 100},
     described=Described(
         before="3.00 candidates a row on average",
         after="1.20 on average, without excluded rows",

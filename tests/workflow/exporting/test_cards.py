@@ -220,7 +220,7 @@ def test_front_matter_holds_what_hugging_face_reads() -> None:
 
 
 def test_unknown_value_is_not_in_front_matter() -> None:
-    found = front_matter(card(sources={"oracle": 3}))
+    found = front_matter(card(sources={"person": 3}))
     assert not {"annotations_creators", "language", "license"} & set(found)
 
 
@@ -458,7 +458,7 @@ def test_what_is_known_is_in_rai_fields(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index")
 def test_unknown_value_is_left_out(tmp_path: Path) -> None:
     text = metadata(
-        given=CardDetails(), guidelines="", description="", per_row={}, sources={"oracle": 1}, last=None
+        given=CardDetails(), guidelines="", description="", per_row={}, sources={"person": 1}, last=None
     )
     found = opened(text, tmp_path).metadata
     assert not found.annotator_demographics

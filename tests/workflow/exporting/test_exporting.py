@@ -118,11 +118,11 @@ def test_votes_are_one_line_answer(seat: Seat) -> None:
 def test_chosen_rows_are_exported(home: Home, owner: int, seat: Seat) -> None:
     whole = exported(home, owner, seat.project_id or 0)
     answered = read_cells(file_of(seat, rows=ANSWERED))
-    assert answered.id.tolist() == whole[whole.winnow_source == "oracle"].id.tolist()
+    assert answered.id.tolist() == whole[whole.winnow_source == "person"].id.tolist()
     assert len(answered) == 8
     for above in (0.5, 0.8, 1.0):
         sure = read_cells(file_of(seat, rows=SURE, above=above))
-        known = whole.winnow_source.isin(["oracle", "given", "necessary", "truth"])
+        known = whole.winnow_source.isin(["person", "given", "necessary", "truth"])
         confident = whole.winnow_confidence.astype(float) >= above - 1e-9
         assert sure.id.tolist() == whole[known | confident].id.tolist()
         assert files.export_view(seat, 1, above).counts == {ALL: 60, SURE: len(sure), ANSWERED: 8}

@@ -40,7 +40,7 @@ __all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 Learner = ActiveLearner[LabelTable]
 
 Objects = npt.NDArray[np.object_]
-_KNOWN = ("oracle", "verdict", "given", "necessary", "truth")
+_KNOWN = ("person", "verdict", "given", "necessary", "truth")
 """Sources of labels that need no model."""
 
 # Read and written only while the learner is open, that is by one thread at a time; what was taken may be looked at by

@@ -106,8 +106,8 @@ OWN_CANDIDATES = "winnow_candidates"
 names predictions by their ids alone."""
 OTHERS_LEFT = "candidates"
 """Model names in predictions of candidates other than the label, in tasks that Winnow wrote."""
-OWN_MODELS = frozenset((OTHERS_LEFT, *SOURCES_OF_LABELS))
-"""Model name in predictions that Winnow wrote: no one who has voted."""
+OWN_MODELS = frozenset((OTHERS_LEFT, "oracle", *SOURCES_OF_LABELS))
+"""Model name in predictions that Winnow wrote, at first with "oracle" for "person": no one who has voted."""
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 

@@ -265,9 +265,9 @@ def test_export():
     assert len(wide) == 30
     assert len(long) == 120
     assert all(isinstance(dtype, pd.StringDtype) for dtype in (*wide.dtypes, *long.dtypes))
-    assert set(np.unique(shown.sources)) == {"given", "oracle", "truth", "model", "bad"}
+    assert set(np.unique(shown.sources)) == {"given", "person", "truth", "model", "bad"}
     assert shown.counts() == {name: int((shown.sources == name).sum()) for name in sorted(SOURCES)}
-    assert shown.answered.tolist() == (shown.sources == "oracle").any(axis=1).tolist()
+    assert shown.answered.tolist() == (shown.sources == "person").any(axis=1).tolist()
     held = (shown.cells, shown.probabilities, shown.predicted, shown.origins)
     assert sum(array.nbytes for array in held) == 11 * shown.cells.size, "a large table has to fit"
     for place in range(120):
@@ -282,7 +282,7 @@ def test_export():
         given, now = table.label_vectors[row, column], learner.cells[row, column]
         if source in ("given", "truth"):
             assert line["value"] == str(given) == str(truth[row, column])
-        elif source == "oracle":
+        elif source == "person":
             assert given == -1
             assert line["value"] == str(truth[row, column]) == str(now)
         elif source == "model":
@@ -302,9 +302,9 @@ def test_model_as_good_as_sure_is_not_written_as_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     predicted = np.array([[-1, -1, 1, 0, -1]], dtype=np.int8)
-    origins = np.array([[SOURCES.index(name) for name in ("given", "oracle", "model", "model", "bad")]])
+    origins = np.array([[SOURCES.index(name) for name in ("given", "person", "model", "model", "bad")]])
     found = LabelVectorExport(("r",), tuple("abcde"), cells, shares, predicted, origins)
-    assert found.counts() == {"bad": 1, "given": 1, "model": 2, "oracle": 1}
+    assert found.counts() == {"bad": 1, "given": 1, "model": 2, "person": 1}
     assert found.answered.tolist() == [True]
     long = found.long()
     assert long["value"].tolist() == ["1", "0", "", "", ""]

@@ -53,7 +53,7 @@ def test_pieces_match_the_whole_and_stay_as_they_were(model):
     taken, begun = learner.take_labels(), learner.take_labels()
     parts = [slice(0, 7), slice(7, 50), slice(50, 50 + 40), slice(3, 4), slice(0, 90)]
     same(begun.of(parts[0]), module._cut(whole, parts[0]))
-    decided = np.isin(whole.sources, ("oracle", "verdict"))
+    decided = np.isin(whole.sources, ("person", "verdict"))
     answered(learner, y, 10)
     learner.apply(Entry(learner.seq + 1, "bad", int(np.flatnonzero(learner.candidates.any(axis=1))[-1]), "b"))
     for one in (taken, begun):
@@ -161,7 +161,7 @@ def test_probabilities_sum_to_one_and_agree_with_labels(model):
     found, whole = taken.probabilities()[:], taken.whole
     assert found.shape == taken.probabilities().shape == (90, 4)
     np.testing.assert_allclose(found.sum(axis=1), 1)
-    told = np.isin(whole.sources, ("model", "given", "oracle", "truth"))
+    told = np.isin(whole.sources, ("model", "given", "person", "truth"))
     rows = np.flatnonzero(told)
     np.testing.assert_array_equal(found[rows].argmax(axis=1), whole.labels[rows])
     np.testing.assert_allclose(found[rows, whole.labels[rows]], whole.confidence[rows])

@@ -255,7 +255,7 @@ def test_disambiguate_names_its_sources():
         assert own[label]
         share = votes[place, label] / votes[place, own].sum()
         if own.sum() == 1:
-            assert source == ("given" if learner.answer_of(row) is None else "oracle")
+            assert source == ("given" if learner.answer_of(row) is None else "person")
             assert sure == 1
         elif (necessary[place] & own).sum() == 1:
             assert source == "necessary"
@@ -267,8 +267,8 @@ def test_disambiguate_names_its_sources():
             assert sure == pytest.approx(share)
     test = learner.test_rows
     np.testing.assert_array_equal(result.labels[test], table.truth[test])
-    assert set(result.sources) == {"given", "oracle", "truth", "necessary", "model", "bad"}
-    assert (result.sources == "oracle").sum() >= 18
+    assert set(result.sources) == {"given", "person", "truth", "necessary", "model", "bad"}
+    assert (result.sources == "person").sum() >= 18
 
 
 def test_effect_of_entry():

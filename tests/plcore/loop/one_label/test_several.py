@@ -470,7 +470,7 @@ def said(learner, row=0):
         ("latest", ["ann is ant", "bob is bee"], "disputed", None),
         ("intersection", ["ann is ant", "bob is bee"], "disputed", None),
         ("intersection", ["ann among ant bee", "bob is bee"], "combined", "bee"),
-        ("majority", ["ann is ant", "bob is ant"], "oracle", "ant"),
+        ("majority", ["ann is ant", "bob is ant"], "person", "ant"),
         ("majority", ["ann bad", "bob is bee"], "disputed", None),
         ("majority", ["ann is ant"], "pending", "ant"),
         ("majority", ["ann is ant", "bob is bee", "eva verdict bee"], "verdict", "bee"),
@@ -481,7 +481,7 @@ def test_two_annotators_row(fold, answers, source, label):
     tell(learner, *answers)
     got = said(learner)
     assert got[:2] == (source, label)
-    if source in ("combined", "oracle", "pending"):
+    if source in ("combined", "person", "pending"):
         assert 0 < got[2] <= MOST_SURE
     elif source == "disputed":
         assert np.isnan(got[2])
@@ -524,14 +524,14 @@ def test_disputed_rows_have_most_likely_label():
 def test_one_annotator_is_as_before():
     learner = learner_of(["abc", "abcd"])
     tell(learner, "ann is ant")
-    assert said(learner) == ("oracle", "ant", 1.0)
+    assert said(learner) == ("person", "ant", 1.0)
 
 
 def test_rows_that_one_person_answers_in_project_for_several_stay_certain():
     learner = learner_of(["abc"] * 8, overlap=2, overlap_share=0.5, fold="majority")
     single = int(np.flatnonzero(learner.pool.asked.rule.wanted == 1)[0])
     tell(learner, "ann is ant", row=single)
-    assert said(learner, single) == ("oracle", "ant", 1.0)
+    assert said(learner, single) == ("person", "ant", 1.0)
 
 
 def test_too_many_people_and_classes_give_share_of_votes(monkeypatch):

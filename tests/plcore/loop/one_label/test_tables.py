@@ -71,7 +71,7 @@ def test_birdsong(data_folder):
     result = learner.disambiguate()
     answered = [entry.row for entry in log]
     assert (result.labels[answered] == truth[answered]).all()
-    assert set(result.sources[answered]) == {"oracle"}
+    assert set(result.sources[answered]) == {"person"}
     assert sets[np.arange(4998), result.labels].all()
     again = ActiveLearner(table)
     for entry in log:

@@ -63,7 +63,7 @@ def decided(reading: TableReading, answers: dict[int, str]) -> Disambiguated:
     source = np.full(table.n_rows, "open", dtype=object)
     for row, label in answers.items():
         after[row] = [name == label for name in table.classes]
-        source[row] = "oracle"
+        source[row] = "person"
         given.append(
             {"row": row, "person": "Ann", "kind": "is", "labels": [label], "at": "2026-05-01T10:00:00+00:00"}
         )

@@ -43,7 +43,7 @@ def answered(
                 "model_version": None,
             }
         )
-        source[row] = "bad" if kind == "bad" else "oracle"
+        source[row] = "bad" if kind == "bad" else "person"
         if kind not in ("skip", "unsure"):
             after[row] = [name in labels for name in classes]
     ones = after.sum(axis=1) == 1

@@ -179,7 +179,7 @@ def decided(draw: st.DrawFn) -> Disambiguated:
     )
     if table.weights is not None:
         table.weights[-1] = draw(st.lists(WEIGHTS, min_size=len(classes), max_size=len(classes)))
-    sources = st.sampled_from(["given", "oracle", "necessary", "model", "truth", "open"])
+    sources = st.sampled_from(["given", "person", "necessary", "model", "truth", "open"])
     source = draw(st.lists(sources, min_size=n, max_size=n))
     label = [
         -1 if name == "open" else draw(st.sampled_from(np.flatnonzero(row).tolist()))
@@ -225,7 +225,7 @@ def small_table(n_rows: int = 3) -> Disambiguated:
         after,
         before * np.array([0.5, 0.25, 0.25]),
         np.resize([0, -1, 1], n_rows),
-        np.resize(np.array(["oracle", "open", "model"], dtype=object), n_rows),
+        np.resize(np.array(["person", "open", "model"], dtype=object), n_rows),
         np.resize([1, np.nan, 0.75], n_rows),
         [{**answer, "seconds": 1.5, "model_version": "2"}],
         "3",

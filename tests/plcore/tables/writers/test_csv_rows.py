@@ -89,7 +89,7 @@ def test_columns_are_in_their_order_and_only_if_they_are_needed() -> None:
     assert "winnow_id" not in called, "a column called id holds the ids"
     one = next(csv.reader(io.StringIO(written(write_csv, table).decode().split("\n")[1])))
     assert one == [
-        "p", "some words", "p", "wren|robin", "wren", "wren:0.5", "wren", "oracle", "1.0000", "ann",
+        "p", "some words", "p", "wren|robin", "wren", "wren:0.5", "wren", "person", "1.0000", "ann",
         "2026-01-01T00:00:00+00:00", "1.5", "",
     ]  # fmt: skip
 
@@ -98,7 +98,7 @@ def test_file_that_joined_labels_by_another_mark_is_not_own_table() -> None:
     """Earlier releases did so with labels that hold a bar: split at bars they would be other labels."""
     cells = frame(
         {"text": "x", "winnow_candidates_before": "a|b;c", "winnow_candidates": "a|b", "winnow_label": "a|b",
-         "winnow_source": "oracle"},
+         "winnow_source": "person"},
     )  # fmt: skip
     assert not OWN_SHEET.fits(cells)
     assert OWN_SHEET.fits(cells.assign(winnow_label="a", winnow_candidates="a"))

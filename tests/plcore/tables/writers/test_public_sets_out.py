@@ -39,7 +39,7 @@ def decided_set(request: pytest.FixtureRequest, data_folder: Path) -> Disambigua
     }  # fmt: skip
     answers = [{"row": int(row), "labels": [table.classes[table.truth[row]]], **answer} for row in answered]
     weights = table.candidates * (1 + np.abs(np.resize(table.numbers, table.candidates.shape)))
-    source = np.where(label < 0, "open", "oracle").astype(object)
+    source = np.where(label < 0, "open", "person").astype(object)
     share = np.where(label < 0, np.nan, 1.0)
     shown = table.cells.iloc[:, :6]
     return Disambiguated(

@@ -247,7 +247,7 @@ def test_cells_are_in_place_of_their_columns() -> None:
     assert wide["sand"].tolist() == ["0", "1", ""]
     assert wide["winnow_probability:sea"].tolist() == ["1.0000", "0.7500", "0.5000"]
     assert wide["winnow_predicted:sea"].tolist() == ["", "1", "0"]
-    assert wide["winnow_source:sand"].tolist() == ["oracle", "truth", "bad"]
+    assert wide["winnow_source:sand"].tolist() == ["person", "truth", "bad"]
     assert wide.shape == (3, 4 + 3 * 2)
 
 

@@ -48,7 +48,7 @@ def small_vectors(n_rows: int = 3) -> LabelVectorTable:
     cells = np.resize(np.array([[1, 0], [-1, 1], [-1, -1]], dtype=np.int8), (n_rows, 2))
     shares = np.resize([[1, 0], [0.75, 1], [0.5, np.nan]], (n_rows, 2))
     predicted = np.resize(np.array([[-1, -1], [1, -1], [0, -1]], dtype=np.int8), (n_rows, 2))
-    origins = np.resize(origins_of([["given", "oracle"], ["model", "truth"], ["model", "bad"]]), (n_rows, 2))
+    origins = np.resize(origins_of([["given", "person"], ["model", "truth"], ["model", "bad"]]), (n_rows, 2))
     names = tuple(f"n{row}" for row in range(n_rows))
     frame = pd.DataFrame({"name": names, "sea": "", "text": "a b", "sand": "0"}, dtype="str")
     return LabelVectorTable(

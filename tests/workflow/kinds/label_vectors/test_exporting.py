@@ -65,7 +65,7 @@ def test_wide_has_every_cell_as_it_is(home: Home, owner: int, answered: int) -> 
                 assert 0 < float(share) < 1
             else:
                 assert float(share) == cells[row, column]
-                assert source[row] == "oracle" if said[row, column] else source[row] in ("given", "truth")
+                assert source[row] == "person" if said[row, column] else source[row] in ("given", "truth")
                 assert cells[row, column] == (label in true_labels(row))
     assert sum(files.export_view(Seat(home, owner, answered), 1).sources.values()) == cells.size
 

@@ -39,7 +39,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     by_id = frame.set_index("id")
     for one in saved:
         assert by_id.winnow_label[one.row_id] == one.labels[0]
-        assert by_id.winnow_source[one.row_id] == "oracle"
+        assert by_id.winnow_source[one.row_id] == "person"
         assert by_id.winnow_candidates[one.row_id] == one.labels[0]
         assert by_id.winnow_annotator[one.row_id] == "owner"
     for row in frame.itertuples():
@@ -53,7 +53,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert (given.winnow_label == given.candidates).all()
     counts = files.export_view(Seat(home, owner, project), 1).sources
     assert sum(counts.values()) == len(frame)
-    assert counts["oracle"] == 5
+    assert counts["person"] == 5
 
 
 def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, project: int) -> None:
@@ -177,7 +177,7 @@ def test_rows_at_risk_have_column_once_checks_show_that_truths_lie_outside(home:
     frame = exported(home, owner, project)
     risk = pd.to_numeric(frame.winnow_outside)
     told = risk.notna()
-    assert (frame.winnow_source[told] != "oracle").all()
+    assert (frame.winnow_source[told] != "person").all()
     assert risk[told].between(0, 1).all()
     with opened(home, owner, project) as learner:
         expected = learner.disambiguate().outside
