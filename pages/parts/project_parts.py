@@ -380,7 +380,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         size = (
             f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
         )
-        st.progress(share, text=f"{name} is downloaded: {size}")
+        st.progress(share, text=f"Downloading: {size}")
     elif not running.begun:
         st.info(f"{name} is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
