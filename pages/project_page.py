@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,9 +10,9 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.create_parts import earlier_votes_part
-from pages.parts.learner_form import Setting, learner_form, promise_box, shortlist_note
+from pages.parts.learner_form import Setting, learner_form, promise_box
 from pages.parts.members_part import members_part, qualification_part
-from pages.parts.project_parts import forms_part, more_rows_part, own_encoder_part
+from pages.parts.project_parts import change_room, forms_part, more_rows_part, own_encoder_part
 from pages.parts.words import percent
 from workflow.access import Right
 from workflow.answering import room
@@ -32,53 +31,65 @@ KEY = f"{state.SETTINGS}-{page.project.id}"
 ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
 
 
-def saved(words: str) -> None:
-    st.session_state[state.FLASH] = words
-    st.rerun()
-
-
 def about_part() -> None:
-    with st.form(f"{KEY}-about", border=False):
-        name = st.text_input("Name", value=page.project.name, max_chars=managing.NAME_LENGTH)
-        description = st.text_area(
-            "Description", value=page.project.description, max_chars=managing.DESCRIPTION_LENGTH, height=90
+    def rename(**new: str) -> None:
+        stored = managing.get_project(page.seat)  # another tab may have changed the other of the two
+        managing.rename_project(
+            page.seat, new.get("name", stored.name), new.get("description", stored.description)
         )
-        if st.form_submit_button("Save name and description", type="primary"):
-            with frame.refusals(ProjectNameError):
-                managing.rename_project(page.seat, name, description)
-                saved("Saved: name and description")
 
-
-def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
-    """Draw these settings and a button that saves them; all settings as they are now."""
-    now = managing.learner_settings(page.seat)
-    # For content drawn alone: a comparison that adopts another model meanwhile must not remove what was typed.
-    drawn = {one.name: str(now[one.name]) for one in settings if one.name in now}
-    key = f"{KEY}-{name}-{hash(tuple(drawn.items()))}"
-    chosen = learner_form(now, key, settings)
-    changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
-    # With more annotators a row and the rule untouched, the answers are combined by majority.
-    doubtful = chosen.get("overlap", 1) > 1 and changed.get("fold", "") == "latest"
-    keeps = doubtful and st.checkbox(
-        "Use the latest answer, although several annotators answer a row",
-        help=LATEST_OF_SEVERAL,
-        key=f"{key}-latest",
+    frame.saved_field(
+        f"{KEY}-name",
+        page.project.name,
+        partial(st.text_input, "Name", max_chars=managing.NAME_LENGTH),
+        lambda name: rename(name=name),
+        ProjectNameError,
     )
-    if st.button(button, type="primary", disabled=not changed or (doubtful and not keeps), key=f"{key}-save"):
-        with frame.refusals(ValueError):
-            managing.change_learner(page.seat, keep_latest=keeps, **changed)
-            saved(f"Saved: {words}")
+    frame.saved_field(
+        f"{KEY}-description",
+        page.project.description,
+        partial(st.text_area, "Description", max_chars=managing.DESCRIPTION_LENGTH, height=90),
+        lambda description: rename(description=description),
+        ProjectNameError,
+    )
+
+
+def settings_form(settings: Sequence[Setting]) -> Mapping[str, Any]:
+    """Draw these settings; all settings as they are now."""
+    now = managing.learner_settings(page.seat)
+
+    def save(name: str, value: Any) -> None:
+        confirmed = doubt(now, name, value) is not None
+        managing.change_learner(page.seat, keep_latest=confirmed, **{name: value})
+
+    learner_form(now, KEY, settings, save, lambda name, value: doubt(now, name, value))
     return now
 
 
-def answering_part() -> None:
-    now = settings_form(
-        "answering",
-        parts.ANSWERING,
-        "Save team settings",
-        "how many people answer a row, and how answers are combined",
+def doubt(now: Mapping[str, Any], name: str, value: Any) -> tuple[str, str] | None:
+    """The question about a change that cannot be undone, or undoes what annotators agree on."""
+    if name == "fold" and value == "latest" and now["overlap"] > 1:
+        return LATEST_OF_SEVERAL, "Use the latest answer"
+    if several({**now, name: value}) and not several(now):
+        return (
+            "Annotators will answer independently from now on. You cannot switch back.",
+            "Collect independent answers",
+        )
+    return None
+
+
+def several(settings: Mapping[str, Any]) -> bool:
+    """Whether annotators answer independently, as `plcore.loop.standings.OverlapSettings` says."""
+    return (
+        settings["own_since"] is not None
+        or settings["overlap"] > 1
+        or settings["checks_by_all"]
+        or settings["fold"] != "latest"
     )
-    if now["own_since"] is not None:
+
+
+def answering_part() -> None:
+    if several(settings_form(parts.ANSWERING)):
         st.caption("In this project annotators answer independently. This cannot be changed.")
     else:
         st.caption(
@@ -89,12 +100,13 @@ def answering_part() -> None:
 
 def learner_part() -> None:
     encoders = encoding_requests.encoders(page.seat)
-    settings = [
-        one
-        for one in parts.LEARNING
-        if (encoders.columns or not one.encoded) and (page.project.sourced or not one.sourced)
-    ]
-    now = settings_form("learner", settings, "Save model settings", "model and question settings")
+    now = settings_form(
+        [
+            one
+            for one in parts.LEARNING
+            if (encoders.columns or not one.encoded) and (page.project.sourced or not one.sourced)
+        ]
+    )
     if share := now.get("control_share"):
         st.caption(
             f"{percent(share)} of the questions are blind checks, drawn when the project was created; "
@@ -105,52 +117,64 @@ def learner_part() -> None:
 
 def room_part() -> None:
     now = room.room_of(page.seat)
-    names = room.class_names(page.seat)
-    shortlists = room.shortlists_of(page.seat)
-    with st.form(f"{KEY}-room", border=False):
-        guidelines = st.text_area(
+    change = partial(change_room, page)
+    frame.saved_field(
+        f"{KEY}-guidelines",
+        now.guidelines,
+        partial(
+            st.text_area,
             "Guidelines",
-            value=now.guidelines,
             height=160,
             max_chars=room.GUIDELINES_LENGTH,
             help="Shown above every question. Markdown works: **bold**, lists, headings; images are not shown.",
-        )
-        order = st.radio(
-            "Order of the candidates",
-            list(ORDERS),
-            index=list(ORDERS).index(now.order),
-            format_func=ORDERS.__getitem__,
-            horizontal=True,
-        )
-        promise = now.shortlist
-        if shortlists is not None:
-            promise = promise_box(shortlists, f"{KEY}-shortlist-{now.shortlist}")
-            shortlist_note(shortlists)
-        st.markdown("What each label means, in one line:")
-        edited = st.data_editor(
-            {"Label": list(names), "Description": [now.descriptions.get(name, "") for name in names]},
-            hide_index=True,
-            disabled=["Label"],
-            height=min(320, 38 + 35 * len(names)),
-            column_config={
-                "Description": st.column_config.TextColumn(width="large", max_chars=room.DESCRIPTION_LENGTH)
-            },
-            key=f"{KEY}-descriptions-{hash((names, tuple(sorted(now.descriptions.items()))))}",
-        )
-        if st.form_submit_button("Save question page", type="primary"):
-            meant = {
-                name: text.strip()
-                for name, text in zip(edited["Label"], edited["Description"], strict=True)
-                if text and text.strip()
-            }
-            with frame.refusals(RoomError):
-                room.change_room(
-                    page.seat,
-                    replace(now, guidelines=guidelines, order=order, descriptions=meant, shortlist=promise),
-                )
-                saved("Saved: question page")
+        ),
+        lambda guidelines: change(guidelines=guidelines),
+        RoomError,
+    )
+    frame.saved_field(
+        f"{KEY}-order",
+        now.order,
+        partial(
+            st.radio, "Order of the candidates", list(ORDERS), format_func=ORDERS.__getitem__, horizontal=True
+        ),
+        lambda order: change(order=order),
+        RoomError,
+    )
+    if (shortlists := room.shortlists_of(page.seat)) is not None:
+        promise_box(shortlists, f"{KEY}-shortlist", lambda promise: change(shortlist=promise))
+    descriptions_part(now.descriptions)
     forms_part(page)
     parts.groups_part(page)
+
+
+def descriptions_part(stored: Mapping[str, str]) -> None:
+    """A table of all labels, saved after each line. It takes in only changes made elsewhere: the cursor stays in it."""
+    names, key = room.class_names(page.seat), f"{KEY}-descriptions"
+    drawn, saved, number = st.session_state.get(key, ({}, None, 0))
+    if saved != (names, stored):
+        drawn, number = stored, number + 1
+    st.markdown("What each label means, in one line:")
+    edited = st.data_editor(
+        {"Label": list(names), "Description": [drawn.get(name, "") for name in names]},
+        hide_index=True,
+        disabled=["Label"],
+        height=min(320, 38 + 35 * len(names)),
+        column_config={
+            "Description": st.column_config.TextColumn(width="large", max_chars=room.DESCRIPTION_LENGTH)
+        },
+        key=f"{key}-{number}",
+    )
+    meant = {
+        name: text.strip()
+        for name, text in zip(edited["Label"], edited["Description"], strict=True)
+        if text and text.strip()
+    }
+    if meant != stored:
+        with frame.refusals(RoomError):
+            change_room(page, descriptions=meant)
+            stored = meant
+            st.caption(":material/check: Saved")
+    st.session_state[key] = drawn, (names, stored), number
 
 
 def put_away_part() -> None:

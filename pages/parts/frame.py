@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -268,6 +268,43 @@ def say_refusal() -> None:
     with st.container():  # always there: what is below keeps its place, and with it its state
         if refused := st.session_state.pop(state.REFUSED, None):
             st.error(escape(refused), icon=":material/error:")
+
+
+# Fields that are saved as soon as they change.
+
+
+def saved_field(
+    key: str,
+    now: Any,
+    draw: Callable[..., Any],
+    save: Callable[[Any], object],
+    *kinds: type[Exception],
+    doubt: Callable[[Any], tuple[str, str] | None] = lambda _: None,
+) -> None:
+    """Draw a field that saves each change at once, and say so in its label's line.
+
+    now : the stored value      draw : a widget of Streamlit with all but its key, value and callback
+    save : stores a value; errors of these kinds say why it was refused, and what was typed stays
+    doubt : (question, button) for a value that must be confirmed before it is saved
+    """
+    said = st.session_state
+    if key not in said or said.get(f"{key}-now") != now:  # also changed elsewhere: the field follows
+        said[key] = said[f"{key}-now"] = now
+
+    def store() -> None:
+        with refusals_said_later(*kinds):
+            save(said[key])
+            said.pop(f"{key}-now", None)  # drawn as it was stored, without blanks around it
+            said[state.SAVED] = key
+
+    with st.container(key=f"winnow_field-{key}", gap="small"):
+        value = draw(key=key, on_change=lambda: store() if doubt(said[key]) is None else None)
+        saved = said.get(state.SAVED) == key and said.pop(state.SAVED)
+        st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved else ""}</span>')
+        if value != now:
+            question, button = doubt(value) or ("Not saved.", "Try again")
+            st.warning(question, icon=":material/warning:")
+            st.button(button, key=f"{key}-store", on_click=store)
 
 
 def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import streamlit as st
 
-from pages.parts.frame import escape
+from pages.parts.frame import escape, saved_field
 from pages.parts.words import between, counted, percent
-from workflow.answering.room import PROMISES
+from workflow.answering.room import PROMISES, RoomError
 from workflow.kinds.shortlists import CERTAIN, ShortlistView
 from workflow.models.showing import Adoption, ModelStory, Running, short
 
@@ -21,6 +22,7 @@ class Setting:
     yes or no where its value is
 
     models : for which it means something; empty: for all      whole : an integer
+    percent : stored as a share, shown in per cent: least, most and step too
     unset : the words for None, where it may be None
     encoded : whether it means something only if an encoder has made vectors of the rows
     sourced : whether it means something only if the table names the source of its rows
@@ -35,6 +37,7 @@ class Setting:
     most: float | None = None
     step: float = 1
     whole: bool = False
+    percent: bool = False
     unset: str | None = None
     encoded: bool = False
     sourced: bool = False
@@ -44,9 +47,11 @@ OVERLAP_SHARE = Setting(
     "overlap_share",
     "Share of the rows",
     "Share of rows, drawn at random, that this many annotators answer. One annotator answers each of the others.",
-    least=0.01,
-    most=1.0,
-    step=0.05,
+    least=1,
+    most=100,
+    step=5,
+    whole=True,
+    percent=True,
 )
 CHECKS_BY_ALL = Setting(
     "checks_by_all",
@@ -57,60 +62,66 @@ CHECKS_BY_ALL = Setting(
 """Settings that projects of every kind have."""
 
 
-def learner_form(now: Mapping[str, Any], key: str, settings: Sequence[Setting]) -> dict[str, Any]:
-    """Draw the settings that the chosen model has; the values chosen, of those drawn. `now` are the present ones."""
-    chosen: dict[str, Any] = {}
-    places: list[st.delta_generator.DeltaGenerator] = []
+Doubt: TypeAlias = Callable[[str, Any], "tuple[str, str] | None"]
+"""(question, button) for a new value of a setting, by its name, that must be confirmed."""
+
+
+def learner_form(
+    now: Mapping[str, Any],
+    key: str,
+    settings: Sequence[Setting],
+    save: Callable[[str, Any], None],
+    doubt: Doubt = lambda *_: None,
+) -> None:
+    """Draw the settings that the current model has; each change is saved at once.
+
+    now : the stored settings      save : stores one by its name
+    """
     for one in settings:
-        model = chosen.get("model", now.get("model"))
-        if one.name not in now or (one.models and model not in one.models):
-            continue
-        places = places or list(st.columns(2, gap="medium"))  # two by two, so that a phone keeps their order
-        with places.pop(0):
-            choices = one.choices(str(model)) if callable(one.choices) else one.choices
-            chosen[one.name] = _box(one, choices, now[one.name], f"{key}-{one.name}")
-    return chosen
+        if one.name in now and (not one.models or now.get("model") in one.models):
+            _setting(one, now, f"{key}-{one.name}", save, doubt)
 
 
-def _box(one: Setting, choices: Mapping[str, str], value: Any, key: str) -> Any:
+def _setting(
+    one: Setting, now: Mapping[str, Any], key: str, save: Callable[[str, Any], None], doubt: Doubt
+) -> None:
+    def stored(chosen: Any) -> Any:
+        return chosen / 100 if one.percent else None if chosen == "" else chosen
+
+    saved_field(
+        key,
+        *_box(one, now),
+        lambda chosen: save(one.name, stored(chosen)),
+        ValueError,
+        doubt=lambda chosen: doubt(one.name, stored(chosen)),
+    )
+
+
+def _box(one: Setting, now: Mapping[str, Any]) -> tuple[Any, Callable[..., Any]]:
+    """The value that the box of a setting has, and what draws it. "" is None of a list, whose words Streamlit would
+    remove once it has been chosen."""
+    value = now[one.name]
+    choices = one.choices(str(now.get("model"))) if callable(one.choices) else one.choices
     if choices:
-        # "" for None, whose words Streamlit would remove once it has been chosen
         options = list(dict.fromkeys([*([""] if one.unset else []), *choices, value or ""]))
-        return (
-            st.selectbox(
-                one.label,
-                options,
-                index=options.index(value or ""),
-                format_func=lambda name: choices.get(name, name) if name else str(one.unset),
-                help=one.hint,
-                key=key,
-            )
-            or None
-        )
+        words = lambda name: choices.get(name, name) if name else str(one.unset)  # noqa: E731
+        return value or "", partial(st.selectbox, one.label, options, format_func=words, help=one.hint)
     if isinstance(value, bool):
-        return st.toggle(one.label, value=value, help=one.hint, key=key)
-    if one.whole and (value is None or value == int(value)):  # a share is left a number
-        most = None if one.most is None else int(max(one.most, value or 0))
-        return st.number_input(
-            one.label,
-            min_value=int(one.least),
-            max_value=most,
-            value=None if value is None else int(value),
-            step=1,
-            placeholder=one.unset,
-            help=one.hint,
-            key=key,
-        )
-    return st.number_input(
-        one.label,
-        min_value=min(float(one.least), float(value or one.least)),
-        max_value=one.most,
-        format="%g",
-        value=None if value is None else float(value),
-        step=float(one.step),
+        return value, partial(st.toggle, one.label, help=one.hint)
+    if one.percent:
+        value = round(100 * value, 2)
+    whole = one.whole and (value is None or value == int(value))  # a stored share may be a third
+    number, form = (int, "%d") if whole else (float, "%g")
+    return None if value is None else number(value), partial(
+        st.number_input,
+        f"{one.label} (%)" if one.percent else one.label,
+        min_value=number(min(one.least, value or one.least)),
+        max_value=None if one.most is None else number(max(one.most, value or 0)),
+        value="min" if one.unset is None else None,
+        step=number(one.step),
+        format=form,
         placeholder=one.unset,
         help=one.hint,
-        key=key,
     )
 
 
@@ -166,21 +177,25 @@ NONE = 0.0
 """Stands for no promise in the box: the words of None Streamlit would remove once it has been chosen."""
 
 
-def promise_box(view: ShortlistView, key: str) -> float | None:
-    """Draw the setting; the promise chosen, None for none."""
-    promises = (NONE, *PROMISES)
-    chosen = st.selectbox(
-        "Choices shown first",
-        promises,
-        index=promises.index(view.promise or NONE),
-        format_func=lambda promise: (
-            f"those that contain the true label with {percent(promise)}" if promise else ALL
+def promise_box(view: ShortlistView, key: str, save: Callable[[float | None], None]) -> None:
+    """Draw the setting, and under it what is measured of it. save : stores a promise, None for none"""
+    saved_field(
+        key,
+        view.promise or NONE,
+        partial(
+            st.selectbox,
+            "Choices shown first",
+            (NONE, *PROMISES),
+            format_func=lambda promise: (
+                f"those that contain the true label with {percent(promise)}" if promise else ALL
+            ),
+            help="The fewest choices that contain the right one this often, measured on blind checks. One key "
+            "shows the others. Blind checks and some ordinary questions show all choices.",
         ),
-        help="The fewest choices that contain the right one this often, measured on blind checks. One key "
-        "shows the others. Blind checks and some ordinary questions show all choices.",
-        key=key,
+        lambda promise: save(promise or None),
+        RoomError,
     )
-    return chosen or None
+    st.caption(in_words(view))
 
 
 def standing_in_words(view: ShortlistView) -> str:
@@ -262,11 +277,6 @@ def in_words(view: ShortlistView) -> str:
         answers_in_words(view),
     )
     return " ".join(part for part in said if part)
-
-
-def shortlist_note(view: ShortlistView) -> None:
-    """The lines under the setting."""
-    st.caption(in_words(view))
 
 
 def shortlist_figures(view: ShortlistView) -> None:

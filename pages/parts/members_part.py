@@ -4,6 +4,8 @@ group."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -153,29 +155,32 @@ def qualification_part(page: ProjectPage) -> None:
         "its class*: test rows and blind checks cannot be."
     )
     key, rule = f"{state.SETTINGS}-{page.project.id}-qualification", now.rule
-    with st.form(f"{key}-form", border=False):
-        st.checkbox("Require a qualification", value=rule is not None, key=f"{key}-on")
-        with st.container(horizontal=True):
-            st.number_input(
-                "Rows",
-                min_value=1,
-                max_value=qualification.MOST_QUALIFYING,
-                value=rule.rows if rule else min(5, max(1, now.marked)),
-                key=f"{key}-rows",
-                width=160,
-            )
-            st.number_input(
-                "Required share correct (%)",
-                min_value=1,
-                max_value=100,
-                value=round(100 * rule.share) if rule else 80,
-                step=5,
-                key=f"{key}-share",
-                width=160,
-            )
-        st.form_submit_button("Save the qualification", type="primary", on_click=_save, args=(page, key))
-    if rule is not None:
-        _people(page, key, now.people)
+    first = QualificationRule(min(5, max(1, now.marked)), 0.8)
+    save = partial(qualification.change_rule, page.seat)
+    frame.saved_field(
+        f"{key}-on",
+        rule is not None,
+        partial(st.toggle, "Require a qualification"),
+        lambda on: save(first if on else None),
+        RoomError,
+    )
+    if rule is None:
+        return
+    frame.saved_field(
+        f"{key}-rows",
+        rule.rows,
+        partial(st.number_input, "Rows", min_value=1, max_value=qualification.MOST_QUALIFYING),
+        lambda rows: save(replace(rule, rows=rows)),
+        RoomError,
+    )
+    frame.saved_field(
+        f"{key}-share",
+        round(100 * rule.share),
+        partial(st.number_input, "Required share correct (%)", min_value=1, max_value=100, step=5),
+        lambda share: save(replace(rule, share=share / 100)),
+        RoomError,
+    )
+    _people(page, key, now.people)
 
 
 def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQualified, ...]) -> None:
@@ -193,16 +198,6 @@ def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQuali
                     on_click=_let_in,
                     args=(page, one.person_id, one.name),
                 )
-
-
-def _save(page: ProjectPage, key: str) -> None:
-    said = st.session_state
-    with frame.refusals_said_later(RoomError):
-        rule = (
-            QualificationRule(said[f"{key}-rows"], said[f"{key}-share"] / 100) if said[f"{key}-on"] else None
-        )
-        qualification.change_rule(page.seat, rule)
-        said[state.FLASH] = "Saved: the qualification"
 
 
 def _let_in(page: ProjectPage, person_id: int, name: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -188,27 +190,34 @@ def forms_part(page: ProjectPage) -> None:
     found = room.forms_of(page.seat)
     if found is None:
         return
-    now = room.room_of(page.seat)
+    now, key = room.room_of(page.seat), f"{FORMS_KEY}-{page.project.id}"
     st.markdown("##### Question types")
-    with st.form(f"{FORMS_KEY}-{page.project.id}", border=False):
-        forms = st.radio(
-            "Ask",
-            list(FORMS),
-            index=list(FORMS).index(now.forms),
-            format_func=FORMS.__getitem__,
-        )
-        st.caption(in_words(found))
-        drawn = st.checkbox(
+    frame.saved_field(
+        f"{key}-ask",
+        now.forms,
+        partial(st.radio, "Ask", list(FORMS), format_func=FORMS.__getitem__),
+        lambda forms: change_room(page, forms=forms),
+        RoomError,
+    )
+    st.caption(in_words(found))
+    frame.saved_field(
+        f"{key}-drawn",
+        now.drawn_forms,
+        partial(
+            st.checkbox,
             "Ask one question in twenty in a random form",
-            value=now.drawn_forms,
             help="This measures the seconds that each form takes: a form chosen for easy rows would look "
             "quick. The first 20 answers of each annotator are exempt. The log marks these questions.",
-        )
-        if st.form_submit_button("Save question types", type="primary"):
-            with refusals(RoomError):
-                room.change_room(page.seat, replace(now, forms=forms, drawn_forms=drawn))
-                st.session_state[state.FLASH] = "Saved: question types"
-                st.rerun()
+        ),
+        lambda drawn: change_room(page, drawn_forms=drawn),
+        RoomError,
+    )
+
+
+def change_room(page: ProjectPage, **changes: Any) -> None:
+    """Change some settings of the question page and leave the others as they are stored by now. Raises as
+    ``room.change_room``; RoomError."""
+    room.change_room(page.seat, replace(room.room_of(page.seat), **changes))
 
 
 def in_words(found: FormsNow) -> str:
@@ -371,7 +380,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         size = (
             f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
         )
-        st.progress(share, text=f"{name} is downloaded: {size}")
+        st.progress(share, text=f"Downloading: {size}")
     elif not running.begun:
         st.info(f"{name} is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:

@@ -155,6 +155,9 @@ STOP_PLAY = "winnow_stop_play"
 PLAYED = "winnow_played"
 """How many questions it has answered since; there while it answers."""
 
+SAVED = "winnow_saved_field"
+"""Key of the field that the last change was saved of, until it is drawn."""
+
 REFUSED = "winnow_refused"
 """Why the last press was refused, said once at the next drawing."""
 

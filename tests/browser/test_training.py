@@ -296,7 +296,6 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     page.get_by_role("tab", name="Questions").click()
     expect(page.get_by_text("below 100 the promise is uncertain")).to_be_visible()
     room.choose(page, "Choices shown first", "all of them")
-    page.get_by_role("button", name="Save question page").click()
     expect(page.get_by_text("All choices are shown.")).to_be_attached()
     room.annotate(page, server, project)
     expect(choices).to_have_count(6)

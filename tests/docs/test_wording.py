@@ -95,7 +95,7 @@ RULES = (
     Rule(r"\bRows that are sure\b", "Confident rows"),
     Rule(r"\bEstimate anew\b", "Re-estimate"),
     Rule(r"\bShare with them\b", "Projects", SEEN),
-    Rule(r"\bSave how it learns\b|\bSave who answers\b", "Save model settings, Save team settings"),
+    Rule(r"\bSave how it learns\b|\bSave who answers\b", "Model, Annotators per row (saved at once)"),
     Rule(r"\bthe oracle\b", "the hidden labels (in a dry run), a person", frozenset({"page texts"})),
 )
 LEAST_CLEAR = 253

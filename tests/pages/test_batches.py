@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.parts import answers, charts, other_cards, state
 from pages.parts.one_label import card as one_label_card
 from pages.parts.project_parts import in_words
 from tests.pages.conftest import Open, history, open_in_list, pressing, words
-from tests.pages.test_owner_pages import box, button
+from tests.pages.test_owner_pages import box
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.four import four_class_project
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
@@ -195,15 +194,13 @@ def test_promise_is_chosen_in_settings(home: Home, owner: int, show: Open) -> No
     test = show(owner, "project_page.py", project=str(project))
     assert "All choices are shown." in words(test)
     box(test.text_area, "Guidelines").set_value("Look twice.")
-    box(test.selectbox, "Choices shown first").set_value(0.95)
-    button(test, "Save question page").click().run()
+    box(test.selectbox, "Choices shown first").set_value(0.95).run()
     assert not test.exception
     now = room.room_of(seat)
     assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
     test = show(owner, "project_page.py", project=str(project))
     assert "7 more blind checks must be answered for 95%. All choices are shown until then." in words(test)
-    box(test.selectbox, "Choices shown first").set_value(0.0)
-    button(test, "Save question page").click().run()
+    box(test.selectbox, "Choices shown first").set_value(0.0).run()
     assert room.room_of(seat).shortlist is None
 
 
@@ -250,10 +247,6 @@ def test_card_knows_length_of_shortlist(
 # Question types, on the settings page
 
 
-def forms_part_button(test: AppTest) -> Any:
-    return next(one for one in test.button if one.label == "Save question types")
-
-
 def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, owner: int) -> None:
     seat = Seat(home, owner, four_class_project(home, owner))
     room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
@@ -263,8 +256,7 @@ def test_owner_chooses_and_nothing_else_of_room_changes(show: Open, home: Home, 
     drawn = next(one for one in test.checkbox if one.label.startswith("Ask one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")
-    drawn.uncheck()
-    forms_part_button(test).click().run()
+    drawn.uncheck().run()
     assert not test.exception
     wanted = RoomSettings("Look.", "fixed", {"ant": "small"}, forms="cheapest", drawn_forms=False)
     assert room.room_of(seat) == wanted

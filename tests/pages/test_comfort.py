@@ -261,17 +261,14 @@ def test_owner_turns_it_on_and_lets_people_in(seat: Seat, home: Home, show: Open
     ada = annotator(home, seat.person_id, "Ada")
     page = opened(show, seat, "project_page.py")
     key = f"{state.SETTINGS}-{seat.project_id}-qualification"
-    save = lambda: next(one for one in page.button if one.label == "Save the qualification").click()  # noqa: E731
-    page.checkbox(key=f"{key}-on").set_value(True)
-    page.number_input(key=f"{key}-rows").set_value(len(rows) + 1)
-    save()
-    page.run()
+    page.toggle(key=f"{key}-on").set_value(True).run()
+    page.number_input(key=f"{key}-rows").set_value(len(rows) + 1).run()
     assert any("marked for it" in one.value for one in page.error)
-    page.number_input(key=f"{key}-rows").set_value(len(rows))
-    save()
-    page.run()
-    assert not page.exception
     assert qualification.overview(seat).rule == QualificationRule(len(rows), 0.8)
+    page.number_input(key=f"{key}-rows").set_value(len(rows)).run()
+    page.number_input(key=f"{key}-share").set_value(75).run()
+    assert not page.exception
+    assert qualification.overview(seat).rule == QualificationRule(len(rows), 0.75)
     assert "**Ada** · has not begun" in words(page)
     page.button(key=f"{key}-in-{ada}").click()
     page.run()

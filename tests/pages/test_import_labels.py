@@ -287,7 +287,6 @@ def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time
     assert view.source == (("shot", f"{row[1]} (3 rows)"),)
     page = show(owner, "project_page.py", project=str(made.id))
     next(one for one in page.toggle if one.label == "One source at a time").set_value(True).run()
-    next(one for one in page.button if one.label == "Save model settings").click().run()
     assert not page.exception
     assert managing.learner_settings(seat)["by_source"] is True
     plain = upload(show(owner, "import_table.py"), TWO, "two.csv")

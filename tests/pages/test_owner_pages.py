@@ -72,11 +72,19 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "People a label").set_value(3).run()
-    box(test.selectbox, "Combine answers by").set_value("majority").run()
-    button(test, "Save team settings").click().run()
+    assert managing.learner_settings(Seat(home, owner, project))["overlap"] == 1, (
+        "cannot be undone: asked first"
+    )
+    button(test, "Collect independent answers").click().run()
+    box(test.number_input, "Share of the rows (%)").set_value(25).run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
+    assert now["overlap_share"] == 0.25
+    box(test.selectbox, "Combine answers by").set_value("latest").run()
+    assert managing.learner_settings(Seat(home, owner, project))["fold"] == "majority", "asked first"
+    button(test, "Use the latest answer").click().run()
+    assert managing.learner_settings(Seat(home, owner, project))["fold"] == "latest"
     shown = show(owner, "project_page.py", project=str(project))
     assert "In this project annotators answer independently" in words(shown)
 
@@ -254,18 +262,17 @@ def test_settings_page_is_owners(home: Home, owner: int, monkeypatch: pytest.Mon
 def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "Name").set_value("wrens *and* robins")
-    button(test, "Save name and description").click().run()
+    box(test.text_input, "Name").set_value(" wrens *and* robins").run()
     assert not test.exception
+    assert [one.value for one in test.get("html") if "Saved" in one.proto.body]
+    assert box(test.text_input, "Name").value == "wrens *and* robins"
     assert managing.get_project(Seat(home, owner, project)).name == "wrens *and* robins"
-    box(test.text_input, "Name").set_value(" ")
-    button(test, "Save name and description").click().run()
+    box(test.text_input, "Name").set_value(" ").run()
     assert "needs a name" in words(test)
 
     assert not [one for one in test.number_input if one.label == "Retrain after (answers)"]
     box(test.selectbox, "Model").set_value("plsvc").run()
     box(test.number_input, "Retrain after (answers)").set_value(9).run()
-    button(test, "Save model settings").click().run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
@@ -282,7 +289,6 @@ def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner:
     more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
     test.run()
     box(test.selectbox, "Models learn from").set_value("words").run()
-    button(test, "Save model settings").click().run()
     assert not test.exception
     assert managing.learner_settings(seat)["features"] == "words"
 
@@ -295,8 +301,9 @@ def test_typed_text_about_people_stays_when_another_model_is_adopted(
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "Annotators per row").set_value(2).run()
     managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
-    button(test, "Save team settings").click().run()
+    button(test, "Collect independent answers").click().run()
     assert not test.exception
+    assert box(test.selectbox, "Model").value == "plsvc"
     now = managing.learner_settings(here)
     assert (now["overlap"], now["model"]) == (2, "plsvc")
 
@@ -306,8 +313,7 @@ def test_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Open
     project = small_project(home, owner)
     small_project(home, owner, "other")
     test = show(owner, "project_page.py", project=str(project))
-    box(test.text_input, "Name").set_value("wrens")
-    button(test, "Save name and description").click().run()
+    box(test.text_input, "Name").set_value("wrens").run()
     test.run()
     assert " **wrens**\n" in words(test)
     assert not test.error
@@ -317,8 +323,7 @@ def test_guidelines_are_kept(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_area, "Guidelines").set_value("Look at the **wing**.")
-    box(test.radio, "Order of the candidates").set_value("fixed")
-    button(test, "Save question page").click().run()
+    box(test.radio, "Order of the candidates").set_value("fixed").run()
     assert not test.exception
     now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")

@@ -94,7 +94,7 @@ class StoredVectors:
 class Encoders:
     """names : the owner's own encoders in the data folder that can read a column, and those whose description is broken
     folder : where they are looked for      readable : whether there is a column of texts, images or recordings
-    columns : those that are encoded now
+    columns : those that are encoded now      stored : None if none is
     failed : why the latest encoding failed, None if it did not      cancelled : whether someone has ended it
     tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
     """
@@ -123,16 +123,17 @@ def encoders(seat: Seat) -> Encoders:
         path = seat.home.table_path(reading.project.table_hash)
         given = consents(reading.session, reading.project.id)
         roles = Roles.from_json(reading.project.roles)
+    encoded = read_encoded_columns(path)
     columns = {"text": roles.text, "image": roles.image, "sound": roles.audio}
     kinds = {kind for kind, column in columns.items() if column is not None}
     return Encoders(
         names=tuple(name for name in names if _is_own(seat.home.encoders_dir / name, kinds)),
         folder=str(seat.home.encoders_dir),
         readable=bool(kinds),
-        columns=tuple(EncodedColumn(*one, consent=given.get(one[1])) for one in read_encoded_columns(path)),
+        columns=tuple(EncodedColumn(*one, consent=given.get(one[1])) for one in encoded),
         running=running,
         stored=None
-        if done is None
+        if done is None or not encoded
         else StoredVectors(done.encoder or NEW_WORDS, done.ended_at or done.asked_at, tuple(done.notes)),
         failed=last.fault if last is not None and last.state == trained.FAILED else None,
         cancelled=last is not None and last.state == trained.CANCELLED,

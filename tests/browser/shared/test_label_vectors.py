@@ -240,8 +240,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Model").click()
     room.choose(page, "Asked are", "all labels of a row at once")
-    page.get_by_role("button", name="Save model settings").click()
-    page.get_by_text("Saved: model and question settings").wait_for()
+    page.get_by_role("status").get_by_text("Saved", exact=True).wait_for()
     room.annotate(page, server, project)
     for _ in range(5):
         row = int(room.row_id(page).removeprefix("song"))

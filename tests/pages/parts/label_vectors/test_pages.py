@@ -212,9 +212,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     test = show(owner, "project_page.py", project=str(project))
     boxes = {box.label: box for box in test.selectbox}
     boxes["Asked are"].set_value("instance")
-    boxes["Asked first"].set_value("entropy")
-    test.run()
-    next(button for button in test.button if button.label == "Save model settings").click().run()
+    boxes["Asked first"].set_value("entropy").run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
