@@ -326,10 +326,10 @@ def _is_moment(value: object) -> bool:
     try:
         if not isinstance(value, str) or datetime.fromisoformat(value).utcoffset() is None:
             return False
-        datetime.fromisoformat(value).astimezone(UTC)  # as it is stored: the year 1 in the east has none
+        year = datetime.fromisoformat(value).astimezone(UTC).year  # the year 1 in the east has none
     except (ValueError, OverflowError):
         return False
-    return True
+    return 1970 <= year < 2200  # no clock has others, and time that is added to them may be none any more
 
 
 _HOLDS: Mapping[Any, Callable[[object], bool]] = {

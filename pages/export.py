@@ -21,6 +21,7 @@ from workflow.exporting.files import (
     ABOVE,
     CHOICES,
     DATA_SET,
+    GUARDED,
     SURE,
     AsOf,
     AsOfError,
@@ -191,8 +192,8 @@ page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
 frame.say_refusal()
 words = kinds.parts_of(page).EXPORT
-FILE, ROWS, LEAST, AS_OF = (
-    f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above", "as-of")
+FILE, ROWS, LEAST, AS_OF, SPREADSHEETS = (
+    f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above", "as-of", "spreadsheets")
 )
 
 
@@ -331,7 +332,8 @@ def prepare(choice: ExportChoice) -> None:
     name = st.session_state.get(FILE, choice.file)
     if name in view.files:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
-        choice = replace(choice, file=name, rows=rows, above=least())
+        guarded = name in GUARDED and bool(st.session_state.get(SPREADSHEETS))
+        choice = replace(choice, file=name, rows=rows, above=least(), for_spreadsheets=guarded)
     with frame.refusals_said_later(ValueError):
         choice = replace(choice, as_of=read_state())
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
@@ -391,6 +393,12 @@ with left:
         key=f"{state.EXPORT}-disputed-{page.project.id}",
         help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
     )
+    guarded = file.form.name in GUARDED and st.checkbox(
+        "For spreadsheets",
+        key=SPREADSHEETS,
+        help="Cells that begin with =, +, - or @ get a ' before them, so that no spreadsheet runs them as a formula. "
+        "Leave it off for programs, and to import the file again.",
+    )
     details = what_people_know() if file.form.name == DATA_SET else CardDetails()
     files = exporting.prepared(page.seat)
     st.button(
@@ -399,7 +407,7 @@ with left:
         icon=":material/draft:",
         disabled=nothing,
         on_click=prepare,
-        args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed),),
+        args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed, guarded),),
     )
     draw_files(page, view.last)
     st.button(

@@ -78,6 +78,11 @@ _OPTIONS = (
         is_flag=True,
         help="Label disputed rows with their most likely label. Default: no label.",
     ),
+    click.option(
+        "--for-spreadsheets",
+        is_flag=True,
+        help="With CSV: a ' before each cell that a spreadsheet would run as a formula.",
+    ),
     click.option("--log", is_flag=True, help="The answer log instead of the table."),
     click.option(
         "--as-of",
@@ -91,7 +96,7 @@ _OPTIONS = (
 
 def export_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
-    the card, `log`, `label_disputed` and `as_of` as it was typed."""
+    the card, `log`, `label_disputed`, `for_spreadsheets` and `as_of` as it was typed."""
 
     @wraps(command)
     def told(**options: object) -> object:
@@ -411,6 +416,7 @@ def export(
     log: bool,
     as_of: str | None,
     label_disputed: bool,
+    for_spreadsheets: bool,
 ) -> object:
     """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
     from workflow.exporting import files as exporting
@@ -429,7 +435,8 @@ def export(
             card = exporting.CardDetails.told(**details)
             then = None if as_of is None else exporting.read_as_of(as_of)
             taken = exporting.take(
-                seat, exporting.ExportChoice(name, rows, least, card, then, label_disputed)
+                seat,
+                exporting.ExportChoice(name, rows, least, card, then, label_disputed, for_spreadsheets),
             )
         except ValueError as error:
             raise click.ClickException(str(error)) from None

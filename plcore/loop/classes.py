@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
 from itertools import takewhile
+from math import isqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -28,6 +29,9 @@ from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_afte
 
 NAMED = 20
 """Classes that a message names; the others are counted."""
+MOST_HELD = 5_000_000
+"""Names that a map holds when rows bring new classes: each change keeps those of its time, 16 bytes each. Some 3,150
+classes can be added to three, 49 to 100,000."""
 
 
 def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
@@ -198,6 +202,13 @@ class ClassMap:
         for name, root in self._root.items():
             first.setdefault(root, name)
         return {name: first[root] for name, root in sorted(self._root.items(), key=lambda one: one[1])}
+
+    @property
+    def n_addable(self) -> int:
+        """Classes that rows may still add, each by a change of its own, until the map holds MOST_HELD names."""
+        m = len(self.classes)
+        left = max(0, MOST_HELD - sum(len(era.names) for era in self.eras))
+        return (isqrt((2 * m + 1) ** 2 + 8 * left) - 2 * m - 1) // 2  # k m + k (k + 1) / 2 <= left
 
     @property
     def before_rows(self) -> tuple[int, ...]:

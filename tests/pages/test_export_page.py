@@ -65,6 +65,19 @@ def begin(
     return seat.home.prepared.begin(seat.home.exports_dir, whose, name, Taken(60, 3, write))
 
 
+def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = []
+    monkeypatch.setattr(exporting, "prepare", lambda _seat, choice, _stem: chosen.append(choice) or "key")
+    monkeypatch.setattr(exporting, "wait", lambda *_: None)
+    test = open_export(show, seat)
+    next(one for one in test.checkbox if one.label == "For spreadsheets").check().run()
+    press(test, "Prepare file")
+    choose(test, "Python and Hugging Face", "parquet")
+    assert not [one for one in test.checkbox if one.label == "For spreadsheets"]
+    press(test, "Prepare file")
+    assert [(one.file, one.for_spreadsheets) for one in chosen] == [("csv", True), ("parquet", False)]
+
+
 def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     cards = {one.label: one.options for one in test.button_group}

@@ -194,9 +194,15 @@ async def export(
     label_disputed: Annotated[
         bool, Query(description="Give disputed rows their most likely label; else they have none.")
     ] = False,
+    for_spreadsheets: Annotated[
+        bool,
+        Query(description="Of csv and log: a ' before each cell that a spreadsheet would run as a formula."),
+    ] = False,
 ) -> Response:
     try:
-        choice = files.ExportChoice(file, rows, above, label_disputed=label_disputed)
+        choice = files.ExportChoice(
+            file, rows, above, label_disputed=label_disputed, for_spreadsheets=for_spreadsheets
+        )
         written = await done_at_length(for_programs.file_of, seat, choice)
     except ValueError as error:
         raise HTTPException(422, str(error)) from error

@@ -19,12 +19,12 @@ from db.copies import Rows
 from db.engine import BRIDGE, is_older, revisions, writer_of
 from db.entries import NO_ROW, LogEntry
 from plcore import LabelTable
-from plcore.arrays import counted, forbidden_in_text, unstorable_in
+from plcore.arrays import counted, forbidden_in_name, unstorable_in
 from plcore.loop import EntryKind, class_changes
 from plcore.tables import Roles, is_kept_name, read_kept_names
 from workflow import kinds
 from workflow.access import Role
-from workflow.answering.asked import AskedAs
+from workflow.answering.asked import AskedAs, checked_note
 from workflow.answering.room_settings import RoomSettings
 from workflow.backups.archive import check_archive, extract_all
 from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
@@ -34,9 +34,11 @@ from workflow.kinds import AnyKind
 from workflow.log.lines import first_table
 from workflow.log.reading import learner_entry
 from workflow.log.verifying import LogError, check_fold
-from workflow.people import team
+from workflow.people import examples, team
 from workflow.people.examples import PURPOSES
 from workflow.people.goals import Goal
+from workflow.projects.classes import NAME_LENGTH
+from workflow.projects.managing import checked_description
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
@@ -47,6 +49,10 @@ _LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": N
 
 MOST_PEOPLE = 10_000
 """Whom a file may name."""
+LONGEST = 200
+"""Characters of a token, and of the name of a strategy; those of Winnow have fewer."""
+MOST_SECONDS = 366 * 86_400.0
+"""Of an answer: a question can be open for months."""
 
 
 def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows, dict[int, str]]:
@@ -143,8 +149,7 @@ def _check_project(kind: AnyKind, project: projects.Project) -> None:
     RoomSettings.from_json(project.room)
     if project.stop_rules is not None:
         kind.DEFAULT_RULES.from_json(project.stop_rules)
-    if (found := forbidden_in_text(project.description)) is not None:
-        raise ValueError(f"its description has {found}")
+    checked_description(project.description)
 
 
 def _check_parts(kind: AnyKind, rows: copies.Rows, n_rows: int) -> None:
@@ -159,8 +164,10 @@ def _check_parts(kind: AnyKind, rows: copies.Rows, n_rows: int) -> None:
         _check_rows("an example", [one["row"]], n_rows)
         if one["purpose"] not in PURPOSES:
             raise ValueError(f"an example cannot be for {one['purpose']!r:.80}")
+        checked_note(one["note"], examples.NOTE_LENGTH)
     for one in rows["dispute_notes"]:
         _check_rows("a note", [one["row"]], n_rows)
+        checked_note(one["text"])
     for one in rows["qualifications"]:
         _check_rows("a qualification", one["rows"], n_rows)
         if not 0 <= one["n_right"] <= len(one["given"]) <= len(one["rows"]):
@@ -192,7 +199,23 @@ def _entry(row: Mapping[str, Any]) -> LogEntry:
     values |= {"project_id": 0, "at": datetime.fromisoformat(row["at"]), "label": row["label"] or None}
     if row.get("asked") is not None:
         _check_asked(row["asked"])
+    _check_typed(row)
     return LogEntry(**values)
+
+
+def _check_typed(row: Mapping[str, Any]) -> None:
+    """The limits of answers that people and programs send. Raises ValueError."""
+    where = f"entry {row['seq']}"
+    checked_note(row.get("note"))
+    if not 0 <= (row.get("seconds") or 0) <= MOST_SECONDS:
+        raise ValueError(f"{where} cannot have taken {row['seconds']!r} seconds")
+    for name in ("token", "strategy"):
+        text = row.get(name) or ""
+        if len(text) > LONGEST or forbidden_in_name(text) is not None:
+            raise ValueError(f"the {name} of {where} cannot be {text!r:.80}")
+    new = row["labels"][-1] if row["kind"] == EntryKind.CLASS and row["labels"][0] == "rename" else ""
+    if len(new) > NAME_LENGTH or forbidden_in_name(new) is not None:
+        raise ValueError(f"{where} cannot name a class {new!r:.80}")
 
 
 def _check_asked(asked: Mapping[str, object]) -> None:

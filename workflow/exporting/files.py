@@ -19,6 +19,7 @@ from workflow.exporting.as_of import AsOf, AsOfError, open_as_of, read_as_of
 from workflow.exporting.card_text import CardDetails
 from workflow.exporting.project_files import (
     DATA_SET,
+    GUARDED,
     LOG,
     TABLE,
     ExportChoice,
@@ -53,6 +54,7 @@ __all__ = [
     "CHOICES",
     "DATA_SET",
     "FAILED",
+    "GUARDED",
     "LOG",
     "PATH",
     "READY",

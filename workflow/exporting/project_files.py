@@ -4,7 +4,9 @@ written, in pieces, when it is not any more.
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import tempfile
 import zipfile
 from collections import deque
@@ -12,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from db import entries
 from plcore.tables import Disambiguated, FileFormat, format_of
@@ -98,6 +100,8 @@ DATA_SET = "dataset"
 """The name of the file that is a whole data set with its card."""
 TABLE, LOG = "winnowed", "log"
 """The sorts of files: the table in one of its formats, and the log behind it."""
+GUARDED = ("csv", LOG)
+"""Files that can be written for spreadsheets; text of a workbook is no formula anyway."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,10 @@ class ExportChoice:
     details : what only people know of a data set, for its card
     as_of : the earlier state that is to be in it; None: the present one
     label_disputed : disputed rows get their most likely class as label; False: they have none
+    for_spreadsheets : of a file in GUARDED, a ' before each cell that a spreadsheet would run as a formula
 
-    Raises ValueError for other rows, for what is no probability, and for a data set of an earlier state.
+    Raises ValueError for other rows, for what is no probability, for a data set of an earlier state, and for another
+    file for spreadsheets.
     """
 
     file: str = "csv"
@@ -119,8 +125,14 @@ class ExportChoice:
     details: CardDetails = field(default_factory=CardDetails)
     as_of: AsOf | None = None
     label_disputed: bool = False
+    for_spreadsheets: bool = False
 
     def __post_init__(self) -> None:
+        if self.for_spreadsheets and self.file not in GUARDED:
+            raise ValueError(
+                f"Only {' and '.join(GUARDED)} can be written for spreadsheets. Got {self.file!r}. Fix: choose one of "
+                "them, or xlsx, whose text is never a formula."
+            )
         if self.rows not in CHOICES:
             raise ValueError(f"The rows are one of {', '.join(CHOICES)}. Got {self.rows!r}.")
         if not 0 <= self.above <= 1:
@@ -193,6 +205,38 @@ def file_called(kind: AnyKind, file_name: str, sort: str = TABLE) -> str:
         ) from None
 
 
+# Cells that spreadsheets would run
+
+
+_CELL = re.compile(rb'"((?:[^"]|"")*)"|([^",\r\n]+)')
+_RUNS = re.compile(rb"[=+\-@\t\r\n]")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class _Guarded(io.RawIOBase):
+    """A file of CSV that is written in whole lines: text that a spreadsheet would run gets a ' before it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, lines: Any) -> int:
+        """Write these lines; how many bytes they have."""
+        self._file.write(_CELL.sub(_harmless, lines))
+        return len(lines)
+
+
+def _harmless(cell: re.Match[bytes]) -> bytes:
+    quoted, plain = cell.groups()
+    text = plain if quoted is None else quoted
+    if not _RUNS.match(text) or _NUMBER.fullmatch(text):
+        return cell.group()
+    return b"'" + text if quoted is None else b"\"'" + text + b'"'
+
+
+def _for(choice: ExportChoice, file: BinaryIO) -> BinaryIO:
+    return cast("BinaryIO", _Guarded(file)) if choice.for_spreadsheets else file
+
+
 # The table
 
 
@@ -217,7 +261,7 @@ def _table(
             whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
         if choice.label_disputed and isinstance(whole, Disambiguated):  # others have no disputed rows
             whole = whole.with_disputed()
-        form.write(whole.chosen(rows), file, tell)
+        form.write(whole.chosen(rows), _for(choice, file), tell)
 
     return Taken(len(rows), found.seq, write)
 
@@ -227,7 +271,7 @@ def _take_data_set(form: AnyFormat, opened: Opened[Learner], choice: ExportChoic
     names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
     found = opened.kind.snapshot(opened)
     table = _table(opened.kind.FORMATS["parquet"], opened, choice, found, names)
-    log = _log(LOG_FORMATS["sealed-log"], opened, names)
+    log = _log(LOG_FORMATS["sealed-log"], opened, choice, names)
     facts = take_facts(opened, names, found.sources())
     database, project_id = opened.home.database, opened.project_id
 
@@ -266,11 +310,13 @@ class Log:
     ids: Sequence[str]
 
 
-def _take_log(form: FileFormat[Log], opened: Opened[Learner], _choice: ExportChoice) -> Taken:
-    return _log(form, opened, names_of(opened.session))
+def _take_log(form: FileFormat[Log], opened: Opened[Learner], choice: ExportChoice) -> Taken:
+    return _log(form, opened, choice, names_of(opened.session))
 
 
-def _log(form: FileFormat[Log], opened: Opened[Learner], names: Mapping[int, str]) -> Taken:
+def _log(
+    form: FileFormat[Log], opened: Opened[Learner], choice: ExportChoice, names: Mapping[int, str]
+) -> Taken:
     """names : {person: what they are called}"""
     database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
     ids = list(map(str, opened.learner.table.ids))
@@ -280,7 +326,7 @@ def _log(form: FileFormat[Log], opened: Opened[Learner], names: Mapping[int, str
     def write(file: BinaryIO, tell: Tell) -> None:
         with database.read() as session:
             log = _counted(entries.each(session, project_id, seq), tell)
-            form.write(Log(header, log, names, ids), file, tell)
+            form.write(Log(header, log, names, ids), _for(choice, file), tell)
         tell(seq)
 
     return Taken(seq, seq, write)

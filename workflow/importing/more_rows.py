@@ -17,12 +17,14 @@ import numpy as np
 from db import entries, projects, trained
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import Roles, TableError
+from plcore.arrays import counted
 from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
 from plcore.tables import (
     ColumnVectors,
     Doubt,
     Grown,
     LabelTable,
+    Problem,
     column_way,
     describe,
     with_encoded,
@@ -138,7 +140,8 @@ def read_rows(
     LongLine
         Its turn has not come.
     TableError
-        A column is missing, a cell cannot be read, or no row is new; with row, column and fix.
+        A column is missing, a cell cannot be read, no row is new, or more classes are than can be added; with row,
+        column and fix.
     NotAllowed
         The person is not an owner.
     NotFound
@@ -148,7 +151,8 @@ def read_rows(
         changes = read_class_changes(reading.session, project.id)
     path = seat.home.table_path(project.table_hash)
     table = seat.home.read_table(project.table_hash)
-    called = {} if seat.kind.CLASSES is None else ClassMap(table.classes, changes).first_names
+    class_map = None if seat.kind.CLASSES is None else ClassMap(table.classes, changes)
+    called = {} if class_map is None else class_map.first_names
     bounds = replace(upload.bounds, memory_mb=upload.bounds.memory_mb + path.stat().st_size // 25_000)
     with room_wanted():
         out = Out(upload)
@@ -161,6 +165,13 @@ def read_rows(
         found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
     grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
+    if class_map is not None and len(grown.new_classes) > class_map.n_addable:
+        message = (
+            f"The new rows name {counted(len(grown.new_classes), 'new class', 'new classes')}, such as "
+            f"{grown.new_classes[0][:50]!r}; the project can take {class_map.n_addable:,} more."
+        )
+        fix = "Check the column of candidates and its separator. To have so many, import all rows as a new project."
+        raise TableError(Problem(None, None, table.roles.candidates, message, fix))
     return Addition(
         grown, version_of(project, changes), (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
     )

@@ -392,9 +392,13 @@ def test_file_matches_page(api: TestClient, seat: Seat, file: str) -> None:
 
 
 def test_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Seat) -> None:
-    refused = api.get(at(seat, "/export?file=nonsense"))
-    assert refused.status_code == 422
-    assert "A file is one of csv" in refused.json()["detail"]
+    for query, why in (
+        ("file=nonsense", "A file is one of csv"),
+        ("file=parquet&for_spreadsheets=true", "Only csv and log can be written for spreadsheets"),
+    ):
+        refused = api.get(at(seat, f"/export?{query}"))
+        assert refused.status_code == 422
+        assert why in refused.json()["detail"]
 
 
 def test_file_is_closed_if_its_reader_goes(seat: Seat) -> None:

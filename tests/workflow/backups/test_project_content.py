@@ -71,6 +71,16 @@ def more(part: str, **row: Any) -> Change:
     return lambda content: content["rows"][part].append(row)
 
 
+def more_entry(**values: Any) -> Change:
+    """One more entry, as the first with other values."""
+
+    def change(content: Content) -> None:
+        entries = content["rows"]["entries"]
+        entries.append({**entries[0], "seq": 2, "token": "2.another", **values})
+
+    return change
+
+
 def without(part: str, column: str) -> Change:
     return lambda content: content["rows"][part][0].pop(column)
 
@@ -127,7 +137,8 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "truth of rows": (project(n_rows=True), "n_rows cannot be True"),
     "too many rows": (project(n_rows=2**31), "n_rows cannot be"),
     "no description": (project(description=None), "description cannot be None"),
-    "description": (project(description="\x1b[31m"), "its description has"),
+    "description": (project(description="\x1b[31m"), "A description cannot be stored with"),
+    "long description": (project(description="x" * 2_001), "A description has at most 2,000 characters"),
     "past settings": (first("past_settings", settings={"model": "nothing"}), "model must be one of"),
     "kind of past settings": (first("past_settings", settings={"kind": "x"}), "another kind of project"),
     "entry of past settings": (first("past_settings", until_seq="x"), "until_seq cannot be 'x'"),
@@ -140,6 +151,19 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "no moment": (first("entries", at="yesterday"), "at cannot be 'yesterday'"),
     "naive moment": (first("entries", at="2026-01-01T00:00:00"), "at cannot be"),
     "naive beginning": (project(created_at="2031-01-01T00:00:00"), "created_at cannot be"),
+    "year": (first("entries", at="9999-12-31T00:00:00+00:00"), "at cannot be '9999-"),
+    "year of the project": (project(created_at="1969-12-31T23:59:59+00:00"), "created_at cannot be"),
+    "long note": (first("entries", note="x" * 2_001), "A note has at most 2,000 characters"),
+    "note of an escape": (first("entries", note="\x1b]0;x"), "A note cannot be stored with"),
+    "time that runs back": (first("entries", seconds=-1), "cannot have taken -1 seconds"),
+    "years of seconds": (first("entries", seconds=1e15), "entry 1 cannot have taken"),
+    "strategy": (first("entries", strategy="\x1b[31m"), "the strategy of entry 1 cannot be"),
+    "long strategy": (first("entries", strategy="x" * 201), "the strategy of entry 1 cannot be 'xxx"),
+    "long token": (first("entries", token="x" * 201), "the token of entry 1 cannot be 'xxx"),
+    "long name of a class": (
+        more_entry(kind="class", labels=["rename", "ant", "x" * 201], row=-1),
+        "entry 2 cannot name a class 'xxx",
+    ),
     "seconds": (first("entries", seconds="<script>"), "seconds cannot be '<script>'"),
     "labels of numbers": (first("entries", labels=[1]), "labels cannot be"),
     "form": (first("entries", asked={"form": 1}), "a question cannot be put as"),
@@ -151,10 +175,15 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "example": (an_example(row=99_999), "a row that is not in the table"),
     "purpose": (an_example(purpose="?"), "an example cannot be for '\\?'"),
     "no note": (an_example(note=None), "note cannot be None"),
+    "long note of an example": (an_example(note="x" * 201), "A note has at most 200 characters"),
     "stranger": (an_example(marked_by=9), "person 9 has no name"),
     "dispute": (
         more("dispute_notes", row=-1, person_id=2, at=MOMENT, text="x"),
         "a row that is not in the table",
+    ),
+    "long note of a dispute": (
+        more("dispute_notes", row=0, person_id=2, at=MOMENT, text="x" * 2_001),
+        "A note has at most 2,000 characters",
     ),
     "qualification": (a_qualification(rows=[0, 99_999]), "a row that is not in the table"),
     "rows of a qualification": (a_qualification(rows=["x"]), "rows cannot be"),

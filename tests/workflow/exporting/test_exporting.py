@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -12,10 +13,20 @@ import pytest
 
 from db import entries
 from db.models import PersonRow
+from plcore import LabelTable, LearnerSettings
 from plcore.tables import read_cells
 from plcore.tables.readers.recognise import read_table
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, answer_next, exported, file_of, full_disk, opened
+from tests.workflow.world import (
+    ROLES,
+    annotator,
+    answer_next,
+    exported,
+    file_of,
+    full_disk,
+    opened,
+    small_frame,
+)
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop
 from workflow.exporting import files
@@ -183,6 +194,33 @@ def test_two_files_are_written_at_once(seat: Seat) -> None:
         "small-winnowed.jsonl",
         "small-winnowed.csv",
     ]
+
+
+def test_files_for_spreadsheets_run_no_cell(home: Home, owner: int) -> None:
+    frame = small_frame(30)
+    frame.loc[0, "id"], frame.loc[1, "id"], frame.loc[0, "x"] = "=1+1", '@"a", b', -1.5
+    seat = Seat(home, owner)
+    seat = seat.at(managing.create_project(seat, "s", LabelTable.from_frame(frame, ROLES), LearnerSettings()))
+    question = loop.next_question(seat)
+    assert question is not None
+    loop.submit_answer(seat, question.token, "is", [question.choices[0]], note="-1 or\n=2, as said")
+
+    def written(file: str, **more: bool) -> list[dict[str, str]]:
+        out = io.BytesIO()
+        files.take(seat, ExportChoice(file, **more)).write(out, lambda _done: None)  # type: ignore[arg-type]
+        return list(csv.DictReader(io.StringIO(out.getvalue().decode("utf-8-sig"), newline="")))
+
+    for file in files.GUARDED:
+        plain = written(file)
+        guarded = written(file, for_spreadsheets=True)
+        said = {cell for line in plain for cell in line.values() if cell[:1] in tuple("=+-@")}
+        texts = {cell for cell in said if not cell.lstrip("-").replace(".", "").isdigit()}
+        assert texts == ({"=1+1", '@"a", b'} if file == "csv" else {"-1 or\n=2, as said"})
+        assert guarded == [
+            {name: f"'{cell}" if cell in texts else cell for name, cell in one.items()} for one in plain
+        ]
+    with pytest.raises(ValueError, match="Only csv and log can be written for spreadsheets"):
+        ExportChoice("xlsx", for_spreadsheets=True)
 
 
 def test_choice_of_rows_is_in_name(seat: Seat) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from plcore import LearnerSettings
+from plcore.loop import classes as class_maps
 from plcore.tables import ColumnVectors, directions_of
 from tests.workflow import vector_world, world
 from tests.workflow.four import log
@@ -277,6 +278,25 @@ def test_label_vectors_take_rows_and_keep_what_was_drawn(home: Home, owner: int)
     counts_agreed(home, owner, project)
     with pytest.raises(more_rows.TableError, match="project uses"):
         more_rows.read_rows(seat, upload(frame.drop(columns="beach")))
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_rows_with_more_classes_than_memory_has_room_for_are_refused(
+    more_rows_seat: Seat, monkeypatch: pytest.MonkeyPatch, beyond: int
+) -> None:
+    monkeypatch.setattr(class_maps, "MOST_HELD", 60)  # 3 of the import, then 4 + 5 + ... + 10 = 49
+    frame = later(n=1)
+    frame["candidates"], frame["truth"] = "|".join(f"class {k}" for k in range(7 + beyond)), ""
+    if not beyond:
+        assert add(more_rows_seat, frame) == 61
+        with opened(more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id) as learner:
+            assert learner.pool.class_map.n_addable == 0
+        return
+    with pytest.raises(
+        TableError, match="name 8 new classes, such as 'class 0'; the project can take 7 more"
+    ):
+        add(more_rows_seat, frame)
+    assert not log(more_rows_seat.home, more_rows_seat.project_id)
 
 
 def test_only_owners_add_rows(more_rows_seat: Seat) -> None:
