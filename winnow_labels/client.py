@@ -392,17 +392,43 @@ class WinnowProject:
 
         Raises TypeError where the labels are one text, whose letters may be labels, too.
         """
-        if isinstance(labels, str):
-            raise TypeError(f"The labels are a list of texts. Got {labels!r:.80}. Fix: [{labels!r:.80}].")
         said = {
             "token": question.token,
             "shown": question.shown,
             "kind": kind,
-            "labels": list(labels),
+            "labels": _labels(labels),
             "note": note,
             "flagged": flagged,
         }
         return made_of(WinnowAnswer, self._winnow.ask("POST", f"{self._path}/answers", json=said))
+
+    def answer_row(
+        self,
+        row: int,
+        kind: str,
+        labels: Sequence[str] = (),
+        *,
+        key: str | None = None,
+        label: str | None = None,
+        note: str | None = None,
+        flagged: bool = False,
+    ) -> WinnowAnswer:
+        """Answer a row of your choice, exactly once by its key, however often it has to be sent.
+
+        row : its number, from 0      label : where labels are asked one by one, the one that it is about
+        key : names the answer, so that another run of the program stores it once, too; None: a new one
+        Raises TypeError as `answer`.
+        """
+        said = {
+            "key": uuid4().hex if key is None else key,
+            "label": label,
+            "kind": kind,
+            "labels": _labels(labels),
+            "note": note,
+            "flagged": flagged,
+        }
+        path = f"{self._path}/rows/{index(row)}/answer"
+        return made_of(WinnowAnswer, self._winnow.ask("PUT", path, json=said))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows as the file had them, fetched while they are used."""
@@ -483,6 +509,12 @@ class WinnowProject:
             start += len(found[name])
             if start >= found["total"]:
                 return
+
+
+def _labels(labels: Sequence[str]) -> list[str]:
+    if isinstance(labels, str):
+        raise TypeError(f"The labels are a list of texts. Got {labels!r:.80}. Fix: [{labels!r:.80}].")
+    return list(labels)
 
 
 def _parts(rows: Sequence[Mapping[str, object]]) -> Iterator[list[Mapping[str, object]]]:

@@ -79,6 +79,17 @@ def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     assert winnow.projects()[0] == project.summary()
 
 
+def test_program_answers_rows_of_its_choice(winnow: Winnow, seat: Seat) -> None:
+    project = winnow.project(seat.project_id or 0)
+    with seat.learner() as opened:
+        row = next(row for row in range(40) if opened.learner.may_ask(row, str(seat.person_id)))
+    stored = project.answer_row(row, "bad", key="1", note="by a program")
+    assert project.answer_row(row, "bad", key="1", note="by a program") == stored
+    assert [(one["row"], one["note"]) for one in project.log()] == [(row, "by a program")]
+    with pytest.raises(WinnowError, match="used already"):
+        project.answer_row(row, "unsure", key="1")
+
+
 def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     before = project.settings()
