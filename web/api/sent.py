@@ -11,10 +11,10 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, NextQuestion, StoredAnswer, Weighed
+from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, status_of, told
+from web.api.shapes import Added, NextQuestion, Outcomes, StoredAnswer, Weighed
 from workflow.answering import loop
-from workflow.answering.loop import Saved, StaleQuestion
+from workflow.answering.loop import AnswerError, Saved, StaleQuestion
 from workflow.answering.press import storable
 from workflow.exporting import for_programs
 from workflow.importing import encoding, encoding_requests, predictions, row_records
@@ -94,6 +94,18 @@ class RowAnswerBody(Answer):
         ]
         | None
     ) = None
+
+
+class RowAnswer(RowAnswerBody):
+    """One of many answers about rows."""
+
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")]
+
+
+class AnswersBody(Sent):
+    """Answers about rows, each stored or refused by itself."""
+
+    answers: Annotated[list[RowAnswer], Field(min_length=1, max_length=500)]
 
 
 class EncoderBody(Sent):
@@ -252,6 +264,19 @@ async def answer_row(
 
 
 @router.post(
+    "/projects/{project}/answers/batch",
+    response_model=Outcomes,
+    summary="Answer many rows, each exactly once",
+)
+async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
+    """Each is stored as by `PUT /projects/{project}/rows/{row}/answer`, in order, and gets the reply of that call: one
+    that is refused does not hinder the others. If the call is refused as a whole, such as with 503, send it again: what
+    was stored is not stored twice."""
+    outcomes = await done_at_length(_answer_rows, seat, body)
+    return JSONResponse({"outcomes": outcomes}, background=BackgroundTask(presses.afterwards, seat))
+
+
+@router.post(
     "/projects/{project}/rows",
     response_model=Added,
     status_code=201,
@@ -332,6 +357,17 @@ def _answer_row(seat: Seat, row: int, given: RowAnswerBody) -> Saved:
             "stored. Fix: send each answer under another key."
         )
     return saved
+
+
+def _answer_rows(seat: Seat, body: AnswersBody) -> list[dict[str, object]]:
+    return [_outcome(seat, one.row, RowAnswerBody(**one.model_dump(exclude={"row"}))) for one in body.answers]
+
+
+def _outcome(seat: Seat, row: int, given: RowAnswerBody) -> dict[str, object]:
+    try:
+        return {"status": 200, "answer": _stored(_answer_row(seat, row, given)), "detail": None}
+    except (AnswerError, StaleQuestion) as error:
+        return {"status": status_of(error), "answer": None, "detail": str(error)}
 
 
 def _entry(saved: Saved) -> str:

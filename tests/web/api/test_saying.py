@@ -209,6 +209,28 @@ def test_row_takes_the_answers_of_its_kind_of_project(
     assert put(api, seat, row, key="1", kind=kinds[0]).status_code == 409
 
 
+def test_answers_come_in_batches_each_with_its_own_outcome(api: TestClient, seat: Seat) -> None:
+    rows = open_rows(seat)[:3]
+    answers: list[dict[str, Any]] = [{"row": row, "key": str(row), "kind": "bad"} for row in rows]
+    answers[1:1] = [
+        answers[0] | {"kind": "unsure"},
+        answers[0] | {"key": "x"},
+        answers[0] | {"key": "y", "row": 10**6},
+    ]
+    path = f"/projects/{seat.project_id}/answers/batch"
+    first = api.post(path, json={"answers": answers})
+    assert first.status_code == 200, first.text
+    outcomes = first.json()["outcomes"]
+    assert [one["status"] for one in outcomes] == [200, 409, 409, 422, 200, 200]
+    assert all((one["answer"] is None) == bool(one["detail"]) for one in outcomes)
+    assert outcomes[0]["answer"] == put(api, seat, rows[0], key=str(rows[0]), kind="bad").json()
+    entries = log(seat.home, seat.project_id or 0)
+    assert [one.row for one in entries] == rows
+    assert api.post(path, json={"answers": answers}).content == first.content
+    assert api.post(path, json={"answers": [answers[0]] * 501}).status_code == 422
+    assert log(seat.home, seat.project_id or 0) == entries
+
+
 def test_the_question_before_a_person_is_answered_by_its_row_too(api: TestClient, seat: Seat) -> None:
     question = ask(api, seat)
     said = {name: value for name, value in said_of(question).items() if name != "token"}
