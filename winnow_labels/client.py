@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from operator import index
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,9 @@ from uuid import uuid4
 import httpx2
 
 # Replies of a Winnow server as named values (`winnow_labels.client`).
+
+
+_ONE_TEXT = "The labels are a list of texts. Got {0!r:.80}. Fix: [{0!r:.80}]."
 
 
 class WinnowError(Exception):
@@ -87,6 +90,35 @@ class WinnowAnswer:
     row: int
     row_id: str
     labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class WinnowRowAnswer:
+    """An answer to send about a row of your choice. key : names it; see `WinnowProject.answer_row`"""
+
+    row: int
+    kind: str
+    labels: Sequence[str] = ()
+    key: str = field(default_factory=lambda: uuid4().hex)
+    label: str | None = None
+    note: str | None = None
+    flagged: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.labels, str):
+            raise TypeError(_ONE_TEXT.format(self.labels))
+
+
+@dataclass(frozen=True)
+class WinnowOutcome:
+    """The outcome of one answer of many. status : of HTTP, as if it was sent alone
+
+    answer : the stored data, None if it was refused      detail : why it was
+    """
+
+    status: int
+    answer: WinnowAnswer | None
+    detail: str | None
 
 
 @dataclass(frozen=True)
@@ -200,8 +232,8 @@ def refusal_of(reply: httpx2.Response) -> WinnowError:
 
 _AT_ONCE = 1_000
 """Rows, or entries, that are requested at a time."""
-_MOST_ROWS, _MOST_BYTES = 10_000, 7_000_000
-"""Rows that are sent at a time, and bytes of them: somewhat less than a body may have."""
+_MOST_ROWS, _MOST_ANSWERS, _MOST_BYTES = 10_000, 500, 7_000_000
+"""Rows, or answers, that are sent at a time, and bytes of them: somewhat less than a body may have."""
 
 
 class Winnow:
@@ -392,17 +424,55 @@ class WinnowProject:
 
         Raises TypeError where the labels are one text, whose letters may be labels, too.
         """
-        if isinstance(labels, str):
-            raise TypeError(f"The labels are a list of texts. Got {labels!r:.80}. Fix: [{labels!r:.80}].")
         said = {
             "token": question.token,
             "shown": question.shown,
             "kind": kind,
-            "labels": list(labels),
+            "labels": _labels(labels),
             "note": note,
             "flagged": flagged,
         }
         return made_of(WinnowAnswer, self._winnow.ask("POST", f"{self._path}/answers", json=said))
+
+    def answer_row(
+        self,
+        row: int,
+        kind: str,
+        labels: Sequence[str] = (),
+        *,
+        key: str | None = None,
+        label: str | None = None,
+        note: str | None = None,
+        flagged: bool = False,
+    ) -> WinnowAnswer:
+        """Answer a row of your choice, exactly once by its key, however often it has to be sent.
+
+        row : its number, from 0      label : where labels are asked one by one, the one that it is about
+        key : names the answer, so that another run of the program stores it once, too; None: a new one
+        Raises TypeError as `answer`.
+        """
+        said = {
+            "key": uuid4().hex if key is None else key,
+            "label": label,
+            "kind": kind,
+            "labels": _labels(labels),
+            "note": note,
+            "flagged": flagged,
+        }
+        path = f"{self._path}/rows/{index(row)}/answer"
+        return made_of(WinnowAnswer, self._winnow.ask("PUT", path, json=said))
+
+    def answer_rows(self, answers: Iterable[WinnowRowAnswer]) -> list[WinnowOutcome]:
+        """Answer many rows, each as `answer_row`, a few hundred a call; their outcomes, in order. One that is refused
+        does not hinder the others."""
+        sent = [asdict(one) | {"row": index(one.row), "labels": list(one.labels)} for one in answers]
+        found: list[WinnowOutcome] = []
+        for part in _parts(sent, _MOST_ANSWERS):
+            path = f"{self._path}/answers/batch"
+            for one in self._winnow.ask("POST", path, json={"answers": part})["outcomes"]:
+                answer = None if one["answer"] is None else made_of(WinnowAnswer, one["answer"])
+                found.append(made_of(WinnowOutcome, one | {"answer": answer}))
+        return found
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows as the file had them, fetched while they are used."""
@@ -485,13 +555,21 @@ class WinnowProject:
                 return
 
 
-def _parts(rows: Sequence[Mapping[str, object]]) -> Iterator[list[Mapping[str, object]]]:
+def _labels(labels: Sequence[str]) -> list[str]:
+    if isinstance(labels, str):
+        raise TypeError(_ONE_TEXT.format(labels))
+    return list(labels)
+
+
+def _parts(
+    rows: Sequence[Mapping[str, object]], most: int = _MOST_ROWS
+) -> Iterator[list[Mapping[str, object]]]:
     """These rows, this many at a time as a body may have, by number and by size."""
     part: list[Mapping[str, object]] = []
     size = 0
     for row in rows:
         larger = size + len(json.dumps(row)) + 2
-        if part and (len(part) == _MOST_ROWS or larger > _MOST_BYTES):
+        if part and (len(part) == most or larger > _MOST_BYTES):
             yield part
             part, larger = [], larger - size
         part.append(row)

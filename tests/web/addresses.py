@@ -48,6 +48,8 @@ API: Mapping[str, Right | None] = {
     "POST /projects": Right.OWN,
     "POST /projects/{project}/question": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
+    "POST /projects/{project}/answers/batch": Right.ANSWER,
+    "PUT /projects/{project}/rows/{row}/answer": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
     "POST /projects/{project}/predictions": Right.OWN,
     "GET /encoders": Right.OWN,

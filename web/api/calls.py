@@ -158,8 +158,13 @@ def say_refusals(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _of_http)
 
 
+def status_of(error: Exception) -> int:
+    """The status of a refusal of a use case."""
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+
+
 async def _refused(_request: Request, error: Exception) -> Response:
-    status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+    status = status_of(error)
     return problem(status, str(error), {"retry-after": AGAIN} if status == 503 else None)
 
 

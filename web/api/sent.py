@@ -11,15 +11,16 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, NextQuestion, StoredAnswer, Weighed
+from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, status_of, told
+from web.api.shapes import Added, NextQuestion, Outcomes, StoredAnswer, Weighed
 from workflow.answering import loop
-from workflow.answering.loop import Saved, StaleQuestion
+from workflow.answering.loop import AnswerError, Saved, StaleQuestion
 from workflow.answering.press import storable
 from workflow.exporting import for_programs
 from workflow.importing import encoding, encoding_requests, predictions, row_records
 from workflow.importing.predictions import is_score, why_no_score
 from workflow.models.encoders import offers, on_server
+from workflow.seat import Seat
 
 Text = Annotated[str, AfterValidator(storable)]
 """The input that a database takes."""
@@ -59,15 +60,52 @@ class Sent(BaseModel):
         return sent
 
 
-class AnswerBody(Sent):
-    """An answer to a question."""
+class Answer(Sent):
+    """An answer, to whatever it is."""
 
-    token: Annotated[Text, Field(min_length=1, max_length=200)]
     kind: Annotated[Text, Field(max_length=20, description="One of the question's `answers`.")]
     labels: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=5_000)] = []
     note: Annotated[Text, Field(max_length=10_000)] | None = None
     flagged: bool = False
     shown: Annotated[Text, Field(max_length=200)] | None = None
+
+
+class AnswerBody(Answer):
+    """An answer to a question."""
+
+    token: Annotated[Text, Field(min_length=1, max_length=200)]
+
+
+class RowAnswerBody(Answer):
+    """An answer about a row."""
+
+    key: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="Names this answer: the same sent again under the same key is stored once.",
+        ),
+    ]
+    label: (
+        Annotated[
+            Text,
+            Field(max_length=1_000, description="The one label that it is about; null: the row as a whole."),
+        ]
+        | None
+    ) = None
+
+
+class RowAnswer(RowAnswerBody):
+    """One of many answers about rows."""
+
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")]
+
+
+class AnswersBody(Sent):
+    """Answers about rows, each stored or refused by itself."""
+
+    answers: Annotated[list[RowAnswer], Field(min_length=1, max_length=500)]
 
 
 class EncoderBody(Sent):
@@ -205,10 +243,37 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     )
     if saved.other:
         raise StaleQuestion(
-            f"That question was answered already, as entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
-            + ". Nothing was stored. Fix: ask for the next question."
+            f"That question was answered already, as {_entry(saved)}. Nothing was stored. Fix: ask for the next "
+            "question."
         )
     return JSONResponse(_stored(saved), background=BackgroundTask(presses.afterwards, seat))
+
+
+@router.put(
+    "/projects/{project}/rows/{row}/answer",
+    response_model=StoredAnswer,
+    summary="Answer a row, exactly once",
+)
+async def answer_row(
+    seat: SeatAt, row: Annotated[int, Path(ge=0, le=2**31 - 1)], given: RowAnswerBody
+) -> Response:
+    """As on the Answer page, about a row of your choice, by its number from 0. The same key again, with the same
+    answer, gets the same reply and stores nothing; with another one, 409. Rows that are not open to you get 409."""
+    saved = await done(_answer_row, seat, row, given)
+    return JSONResponse(_stored(saved), background=BackgroundTask(presses.afterwards, seat))
+
+
+@router.post(
+    "/projects/{project}/answers/batch",
+    response_model=Outcomes,
+    summary="Answer many rows, each exactly once",
+)
+async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
+    """Each is stored as by `PUT /projects/{project}/rows/{row}/answer`, in order, and gets the reply of that call: one
+    that is refused does not hinder the others. If the call is refused as a whole, such as with 503, send it again: what
+    was stored is not stored twice."""
+    outcomes = await done_at_length(_answer_rows, seat, body)
+    return JSONResponse({"outcomes": outcomes}, background=BackgroundTask(presses.afterwards, seat))
 
 
 @router.post(
@@ -282,6 +347,31 @@ async def back_to_words(seat: SeatAt) -> Response:
     Refused if there are none, or if nothing else describes the rows."""
     await done_at_length(encoding.back_to_words, seat)
     return Response(status_code=204)
+
+
+def _answer_row(seat: Seat, row: int, given: RowAnswerBody) -> Saved:
+    saved = loop.answer_row(seat, row, **given.model_dump())
+    if saved.other:
+        raise StaleQuestion(
+            f"The key {given.key!r:.80} was used already, for {_entry(saved)} about row {saved.row}. Nothing was "
+            "stored. Fix: send each answer under another key."
+        )
+    return saved
+
+
+def _answer_rows(seat: Seat, body: AnswersBody) -> list[dict[str, object]]:
+    return [_outcome(seat, one.row, RowAnswerBody(**one.model_dump(exclude={"row"}))) for one in body.answers]
+
+
+def _outcome(seat: Seat, row: int, given: RowAnswerBody) -> dict[str, object]:
+    try:
+        return {"status": 200, "answer": _stored(_answer_row(seat, row, given)), "detail": None}
+    except (AnswerError, StaleQuestion) as error:
+        return {"status": status_of(error), "answer": None, "detail": str(error)}
+
+
+def _entry(saved: Saved) -> str:
+    return f"entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
 
 
 def _stored(saved: Saved) -> dict[str, object]:

@@ -130,6 +130,20 @@ class StoredAnswer(BaseModel):
     labels: list[str]
 
 
+class Outcome(BaseModel):
+    """The outcome of one answer of many."""
+
+    status: Literal[200, 409, 422] = Field(description="What it would get if it was sent alone.")
+    answer: StoredAnswer | None = Field(description="The stored data; null if it was refused.")
+    detail: str | None = Field(description="Why it was refused.")
+
+
+class Outcomes(BaseModel):
+    """The outcomes of answers, in their order."""
+
+    outcomes: list[Outcome]
+
+
 class OfferedEncoder(BaseModel):
     """A pretrained encoder for a column of the project."""
 

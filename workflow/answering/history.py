@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from bisect import bisect_left
 from collections import deque
@@ -78,6 +79,11 @@ def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
         return ()
     first = entries.with_token(session, last.project_id, last.token.removesuffix(SECOND))
     return () if first is None else first.labels
+
+
+def keyed_token(person_id: int, key: str) -> str:
+    """The token of the answer that a program names by this key: whatever the key is, it is like no other token."""
+    return f"key.{person_id}.{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 def redo_token(withdrawal: int) -> str:

@@ -27,7 +27,7 @@ from plcore.query import nearest_rows
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering.asked import Given, checked_note
 from workflow.answering.asked import Saved as Saved
-from workflow.answering.history import place_of
+from workflow.answering.history import keyed_token, place_of, stored_by
 from workflow.answering.turn import StaleQuestion as StaleQuestion
 from workflow.kinds.opening import take_checkpoint
 from workflow.log.reading import read_class_changes
@@ -42,6 +42,7 @@ from workflow.saving import NotSaved as NotSaved
 from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
+    from db import entries
     from plcore.arrays import IntArray
     from plcore.loop import Learner
     from plcore.tables import FeatureTransformer
@@ -260,15 +261,80 @@ def submit_answer(
     return saved
 
 
-def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
-    """Steps of `submit_answer` in its turn: what was stored, and the place that stays before the person, None if
-    none does. Raises as it."""
+def answer_row(
+    seat: Seat,
+    row: int,
+    key: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    label: str | None = None,
+    note: str | None = None,
+    flagged: bool = False,
+    shown: str | None = None,
+) -> Saved:
+    """Store one answer about a row that the caller chooses, exactly once by its key.
+
+    row : its number, from 0      label : the one label that it is about; None: the row as a whole
+    key : of the caller's choice, another one for each answer of this person in the project
+    all else : as for `submit_answer`
+    The same key again, with the same answer, gives the earlier entry with ``repeated`` set; with another answer
+    ``other`` is set, too. Nothing is stored then.
+
+    Raises
+    StaleQuestion : The row is not open to this person, someone else has it before them, or it is a control, which is
+        answered when it comes as a question. Nothing is stored.
+    AnswerError : There is no such row or label, or the answer does not fit. Nothing is stored.
+    """
+    given, place = Given(kind, tuple(labels), checked_note(note), flagged, shown), Place(row, label)
+    with seat.turn() as turn:
+        _check_given(turn, given)
+        token = keyed_token(turn.person_id, key)
+        earlier = stored_by(turn.session, turn.project_id, token)
+        if earlier is not None:
+            saved = turn.given_before(token)
+            # An answer that names no label repeats none that did, unless it was about one label.
+            names_less = given.kind == saved.kind and saved.labels and not given.labels and label is None
+            same = (earlier.note, earlier.flagged, place_of(earlier)) == (given.note, given.flagged, place)
+            return replace(saved, other=not same or names_less or not _is_said_again(turn, saved, given))
+        question = turn.open_now()
+        if question is None or place_of(question) != place:
+            if not turn.may_choose(place, drawn=False):
+                raise StaleQuestion(
+                    f"Row {row} is not open to you. It is answered, excluded, or only asked when its turn comes. "
+                    "Fix: choose another, or ask for the next question."
+                )
+            question = turn.unseen(place)
+        keyed = replace(question, token=token, revision=turn.revision(place))
+        saved = turn.saved(_write(turn, keyed, given))
+        if turn.open_now() is question:
+            turn.close_question()
+        return saved
+
+
+def _check_given(turn: AnyTurn, given: Given) -> None:
     require_qualified(turn.opened)
     if given.kind not in turn.ANSWERS:
         raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {given.kind!r}.")
+
+
+def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
+    """Steps of `submit_answer` in its turn: what was stored, and the place that stays before the person, None if
+    none does. Raises as it."""
+    _check_given(turn, given)
     question = turn.open_now()
     if question is None or question.token != token:
         return turn.given_before(token), None
+    stored = _write(turn, question, given)
+    if turn.stays_after(question, stored):
+        turn.keep_question(question)
+        return turn.saved(stored), place_of(question)
+    turn.close_question()
+    return turn.saved(stored), None
+
+
+def _write(turn: AnyTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+    """The last entry of the answer. Raises StaleQuestion where the question is not this person's any more."""
     place = place_of(question)
     if not turn.holds(question) and turn.is_taken(place):
         raise StaleQuestion(
@@ -276,12 +342,7 @@ def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | N
         )
     if not turn.may_ask(place):
         raise StaleQuestion(turn.decided_meanwhile(place))
-    stored = turn.answer(question, given)
-    if turn.stays_after(question, stored):
-        turn.keep_question(question)
-        return turn.saved(stored), place
-    turn.close_question()
-    return turn.saved(stored), None
+    return turn.answer(question, given)
 
 
 def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:

@@ -355,6 +355,25 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Whether the place is open to this person."""
         return self.learner.may_ask(place.row, self.annotator, place.label)
 
+    def unseen(self, place: Place) -> OpenQuestion:
+        """The question about a place as an answer needs it that was not asked for: no one knows how long it took.
+
+        Raises AnswerError where nothing can be asked about it.
+        """
+        return to_store(
+            self._asked(place),
+            None,
+            project_id=self.project_id,
+            person_id=self.person_id,
+            row=place.row,
+            label=place.label,
+            token="",
+            revision=self.revision(place),
+            shown_at=self.steady - timedelta(seconds=2 * questions.LONGEST),
+            reserved_at=self.now,
+            reserved_until=self.now,
+        )
+
     def show(self, place: Place) -> ShownT:
         """Reserve the place for this person; its question as a page shows it.
 

@@ -36,9 +36,13 @@ _DONE = ("cancel", "resume", "archive", "restore")
 def call(api: TestClient, seat: Seat, line: str) -> int:
     """The status of a call to this address of the table."""
     method, path = line.split()
-    path = path.replace("{project}", str(seat.project_id)).replace("{name}", "a" * 64 + ".png")
+    path = (
+        path.replace("{project}", str(seat.project_id))
+        .replace("{row}", "0")
+        .replace("{name}", "a" * 64 + ".png")
+    )
     named = {"params": {"project": "birds"}} if line == "POST /projects" else {}
-    sent: dict[str, Any] = {"json": {}, **named} if method == "POST" else {}
+    sent: dict[str, Any] = {"json": {}, **named} if method in ("POST", "PUT") else {}
     return api.request(method, path, **sent).status_code
 
 
@@ -69,7 +73,9 @@ def test_every_role_is_answered_as_paper_says(server: TestClient, seat: Seat, ro
             assert status == 403, (
                 "owners of this Winnow alone make projects, try files, and have its encoders"
             )
-        elif line.startswith(("POST", "PATCH")) and not line.endswith(("question", "back-to-words", *_DONE)):
+        elif line.startswith(("POST", "PUT", "PATCH")) and not line.endswith(
+            ("question", "back-to-words", *_DONE)
+        ):
             assert status == 422, "an empty body says nothing; test_saying.py tries them with one"
         elif right in rights:
             assert status == (204 if line.endswith(_DONE) or line.startswith("DELETE") else 200), line

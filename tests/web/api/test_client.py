@@ -22,7 +22,14 @@ from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
 from winnow_labels import client
-from winnow_labels.client import Winnow, WinnowError, WinnowProject, WinnowQuestion
+from winnow_labels.client import (
+    Winnow,
+    WinnowError,
+    WinnowOutcome,
+    WinnowProject,
+    WinnowQuestion,
+    WinnowRowAnswer,
+)
 from workflow.people import team, tokens
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -77,6 +84,23 @@ def test_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     assert project.summary()["answered"] >= 1
     assert project.figures()["curve"]
     assert winnow.projects()[0] == project.summary()
+
+
+def test_program_answers_rows_of_its_choice(winnow: Winnow, seat: Seat) -> None:
+    project = winnow.project(seat.project_id or 0)
+    with seat.learner() as opened:
+        row = next(row for row in range(40) if opened.learner.may_ask(row, str(seat.person_id)))
+    stored = project.answer_row(row, "bad", key="1", note="by a program")
+    assert project.answer_row(row, "bad", key="1", note="by a program") == stored
+    assert [(one["row"], one["note"]) for one in project.log()] == [(row, "by a program")]
+    with pytest.raises(WinnowError, match="used already"):
+        project.answer_row(row, "unsure", key="1")
+    again, refused = project.answer_rows(
+        [WinnowRowAnswer(row, "bad", key="1", note="by a program"), WinnowRowAnswer(row, "bad")]
+    )
+    assert again == WinnowOutcome(200, stored, None)
+    assert (refused.status, refused.answer) == (409, None)
+    assert refused.detail
 
 
 def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:

@@ -18,6 +18,7 @@ from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.encoder_world import words_encoder
 from tests.workflow.four import log
 from tests.workflow.text_world import text_project
+from tests.workflow.world import small_project
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api
@@ -142,6 +143,116 @@ def test_answer_sent_again_may_name_class_as_its_question_did(server: TestClient
     for other in (question["choices"][1]["label"], "nobody"):
         assert send(api, seat, said | {"labels": [other]}).status_code == 409
     assert len(log(home, seat.project_id or 0)) == len(entries) + 1
+
+
+def put(api: TestClient, seat: Seat, row: int, **said: Any) -> Response:
+    return api.put(f"/projects/{seat.project_id}/rows/{row}/answer", json=said)
+
+
+def open_rows(seat: Seat) -> list[int]:
+    with seat.learner() as opened:
+        return [row for row in range(opened.learner.table.n_rows) if opened.learner.may_ask(row, "1")]
+
+
+def test_row_is_answered_once_by_its_key(api: TestClient, seat: Seat) -> None:
+    asked = ask(api, seat)
+    row, other = [one for one in open_rows(seat) if one != asked["row"]][:2]
+    said = {"key": "may.is", "kind": "bad", "note": "blurred", "flagged": True}
+    first = put(api, seat, row, **said)
+    assert (first.status_code, first.json()["row"], first.json()["kind"]) == (200, row, "bad"), first.text
+    (entry,) = log(seat.home, seat.project_id or 0)
+    assert (entry.row, entry.person_id, entry.note, entry.flagged) == (row, seat.person_id, "blurred", True)
+    assert (entry.seconds, entry.asked) == (None, None), "no one knows what was looked at"
+    assert put(api, seat, row, **said).content == first.content
+    for at, another in (
+        (other, {}),
+        (row, {"kind": "unsure"}),
+        (row, {"note": None}),
+        (row, {"flagged": False}),
+    ):
+        refused = put(api, seat, at, **(said | another))
+        assert refused.status_code == 409, another
+        assert "The key 'may.is' was used already, for entry 1: bad about row" in refused.json()["detail"]
+    assert put(api, seat, row, **(said | {"key": "june"})).status_code == 409, "it is not open any more"
+    assert put(api, seat, 10_000, **said, label=None).status_code == 409
+    assert put(api, seat, 10_000, **(said | {"key": "july"})).status_code == 422
+    assert put(api, seat, other, key="august", kind="perhaps").status_code == 422
+    assert log(seat.home, seat.project_id or 0) == [entry]
+    assert ask(api, seat)["token"] == asked["token"], "the question before them stays"
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("one_label", ("is", "none")), ("label_vectors", ("labels", "yes"))]
+)
+def test_row_takes_the_answers_of_its_kind_of_project(
+    server: TestClient, home: Home, name: str, kinds: tuple[str, str]
+) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS[name](home, owner))
+    api = program(server, seat)
+    row, other = open_rows(seat)[:2]
+    with seat.learner() as opened:
+        learner, label = opened.learner, None
+        mine = list(learner.classes[1:2])
+        if name == "label_vectors":
+            label = next(one for one in learner.classes if learner.may_ask(other, str(owner), one))
+        else:
+            mine = list(learner.state(row).candidates[:1])
+    assert put(api, seat, other, key="2", kind="skip", label="nobody").status_code in (409, 422)
+    for at, key, said in (
+        (row, "1", {"kind": kinds[0], "labels": mine}),
+        (other, "2", {"kind": kinds[1], "label": label}),
+    ):
+        first = put(api, seat, at, key=key, **said)
+        assert first.status_code == 200, first.text
+        assert put(api, seat, at, key=key, **said).content == first.content
+    assert put(api, seat, row, key="1", kind=kinds[0]).status_code == 409
+
+
+def test_answers_come_in_batches_each_with_its_own_outcome(api: TestClient, seat: Seat) -> None:
+    rows = open_rows(seat)[:3]
+    answers: list[dict[str, Any]] = [{"row": row, "key": str(row), "kind": "bad"} for row in rows]
+    answers[1:1] = [
+        answers[0] | {"kind": "unsure"},
+        answers[0] | {"key": "x"},
+        answers[0] | {"key": "y", "row": 10**6},
+    ]
+    path = f"/projects/{seat.project_id}/answers/batch"
+    first = api.post(path, json={"answers": answers})
+    assert first.status_code == 200, first.text
+    outcomes = first.json()["outcomes"]
+    assert [one["status"] for one in outcomes] == [200, 409, 409, 422, 200, 200]
+    assert all((one["answer"] is None) == bool(one["detail"]) for one in outcomes)
+    assert outcomes[0]["answer"] == put(api, seat, rows[0], key=str(rows[0]), kind="bad").json()
+    entries = log(seat.home, seat.project_id or 0)
+    assert [one.row for one in entries] == rows
+    assert api.post(path, json={"answers": answers}).content == first.content
+    assert api.post(path, json={"answers": [answers[0]] * 501}).status_code == 422
+    assert log(seat.home, seat.project_id or 0) == entries
+
+
+def test_the_question_before_a_person_is_answered_by_its_row_too(api: TestClient, seat: Seat) -> None:
+    question = ask(api, seat)
+    said = {name: value for name, value in said_of(question).items() if name != "token"}
+    stored = put(api, seat, question["row"], **said, key="1", label=question["label"])
+    assert stored.status_code == 200, stored.text
+    (entry, *_) = log(seat.home, seat.project_id or 0)
+    assert entry.seconds is not None
+    assert ask(api, seat)["token"] != question["token"]
+    assert send(api, seat, said_of(question)).status_code == 409
+
+
+def test_blind_checks_and_rows_of_others_are_not_chosen(server: TestClient, home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, small_project(home, owner, control_share=0.5))
+    api = program(server, seat)
+    with seat.learner() as opened:
+        check = int(np.flatnonzero(opened.learner.pool.control_rows)[0])
+    assert put(api, seat, check, key="1", kind="skip").status_code == 409
+    eve = somebody_with(seat, "annotator")
+    hers = ask(program(server, eve), eve)["row"]
+    assert put(api, seat, hers, key="2", kind="skip").status_code == 409
+    assert log(home, seat.project_id or 0) == []
 
 
 def doubled(api: TestClient, seat: Seat, times: int) -> None:
