@@ -59,21 +59,6 @@ def send(page: Page, server: Server, name: str) -> Page:
     return page
 
 
-def test_who_waits_is_reported_and_who_takes_file_away_makes_room(page: Page, server: Server) -> None:
-    with held_up(server):
-        first = [send(page.context.new_page(), server, f"{k}.csv") for k in range(AT_ONCE)]
-        send(page, server, "mine.csv")
-        before = "1 other file comes" if AT_ONCE == 1 else f"{AT_ONCE} other files come"
-        waiting = page.get_by_text(f"{before} before this one.")
-        expect(waiting).to_be_visible()
-        first[0].get_by_role("button", name="Remove").click()
-        expect(waiting).to_be_hidden()
-        expect(page.get_by_text("Reading the file …")).to_be_visible()
-    expect(page.get_by_role("button", name="Create project")).to_be_visible()
-    for other in first[1:]:
-        expect(other.get_by_role("button", name="Create project")).to_be_visible()
-
-
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
     """Where the server unpacks files: each reading has a folder of its own there."""
@@ -89,7 +74,7 @@ def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
     running.stop()
 
 
-def test_file_is_read_once_though_its_page_is_reloaded_and_its_websocket_cut(
+def test_file_is_read_once_whatever_its_page_does_and_who_waits_is_reported_until_there_is_room(
     page: Page, server: Server, unpacked: Path
 ) -> None:
     sockets: list[tuple[WebSocketRoute, WebSocketRoute]] = []
@@ -120,3 +105,16 @@ def test_file_is_read_once_though_its_page_is_reloaded_and_its_websocket_cut(
         assert readings() == begun
     expect(page.get_by_role("button", name="Create project")).to_be_visible()
     assert readings() == begun
+
+    with held_up(server):
+        first = [send(page.context.new_page(), server, f"{k}.csv") for k in range(AT_ONCE)]
+        send(page, server, "other.csv")
+        before = "1 other file comes" if AT_ONCE == 1 else f"{AT_ONCE} other files come"
+        waiting = page.get_by_text(f"{before} before this one.")
+        expect(waiting).to_be_visible()
+        first[0].get_by_role("button", name="Remove").click()
+        expect(waiting).to_be_hidden()
+        expect(page.get_by_text("Reading the file …")).to_be_visible()
+    expect(page.get_by_role("button", name="Create project")).to_be_visible()
+    for other in first[1:]:
+        expect(other.get_by_role("button", name="Create project")).to_be_visible()

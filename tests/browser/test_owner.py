@@ -21,39 +21,8 @@ from tests.plcore.tables.media.sound.recordings import written
 from tests.plcore.tables.zips import make_zip
 from workflow import demos
 from workflow.demos import Demo, calls, digits, remarks
-from workflow.demos.digits import LABELS
 
-# Owner tasks next to answering: correct an answer, rename a project, put it away and bring it back
-
-
-@pytest.mark.browser
-def test_answer_is_found_and_corrected_without_mouse(
-    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
-) -> None:
-    errors = errors_of(page)
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    given = page.locator(".choice .label").first.inner_text()
-    asked = room.answer(page, given)
-    right = next(label for label in LABELS if label != given)
-
-    page.goto(f"{server.base}/review")
-    page.get_by_text("1 answered row").wait_for()
-    room.open_line(page, asked)
-    page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
-    page.get_by_text("Corrections are added, nothing is overwritten").wait_for()
-    room.drawn(page)
-    room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
-    page.get_by_label("Note (optional)").fill("looked again")
-    button = page.get_by_role("button", name="Save correction")
-    button.focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("stToast")).to_contain_text(f"is {right}")
-    page.reload()
-    page.get_by_text("1 answered row").wait_for()
-    room.open_line(page, asked)
-    expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text(right)
-    assert not errors
+# Owner tasks next to answering: rename a project, put it away and bring it back
 
 
 @pytest.mark.browser
@@ -75,60 +44,6 @@ def test_renamed_put_into_bin_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Start").wait_for()
     expect(page.get_by_text("Bin (1)")).to_have_count(0)
     expect(page.get_by_text("Digits of mine").first).to_be_visible()
-
-
-@pytest.mark.browser
-def test_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
-    lines = "To: you\n\n  * first <b>\n  2. second"
-    table = pd.DataFrame(
-        {"id": range(6), "candidates": "ant|bee", "letter": [f"{lines} {k}" for k in range(6)]}
-    )
-    room.import_csv(page, server.base, table, "letters")
-    asked = room.answer(page, "ant")
-    page.goto(page.url.replace("/annotate", "/review"))
-    page.get_by_text("1 answered row").wait_for()
-    room.open_line(page, asked)
-    text = page.locator("p.text")
-    expect(text).to_be_visible()
-    assert text.inner_text() == f"{lines} {asked}"
-
-
-@pytest.mark.browser
-def test_refused_change_of_classes_leaves_owner_if_they_were(page: Page, server: Server) -> None:
-    page.goto(f"{server.base}/settings")
-    tab = page.get_by_role("tab", name="Questions")
-    tab.click()
-    page.get_by_role("textbox", name="New class").fill("7")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Add the class").click()
-    expect(page.get_by_text("class '7' already")).to_be_visible()
-    expect(tab).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("textbox", name="New class")).to_have_value("7")
-
-
-@pytest.mark.browser
-def test_class_is_renamed_and_people_see_new_name(page: Page, server: Server) -> None:
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    old = page.locator(".choice .label").first.inner_text()
-    page.goto(f"{server.base}/settings")
-    page.get_by_role("tab", name="Questions").click()
-    page.get_by_text("Rename", exact=True).click()
-    room.choose(page, "Class", old)
-    page.get_by_role("textbox", name="New name").fill("a new name")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Rename it").click()
-    page.get_by_text(f"Latest change: renamed {old} to a new name.").wait_for()
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    names = page.locator(".choice .label").all_inner_texts()
-    assert "a new name" in names
-    assert old not in names
-    asked = room.answer(page, "a new name")
-    page.goto(f"{server.base}/review")
-    page.get_by_text("1 answered row").wait_for()
-    room.open_line(page, asked)
-    expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text("a new name")
 
 
 # The round of someone who records birds: a detector's table and its recordings in, heard and answered, the

@@ -99,18 +99,14 @@ def test_sets_of_numbers_and_sparse_candidates_are_matrix(birds, name):
         assert model.score(X, y) == expected.score(X, candidates)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_new_rows_may_be_dense_or_sparse_whatever_training_rows_were(birds, name, form):
+def test_new_rows_are_dense_or_sparse_and_missing_features_are_named_with_their_place_and_fix(
+    birds, name, form
+):
     X, candidates = birds
     model = made(name).fit(form(X), candidates)
     np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_missing_features_are_named_with_their_place_and_fix(birds, name, form):
-    X, candidates = birds
     holes = X.copy()
     holes[[7, 7, 20], [2, 1, 0]] = np.nan
     words = (
@@ -120,7 +116,7 @@ def test_missing_features_are_named_with_their_place_and_fix(birds, name, form):
     with pytest.raises(ValueError, match=words):
         made(name).fit(form(holes), candidates)
     with pytest.raises(ValueError, match=words):
-        made(name).fit(form(X), candidates).predict(form(holes))
+        model.predict(form(holes))
 
 
 @pytest.mark.parametrize("name", LEARNERS)

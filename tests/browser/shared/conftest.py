@@ -20,6 +20,7 @@ from tests.postgres import Server as PostgresServer
 from tests.postgres import postgres_server
 from tests.workflow.four import four_class_project
 from workflow.answering.room import RoomSettings, change_room
+from workflow.people import members, team
 from workflow.projects.managing import create_project
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -108,6 +109,25 @@ def context(browser: Browser, signed_in: str) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A page signed in as the owner."""
     return context.new_page()
+
+
+def follow(context: BrowserContext, link: str) -> Page:
+    """Someone's page, signed in by a link."""
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    return page
+
+
+def member(
+    browser: Browser, server: Server, home: Home, project: int, name: str, role: str = "annotator"
+) -> Page:
+    """The page of a person who is a member of this project alone, unless another test has taken the name."""
+    owner = Seat(home, OWNER)
+    link = f"{server.base}/signin?link={team.make_link(owner, name)}"
+    members.share(owner, name, [project], role)
+    return follow(browser.new_context(viewport={"width": 1280, "height": 800}), link)
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from playwright.sync_api import Browser, Page, expect
 from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
-from tests.browser.shared.conftest import DEMO, OWNER, Room
+from tests.browser.shared.conftest import DEMO, OWNER, Room, member
 from tests.browser.test_every_page import findings
 from tests.workflow.vector_world import vector_project
 from web.packed import FOLDER
 from workflow.answering import loop
 from workflow.answering.room import RoomSettings, change_room
-from workflow.people import examples, goals, members, qualification, team
+from workflow.people import examples, goals, qualification
 from workflow.people.examples import QUALIFICATION
 from workflow.people.goals import Goal
 from workflow.people.qualification import QualificationRule
@@ -478,13 +478,7 @@ def test_known_rows_are_answered_by_keys_before_start(
             known[str(opened.learner.table.ids[row])] = label
     qualification.change_rule(seat, QualificationRule(2, 1))
     before = here.log()
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    secret = team.make_link(Seat(home, OWNER), name)
-    members.share(Seat(home, OWNER), name, [here.project], "annotator")
-    page.goto(f"{here.server.base}/signin?link={secret}")
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Projects").wait_for()
+    page = member(browser, here.server, home, here.project, name)
     room.annotate(page, here.server, here.project)
     expect(page.get_by_role("heading", name="A few known rows first")).to_be_visible()
     page.keyboard.press("Enter")
@@ -506,4 +500,4 @@ def test_known_rows_are_answered_by_keys_before_start(
     assert here.log() == before
     room.press(page, "1")
     assert len(here.log()) == len(before) + 1
-    context.close()
+    page.context.close()

@@ -11,17 +11,15 @@ from playwright.sync_api import Browser, Page, expect
 from plcore import LearnerSettings, read_cells
 from tests.browser import room
 from tests.browser.server import Server
+from tests.browser.shared.conftest import OWNER, member
 from tests.workflow.world import small_table
 from workflow.exporting import files
 from workflow.exporting.files import ExportChoice
-from workflow.people import members, team
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
-
-OWNER = 1
 
 
 @pytest.fixture
@@ -31,24 +29,12 @@ def project(home: Home, server: Server) -> int:
     return managing.create_project(Seat(home, OWNER), "Insects", small_table(), settings)
 
 
-def signed_in(home: Home, server: Server, browser: Browser, project: int, name: str, role: str) -> Page:
-    """The page of a person who is a member of the project."""
-    owner = Seat(home, OWNER)
-    secret = team.make_link(owner, name)
-    members.share(owner, name, [project], role)
-    theirs = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    theirs.goto(f"{server.base}/signin?link={secret}")
-    theirs.get_by_role("button", name="Sign in").click()
-    theirs.get_by_role("heading", name="Projects").wait_for()
-    return theirs
-
-
 def test_dispute_is_raised_settled_by_keys_and_exported(
     page: Page, server: Server, browser: Browser, home: Home, project: int
 ) -> None:
-    ada = signed_in(home, server, browser, project, "Ada", "annotator")
-    ben = signed_in(home, server, browser, project, "Ben", "annotator")
-    eve = signed_in(home, server, browser, project, "Eve", "reviewer")
+    ada = member(browser, server, home, project, "Ada")
+    ben = member(browser, server, home, project, "Ben")
+    eve = member(browser, server, home, project, "Eve", "reviewer")
     eve.goto(f"{server.base}/disputes?project={project}")
     expect(eve.get_by_role("heading", name="No disputes")).to_be_visible()
 

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import websockets
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from plcore import LearnerSettings
 from tests.browser import room
-from tests.browser.server import START, Server
+from tests.browser.server import Server
+from tests.browser.shared.conftest import OWNER, Room, follow, member
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.files.test_finding import CSV, FILES, kept
-from tests.workflow.world import annotator, opened, small_frame, small_project
+from tests.workflow.world import opened, small_frame, small_project, somebody
 from workflow import importing
 from workflow.answering import loop
 from workflow.people import figures, members, team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Signed in or refused, against the real server: HTTP, websocket, links, sign-out, start by `streamlit run`
+# Signed in or refused, against the real server: HTTP, websocket, links, sign-out
 
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def others(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser of someone else."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield made
+    made.close()
 
 
 def status(address: str, **headers: str) -> int:
@@ -72,24 +79,26 @@ def websocket_status(server: Server, cookie: str = "", origin: str | None = None
         return pool.submit(asyncio.run, knock()).result()
 
 
-def test_no_one_gets_in_without_link(server: Server, context: BrowserContext) -> None:
+def test_no_one_gets_in_without_link(server: Server, others: BrowserContext) -> None:
     assert status(f"{server.base}/", Accept="text/html") == 303
     assert status(f"{server.base}/_stcore/health") == 401
     assert status(f"{server.base}/_stcore/metrics") == 401
     assert status(f"{server.base}/healthz") == 200
     assert websocket_status(server) == 403
     assert websocket_status(server, cookie=f"winnow_signin_{server.port}=forged") == 403
-    page = context.new_page()
+    page = others.new_page()
     page.goto(server.base)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_link_works_once_and_signing_out_ends_it(server: Server, context: BrowserContext, page: Page) -> None:
-    secret = next(c["value"] for c in context.cookies() if c["name"] == f"winnow_signin_{server.port}")
+def test_link_works_once_and_signing_out_ends_it(server: Server, others: BrowserContext, home: Home) -> None:
+    link = f"{server.base}/signin?link={team.make_link(Seat(home, OWNER), 'Lea')}"
+    page = follow(others, link)
+    secret = next(c["value"] for c in others.cookies() if c["name"] == f"winnow_signin_{server.port}")
     cookie = f"winnow_signin_{server.port}={secret}"
     assert websocket_status(server, cookie) == 101
     assert websocket_status(server, cookie, origin="http://127.0.0.1:9") == 403, "another site's page"
-    assert status(server.link) == 403, "the link was used"
+    assert (status(server.link), status(link)) == (403, 403), "both links were used"
     assert "winnow_signin" not in page.evaluate("document.cookie"), "scripts cannot read the cookie"
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -97,75 +106,36 @@ def test_link_works_once_and_signing_out_ends_it(server: Server, context: Browse
     assert status(f"{server.base}/", Accept="text/html", Cookie=cookie) == 303
 
 
-def test_invited_annotator_answers_next_to_owner(server: Server, context: BrowserContext, page: Page) -> None:
+def test_invited_annotator_answers_next_to_owner(
+    server: Server, others: BrowserContext, page: Page, here: Room
+) -> None:
     page.goto(f"{server.base}/people")
-    page.get_by_label("Name of the annotator").fill("Ada")
-    room.type_choice(page, page.get_by_role("combobox", name="Projects"), "Demo")
+    page.get_by_label("Name of the annotator").fill("Ivo")
+    room.type_choice(page, page.get_by_role("combobox", name="Projects"), here.name)
     page.keyboard.press("Escape")  # the list stays open for more
     page.get_by_role("button", name="Make a sign-in link").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
-    browser = context.browser
-    assert browser is not None
-    other = browser.new_context()
-    ada = other.new_page()
+    ada = others.new_page()
     ada.goto(link)
     ada.reload()  # looking at an invitation does not use it up
     ada.get_by_role("button", name="Sign in").click()
     ada.get_by_role("heading", name="Projects").wait_for()
     expect(ada.get_by_test_id("stTopNavSection").filter(has_text="Data")).to_have_count(0)
-    page.goto(f"{server.base}/annotate")
-    ada.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    ada.locator(room.CARD).wait_for()
+    room.annotate(page, server, here.project)
+    room.annotate(ada, server, here.project)
     assert room.row_id(page) != room.row_id(ada), "one row is not before two people"
     room.answer(ada, ada.locator(".choice .label").first.inner_text())
     room.answer(page, page.locator(".choice .label").first.inner_text())
     expect(page.locator(".counts")).to_contain_text("2 answered")
-    ada.goto(f"{server.base}/export")
+    ada.goto(f"{server.base}/export?project={here.project}")
     expect(ada.get_by_text("Only owners can open this page.")).to_be_visible()
     expect(ada.get_by_role("button", name="Prepare file")).to_have_count(0)
-    other.close()
-
-
-def test_first_start_makes_demo_and_asks_its_first_question(context: BrowserContext, tmp_path: Path) -> None:
-    """How long that takes is measured in benchmarks/pages/start.py."""
-    server = Server(tmp_path / "home", command=START).start()
-    try:
-        page = context.new_page()
-        page.goto(server.link)
-        page.get_by_role("button", name="Start").click()
-        page.locator(".choice").first.wait_for()
-    finally:
-        server.stop()
-
-
-def test_streamlit_run_alone_starts_the_same(context: BrowserContext, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    server = Server(tmp_path / "home", command=command).start()
-    try:
-        assert server.link.startswith(server.base), "WINNOW_PORT counts here, too"
-        page = context.new_page()
-        page.goto(server.link)
-        page.get_by_role("button", name="Start").click()
-        page.locator(room.CARD).wait_for()
-    finally:
-        server.stop()
 
 
 # Passwords, links made again, browsers ended and the audit, as an owner and an annotator see them
 
 
 GOOD = "four plain words here"
-
-
-@pytest.fixture
-def others(context: BrowserContext) -> Iterator[BrowserContext]:
-    """The browser of someone else."""
-    browser = context.browser
-    assert isinstance(browser, Browser)
-    made = browser.new_context(viewport={"width": 1280, "height": 800})
-    yield made
-    made.close()
 
 
 def invite(page: Page, server: Server, name: str) -> str:
@@ -176,13 +146,10 @@ def invite(page: Page, server: Server, name: str) -> str:
     return page.get_by_test_id("stCode").inner_text().strip()
 
 
-def follow(context: BrowserContext, link: str) -> Page:
-    """Someone's page, signed in by a link."""
-    page = context.new_page()
-    page.goto(link)
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("heading", name="Projects").wait_for()
-    return page
+def box_of(page: Page, name: str) -> Locator:
+    """The box of this person on the People page."""
+    named = page.locator("strong", has_text=re.compile(f"^{name}$"))
+    return page.get_by_test_id("stVerticalBlock").filter(has=named).last
 
 
 def sign_in(page: Page, server: Server, name: str, password: str) -> None:
@@ -195,7 +162,7 @@ def sign_in(page: Page, server: Server, name: str, password: str) -> None:
 def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
     page: Page, server: Server, others: BrowserContext
 ) -> None:
-    ada = follow(others, invite(page, server, "Ada"))
+    ada = follow(others, invite(page, server, "Pia"))
     ada.goto(f"{server.base}/account")
     expect(ada.get_by_text("this one")).to_be_visible()
     ada.get_by_label("New password", exact=True).fill(GOOD)
@@ -211,15 +178,15 @@ def test_password_is_set_and_signs_in_again_and_wrong_one_does_not(
     ada.goto(f"{server.base}/signout")
     ada.get_by_role("button", name="Sign out").click()
     expect(ada.get_by_text("You are signed out.")).to_be_visible()
-    sign_in(ada, server, "ada", "a wrong password")
+    sign_in(ada, server, "pia", "a wrong password")
     expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
-    sign_in(ada, server, "ada", GOOD)
+    sign_in(ada, server, "pia", GOOD)
     ada.get_by_role("heading", name="Projects").wait_for()
     ada.context.clear_cookies()
     for _ in range(5):
-        sign_in(ada, server, "Ada", "a wrong password")
+        sign_in(ada, server, "Pia", "a wrong password")
         expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
-    sign_in(ada, server, "Ada", GOOD)
+    sign_in(ada, server, "Pia", GOOD)
     expect(ada.get_by_text("Too many attempts")).to_be_visible()
     page.goto(f"{server.base}/audit")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
@@ -233,45 +200,42 @@ def test_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
 ) -> None:
     first = invite(page, server, "Bea")
     expect(page.get_by_text("Others cannot use this link")).to_be_visible()
-    page.get_by_role("button", name="New link").click()
-    expect(page.get_by_text("2 open links")).to_be_visible()
+    hers = box_of(page, "Bea")
+    hers.get_by_role("button", name="New link").click()
+    expect(hers.get_by_text("2 open links")).to_be_visible()
     second = page.get_by_test_id("stCode").inner_text().strip()
     assert first != second
     bea = follow(others, first)
     page.reload()
-    expect(page.get_by_text("1 browser signed in").last).to_be_visible()
-    expect(page.get_by_role("button", name="Revoke links")).to_have_count(0)
+    expect(hers.get_by_text("1 browser signed in")).to_be_visible()
+    expect(hers.get_by_role("button", name="Revoke links")).to_have_count(0)
     bea.context.clear_cookies()
     bea.goto(second)
     expect(bea.get_by_text("This link does not work")).to_be_visible()
 
 
-def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, home: Home) -> None:
-    invite(page, server, "Bea")
+def test_revoked_link_is_no_longer_shown_on_team(page: Page, server: Server, home: Home, here: Room) -> None:
+    invite(page, server, "Rob")
     page.get_by_role("button", name="Dismiss").click()
-    members.share(Seat(home, 1), "Bea", [1], "annotator")
-    page.goto(f"{server.base}/team")
-    page.get_by_role("button", name="New link for Bea").click()
+    members.share(Seat(home, OWNER), "Rob", [here.project], "annotator")
+    page.goto(f"{server.base}/team?project={here.project}")
+    page.get_by_role("button", name="New link for Rob").click()
     expect(page.get_by_test_id("stCode")).to_be_visible()
-    page.get_by_role("button", name="Revoke links of Bea").click()
-    expect(page.get_by_role("button", name="Revoke links of Bea")).to_have_count(0)
+    page.get_by_role("button", name="Revoke links of Rob").click()
+    expect(page.get_by_role("button", name="Revoke links of Rob")).to_have_count(0)
     expect(page.get_by_test_id("stCode")).to_have_count(0)
 
 
 @pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
-def test_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
-    page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
+def test_page_whose_sign_in_has_ended_says_so_at_its_next_press(
+    page: Page, browser: Browser, others: BrowserContext, home: Home, here: Room, ended_by: str
 ) -> None:
-    ada = follow(others, invite(page, server, "Ada"))
-    members.share(Seat(home, 1), "Ada", [1], "annotator")
-    ada.goto(f"{server.base}/annotate")
-    ada.locator(room.CARD).wait_for()
-    before = len(room.log_of(server, 1))
+    server, name = here.server, f"Nora of {ended_by}"
+    ada = member(browser, server, home, here.project, name)
+    room.annotate(ada, server, here.project)
+    key, before = room.first_key(ada), len(here.log())
     if ended_by == "the person":
-        link = invite(page, server, "Ada")
-        page.goto(f"{server.base}/signout")
-        page.get_by_role("button", name="Sign out").click()
-        second = follow(page.context, link)  # the owner's machine is free now
+        second = follow(others, invite(page, server, name))
         second.goto(f"{server.base}/account")
         second.get_by_role("button", name="Sign out all others").click()
         expect(second.get_by_role("button", name="Sign out all others")).to_have_count(0)
@@ -279,19 +243,20 @@ def test_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
         page.goto(f"{server.base}/people")
         room.drawn(page)  # or the last of them might not be there yet
         what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End access now")
-        page.get_by_role("button", name=what).last.click()
+        hers = box_of(page, name)
+        hers.get_by_role("button", name=what).click()
         page.get_by_test_id("stPopoverBody").get_by_role("button", name=then).click()
-        expect(page.get_by_text("not signed in").or_(page.get_by_text("access ended"))).to_be_visible()
-    ada.keyboard.press(ada.locator(".choice").first.get_attribute("data-key") or "")
+        expect(hers.get_by_text("not signed in").or_(hers.get_by_text("access ended"))).to_be_visible()
+    ada.keyboard.press(key)
     expect(ada.get_by_text("This browser was signed out")).to_be_visible()
-    assert len(room.log_of(server, 1)) == before, "the press was not stored, as the page says"
+    assert len(here.log()) == before, "the press was not stored, as the page says"
+    ada.context.close()
 
 
 # Two people, two projects, one of them shared: what is not shared is not there, and a new role counts at
 # once
 
 
-OWNER, SHARED = 1, 1
 GONE = "There is no project {} here, or no one has shared it with you"
 
 
@@ -304,24 +269,6 @@ def secret(home: Home, server: Server) -> int:
     return importing.create(Seat(home, OWNER), "Secret birds", checked.table, LearnerSettings(n_neighbors=3))
 
 
-def invited(page: Page, server: Server, browser: Browser, name: str) -> Page:
-    """The page of a person whom the owner invites on the People page, and shares the demo with."""
-    page.goto(f"{server.base}/people")
-    page.get_by_role("textbox", name="Name of the annotator").fill(name)
-    box = page.get_by_role("combobox", name="Projects")
-    room.drawn(page)  # what is drawn late closes an open list
-    box.click()
-    page.get_by_role("option", name=re.compile("digits", re.IGNORECASE)).click()
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Make a sign-in link").click()
-    link = page.locator("code", has_text="/signin?link=").inner_text()
-    theirs = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    theirs.goto(link.strip())
-    theirs.get_by_role("button", name="Sign in").click()
-    theirs.get_by_role("heading", name="Projects").wait_for()
-    return theirs
-
-
 def fetched(page: Page, address: str) -> tuple[int, str]:
     """Status and words of what this page's person is answered."""
     found: list[Any] = page.evaluate(
@@ -331,12 +278,14 @@ def fetched(page: Page, address: str) -> tuple[int, str]:
     return found[0], found[1]
 
 
-def test_non_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
-    ada = invited(page, server, browser, "Ada")
+def test_non_shared_is_not_there(page: Page, browser: Browser, home: Home, here: Room, secret: int) -> None:
+    server = here.server
+    page.goto(server.base)
+    ada = member(browser, server, home, here.project, "Sam")
     expect(ada.get_by_text("The first question is ready")).to_be_visible()
     expect(ada.get_by_text("Secret birds")).to_have_count(0)
     words = []
-    for number in (secret, 77):
+    for number in (secret, 7_777):
         for name in ("annotate", "progress", "review", "map"):
             ada.goto(f"{server.base}/{name}?project={number}")
             said = ada.get_by_text(GONE.format(number))
@@ -354,57 +303,57 @@ def test_non_shared_is_not_there(page: Page, server: Server, browser: Browser, s
 
 
 def test_who_becomes_viewer_is_stopped_at_next_press(
-    page: Page, server: Server, browser: Browser, home: Home
+    page: Page, browser: Browser, home: Home, here: Room
 ) -> None:
-    ada = invited(page, server, browser, "Ada")
-    room.annotate(ada, server, SHARED)
+    server, shared = here.server, here.project
+    ada = member(browser, server, home, shared, "Vera")
+    room.annotate(ada, server, shared)
     room.answer(ada, room.labels_on_screen(ada)[0])
-    page.goto(f"{server.base}/settings?project={SHARED}")
+    key = room.first_key(ada)
+    page.goto(f"{server.base}/settings?project={shared}")
     page.get_by_role("tab", name="Team").click()
-    room.type_choice(page, page.get_by_role("combobox", name="Role of Ada"), "Viewer")
-    expect(page.get_by_test_id("stToast")).to_contain_text("Ada is a viewer now")
-    ada.keyboard.press(room.key_for(ada, room.labels_on_screen(ada)[0]))
-    refused = ada.get_by_text("Only annotators, reviewers and the owner may do this; Ada is a viewer")
+    room.type_choice(page, page.get_by_role("combobox", name="Role of Vera"), "Viewer")
+    expect(page.get_by_test_id("stToast")).to_contain_text("Vera is a viewer now")
+    ada.keyboard.press(key)
+    refused = ada.get_by_text("Only annotators, reviewers and the owner may do this; Vera is a viewer")
     expect(refused.first).to_be_visible()
     expect(ada.locator(room.CARD)).to_have_count(0)
-    assert len(room.log_of(server, SHARED)) == 1
+    assert len(here.log()) == 1
     ada.reload()
     expect(ada.get_by_text("This page is for annotators.")).to_be_visible()
     navigation = ada.get_by_test_id("stTopNavLink")
     expect(navigation.get_by_text("Progress", exact=True)).to_be_visible()
     expect(navigation.get_by_text("Answer", exact=True)).to_have_count(0)
-    members.remove_member(Seat(home, OWNER, SHARED), 2)
-    ada.goto(f"{server.base}/progress?project={SHARED}")
-    expect(ada.get_by_text(GONE.format(SHARED))).to_be_visible()
+    (vera,) = (one.id for one in team.list_people(Seat(home, OWNER)) if one.name == "Vera")
+    members.remove_member(Seat(home, OWNER, shared), vera)
+    ada.goto(f"{server.base}/progress?project={shared}")
+    expect(ada.get_by_text(GONE.format(shared))).to_be_visible()
     ada.goto(server.base)
     expect(ada.get_by_text("The owner has not shared a project with you yet")).to_be_visible()
-    assert team.get_person(Seat(home, 2)).name == "Ada"
+    assert team.get_person(Seat(home, vera)).name == "Vera"
     ada.context.close()
 
 
-def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
-    for name in ("Ada", "Bob"):
+def test_group_is_made_and_added_at_once(page: Page, server: Server, home: Home, here: Room) -> None:
+    for name in ("Gil", "Gus"):
         team.make_link(Seat(home, OWNER), name)
     page.goto(f"{server.base}/people")
     page.get_by_role("textbox", name="New group").fill("Experts")
-    for name in ("Ada", "Bob"):
+    for name in ("Gil", "Gus"):
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     page.keyboard.press("Escape")  # the list stays open for more
     page.get_by_role("button", name="Create group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
-    page.goto(f"{server.base}/settings?project={SHARED}")
+    page.goto(f"{server.base}/settings?project={here.project}")
     page.get_by_role("tab", name="Team").click()
     page.get_by_text("Only you see this project").wait_for()
     page.get_by_role("button", name="Add the group").click()
     expect(page.get_by_test_id("stToast")).to_contain_text("2 people added")
-    found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, SHARED)).members}
-    assert found == {"owner": "owner", "Ada": "annotator", "Bob": "annotator"}
+    found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, here.project)).members}
+    assert found == {"owner": "owner", "Gil": "annotator", "Gus": "annotator"}
 
 
 # Three people answer with overlap 2; the Team page counts them right, one is excluded, and all comes back
-
-
-TEAM_OWNER = 1
 
 
 def answer(seat: Seat, *, right: bool) -> None:
@@ -416,20 +365,23 @@ def answer(seat: Seat, *, right: bool) -> None:
 
 
 def labels(home: Home, project: int) -> list[list[bool]]:
-    with opened(home, TEAM_OWNER, project) as learner:
+    with opened(home, OWNER, project) as learner:
         found: list[list[bool]] = learner.candidates.tolist()
         return found
 
 
 def test_one_of_three_is_excluded_and_counts_again(page: Page, server: Server, home: Home) -> None:
-    project = small_project(home, TEAM_OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
-    ada, ben, cem = (Seat(home, annotator(home, TEAM_OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
+    project = small_project(home, OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
+    people = {name: somebody(home, OWNER, name) for name in ("Ada", "Ben", "Cem")}
+    for name in people:
+        members.share(Seat(home, OWNER), name, [project], "annotator")
+    ada, ben, cem = (Seat(home, person, project) for person in people.values())
     for _ in range(10):
         answer(ada, right=True)
         answer(ben, right=True)
         answer(cem, right=False)
     before = labels(home, project)
-    counted = {one.name: one for one in figures.team(Seat(home, TEAM_OWNER, project)).people}
+    counted = {one.name: one for one in figures.team(Seat(home, OWNER, project)).people}
     assert {name: one.answers for name, one in counted.items()} == {"Ada": 10, "Ben": 10, "Cem": 10}
     assert counted["Cem"].others.right == 0
 
