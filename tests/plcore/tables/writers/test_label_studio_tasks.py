@@ -74,7 +74,9 @@ def test_first_name_of_persons_labels_is_read_as_no_voter() -> None:
     table = replace(disambiguated_table(1), label=np.array([0]), source=np.array(["person"], dtype=object))
     text = "".join(label_studio_tasks(table))
     assert '"model_version": "person"' in text
-    older = LABEL_STUDIO.read(json.loads(text.replace('"model_version": "person"', '"model_version": "oracle"')))
+    older = LABEL_STUDIO.read(
+        json.loads(text.replace('"model_version": "person"', '"model_version": "oracle"'))
+    )
     assert sources(older) == sources(LABEL_STUDIO.read(json.loads(text)))
     assert not any(sources(older))
 
