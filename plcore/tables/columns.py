@@ -120,7 +120,9 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
         message = f"the id {quoted(ids[row])} was already used in row {before}."
         if (several := int(again.sum())) > 1:
             message += f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
-        finder.add(row, column, message, "Give every row an id of its own, or choose no id column.")
+        fix = "Give every row an id of its own, or choose no id column. "
+        fix += "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
+        finder.add(row, column, message, fix)
     return ids
 
 
@@ -198,6 +200,8 @@ def _look_closer(
                 numbers[:, place], ill, own_comma = numbers_in(text)
                 for row in first_rows(ill):
                     message, fix = number_advice(text[row].as_py(), own_comma)
+                    if text[row].as_py().lower() == columns[place].strip().lower():
+                        fix = "Remove the row: it repeats the header."
                     finder.add(row, columns[place], message, fix)
             _add_large(columns[place], text, numbers[:, place], finder)
         let_go()

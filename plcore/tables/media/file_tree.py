@@ -94,10 +94,14 @@ class FileTree(ABC):
         for name in (self._folder + path, path):
             if name in self._paths and name not in self.table_names:
                 return name
-        known = self._alike.get(PurePosixPath(path).name.lower())
+        known = [
+            one.removeprefix(self._folder) for one in self._alike.get(PurePosixPath(path).name.lower(), ())
+        ]
         fix = f"Put the file into the {self.what}, or leave the cell empty."
-        if known is not None:
-            fix = f"Write {quoted(known.removeprefix(self._folder))}, which is in the {self.what} (capitals count)."
+        if len(known) == 1:
+            fix = f"Write {quoted(known[0])}, which is in the {self.what} (capitals count)."
+        elif known:
+            fix = f"Write the folder, too: the {self.what} holds {listed(known, 3)}."
         raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
 
     def names(self) -> list[str]:
@@ -105,8 +109,11 @@ class FileTree(ABC):
         return [name for name in self._paths if name not in self.table_names]
 
     @cached_property
-    def _alike(self) -> dict[str, str]:
-        return {PurePosixPath(name).name.lower(): name for name in self._paths}
+    def _alike(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in self._paths:
+            found[PurePosixPath(name).name.lower()].append(name)
+        return found
 
     def _tables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain, others = (

@@ -270,8 +270,8 @@ def _of_labels(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.Large
 
 
 def _of_sets(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
-    """A JSON list of the names of each row's numbers; '' for null."""
-    rows: list[list[int] | None] = column.to_pylist()
+    """A JSON list of the names of each row's numbers; '' for null, and for -1 alone."""
+    rows: list[list[int] | None] = [None if row == [-1] else row for row in column.to_pylist()]
     _refuse_unnamed(name, [row or [] for row in rows], len(names))
     cells = ["" if row is None else json.dumps([names[k] for k in row], ensure_ascii=False) for row in rows]
     return pa.array(cells, pa.large_string())

@@ -217,7 +217,8 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     """Cells of JSON or Python literals; equal ones are read once."""
     encoded = text.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    read: list[Pairs | None] = [read_cell(cell) for cell in distinct]
+    # Programs write -1 in place of the list if there is no label.
+    read: list[Pairs | None] = [[] if cell == "-1" else read_cell(cell) for cell in distinct]
     codes = np.asarray(encoded.indices)
     again = [
         None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)

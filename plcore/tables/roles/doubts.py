@@ -15,7 +15,9 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import counted, either, listed, quoted
-from plcore.tables.readers.tools.detections import serving_columns
+from plcore.tables.media.file_tree import RECORDINGS
+from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
@@ -41,13 +43,15 @@ _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
     r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
-    r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?",
+    r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
+    r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple", re.IGNORECASE
 )
+_MEDIA = (*IMAGE_ENDINGS, *RECORDINGS)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
 
@@ -293,6 +297,22 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("unheard", message, "Save them as WAV, FLAC, Ogg or MP3.")
 
 
+def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
+    """Pictures or recordings that cells name and that did not come, next to numbers or words to learn from."""
+    roles = table.roles
+    columns = set(table.cells.columns)
+    if roles.text or roles.image or roles.audio or roles.embedding or {ITEM, CONFIDENCE} <= columns:
+        return  # tools' files say so themselves
+    for column in map(str, table.cells.columns):
+        cells = table.cells[column].head(_FEW).str.strip().str.replace(r"[?#].*", "", regex=True).str.lower()
+        learnt = [*roles.numbers, *roles.categories]
+        if column not in learnt and cells.str.endswith(_MEDIA).mean() > 0.5:
+            message = f"Column {quoted(column)} names pictures or recordings that are not there: no one sees or hears "
+            message += f"them, and the rows are told apart by {listed(learnt, SHOWN)} alone."
+            yield Doubt("no-media", message, "Put the files into one zip with the table.")
+            return
+
+
 def _unused(table: LabelTable) -> Iterator[Doubt]:
     used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     idle = [str(column) for column in table.cells.columns if column not in used]
@@ -332,5 +352,6 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _unmatched_truth,
     _cut_away,
     _unheard,
+    _no_pictures,
     _unused,
 )

@@ -17,23 +17,24 @@ _UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
 _ALWAYS = re.compile(
     "|".join(
         (
-            rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)_?(?:ids?|pid)",
+            rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)s?_?\d*_?(?:ids?|pid)",
             rf"(?:{_WHO}|prolific_p?id|rad_?id)",
             rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
             r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
             rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
             rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
-            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus)(?:_(?:usd|eur|cents|total))?",
+            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?",
             r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
             rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
-            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)",
+            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked)",
+            r"how_(?:sure|certain|confident)\w*",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
             r"(?:labell?ing_|annotation_|label_)?method_?label|(?:label|annotation)_(?:method|source)",
             r"trusted_judgments|kappa|(?:\w+_)?ip(?:_address)?",
-            r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
+            r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size\w*|md5|sha1|sha256|checksum|root_?folder",
         )
     )
 )
@@ -48,7 +49,7 @@ _SOMETIMES = re.compile(
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
 _NEVER_LABELS = re.compile(
-    rf"(?:{_WHO}|user|reviewer|file|channel|image|photo|url|link)s|(?:\w+_)?(?:ids|files|urls|paths)"
+    rf"(?:{_WHO}|user|reviewer|channel|link)s|(?:\w+_)?(?:ids|files|urls|paths|images|photos)"
 )
 _NO_LISTS = re.compile(
     r"authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"

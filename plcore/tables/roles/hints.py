@@ -55,7 +55,7 @@ def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
     keys = {one.key for one in columns}
     found = [one for one in columns if one.is_numbers and _SCORES.fullmatch(one.name.strip())]
     found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # how sure its own column is
-    if len(found) < 2:
+    if len(found) < 2 or all(one.is_constant for one in found):
         return
     names = listed([one.name for one in found], _SHOWN)
     if any(value < 0 for one in found for value in one.values):
@@ -90,7 +90,7 @@ def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
 def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
     """Two columns or more with the same few words or whole numbers."""
     few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
-    few = [one for one in few if not one.is_numbers or _are_codes(one)]
+    few = [one for one in few if (not one.is_numbers or _are_codes(one)) and not is_from_votes(one.key)]
     for first in few:
         own = set(first.cells)
         same = [

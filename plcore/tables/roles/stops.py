@@ -23,6 +23,8 @@ from plcore.tables.roles.written_lists import labels_of_cell, looks_like_json, r
 from plcore.tables.table import LabelTable
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
+_STRONG = ("|", ";", ",")
+"""Marks that hint at a list if one of the parts alone is a class."""
 _SHOWN = 3
 _OWN = re.compile(r"(before_)*winnow_")  # columns that an export of ours added
 _MOST_CELLS = 1_000  # that differ, of a column that is compared with others
@@ -60,17 +62,22 @@ _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
 _FEW_ROWS = 500
 _DEEP = 3
-_SUMS = {"total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count"}
+_SUMS = {
+    "total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count", "summe", "gesamt", "somme",
+    "suma", "totale", "totaal", "soma", "итого", "всего", "合计", "总计", "合計",
+}  # fmt: skip
 
 
 def find_stops(table: LabelTable) -> list[Odd]:
     """Name, message and fix of every doubt that stops the import of this table."""
-    return [odd for look in _STOPPING for odd in look(table)]
+    found = [odd for look in _STOPPING for odd in look(table)]
+    graded = any(name == "graded-names" for name, *_ in found)  # what is in front or behind is no person
+    return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 
 
 def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     """Classes whose parts are classes: a cell of the same labels under another separator."""
-    known = set(table.classes)
+    known, strong = set(table.classes), table.roles.form == "list"
     found: list[tuple[str, list[str]]] = []
     at: list[str] = []
     for name in table.classes:
@@ -79,7 +86,10 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             if mark not in inner and inner == name:
                 continue
             parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
-            if (len(parts) > 1 or inner != name) and parts and known.issuperset(parts) and name not in parts:
+            listed_some = strong and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
+            if len(parts) < 2 and inner == name:
+                continue
+            if parts and name not in parts and (listed_some or known.issuperset(parts)):
                 found.append((name, parts))
                 at += [mark] if len(parts) > 1 else []
                 break
@@ -148,6 +158,15 @@ def _json_names(table: LabelTable) -> Iterator[Odd]:
             "the labels of the row."
         )
         yield "json-in-names", message, "If it does, write every cell as JSON, or every cell as a list."
+
+
+def _cut_quotes(table: LabelTable) -> Iterator[Odd]:
+    """Names that a separator has cut inside their quotes, as in "owl, barn",cat."""
+    odd = [name for name in table.classes if name.count('"') == 1]
+    ends = [name for name in odd if name.endswith('"')]
+    if table.roles.form == "list" and ends and any(name.startswith('"') for name in odd):
+        message = f"{_classes(odd)} a piece of a name in quotes, such as {quoted(odd[0])}, which holds the separator."
+        yield "cut-quotes", message, "Write another mark between labels, such as |, and no quotes."
 
 
 def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
@@ -232,6 +251,17 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
             )
             yield "sum-row", message, "If it does, remove it."
             return
+    for place, column in enumerate(roles.numbers):
+        numbers = table.numbers[:, place]
+        # Two numbers or more above it, for 0, 0, 1, 1 is no sum.
+        if (
+            table.n_rows > _DEEP
+            and abs(numbers[-1]) > np.nanmax(np.abs(numbers[:-1]), initial=0)
+            and np.isclose(np.nansum(numbers[:-1]), numbers[-1], rtol=1e-9)
+        ):
+            message = f"The last number in column {quoted(column)} is the sum of all above it: read here as an item."
+            yield "sum-row", message, "If the row sums up the others, remove it."
+            return
 
 
 def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
@@ -257,8 +287,8 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
 def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
     """Words for nothing that are next to labels and are read as nothing: the others would then be certain."""
     roles = table.roles
-    words = [word for word in roles.ignored if word in MISSING]
-    if not words or roles.candidates is None or roles.form != "list" or roles.label_vectors:
+    words = [word for word in roles.ignored if word in (*MISSING, "-1")]
+    if not words or roles.candidates is None or roles.form == "weighted" or roles.label_vectors:
         return
     cells = table.cells[roles.candidates].str.strip()
     rows, _ = pairs_of(table.candidates)
@@ -267,7 +297,8 @@ def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
     for word in words:
         hit |= cells.str.contains(word, regex=False).to_numpy(dtype=bool)
     for row in np.flatnonzero(hit & certain)[:_SHOWN]:
-        parts = parts_of(str(cells.iloc[row]), roles.separator)
+        cell = str(cells.iloc[row])
+        parts = labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator)
         if len(parts) > 1 and set(parts) & set(words):
             message = (
                 f"Row {row + 1:,} lists {quoted(str(cells.iloc[row]))}: with {quoted((set(parts) & set(words)).pop())} "
@@ -474,14 +505,15 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
         for place, part in enumerate(parts):
             above[part].add((place, parts[place - 1] if place else ""))
     roots = {parts[0] for parts in lists if parts}
+    sizes = {len(parts) for parts in lists}
+    at_one_place = all(len({place for place, _ in one}) == 1 for one in above.values())
     if (
-        min(map(len, lists)) >= _DEEP
-        and all(len(one) == 1 for one in above.values())
-        and len(roots) < len({parts[-1] for parts in lists})
-    ):
+        (min(sizes) >= _DEEP and all(len(one) == 1 for one in above.values()))
+        or (len(sizes) == 1 < min(sizes) and at_one_place)
+    ) and (len(roots) < len({parts[-1] for parts in lists})):
         cell = min(cells)
         message = (
-            f"The parts of {quoted(cell)} and all other cells stand at one place each, below one other: read here as "
+            f"The parts of {quoted(cell)} and all other cells stand at one place each: read here as "
             f"{len(parts_of(cell, roles.separator))} candidates, but they may be one class and its groups."
         )
         fix = f"If they are, write another mark between them, such as {' > '!r}, or the last part alone."
@@ -534,6 +566,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _shared_words,
     _weights_in_names,
     _json_names,
+    _cut_quotes,
     _guessed_separator,
     _voter_as_list,
     _second_header,

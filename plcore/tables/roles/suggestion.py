@@ -205,8 +205,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     # They tell the label, in the words of a model or of a person: no feature.
     for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
         free.pop(name)
-    for name in _codes_of(cells, given, list(free.values())):
-        free.pop(name)
+    for name in (*_codes_of(cells, given, list(free.values())), *_of_people(given.roles.annotators, free)):
+        free.pop(name, None)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
@@ -389,7 +389,7 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     roles = given.roles
     # Class numbers begin at 0; below, programs write that there is none.
     whole = [label for label in given.labels if label.lstrip("-").isdecimal()]
-    none = tuple(label for label in whole if label == "-1" and len(whole) == len(given.labels) > 2)
+    none = tuple(label for label in whole if label == "-1" and len(given.labels) > 2)
     if any(label.startswith("-") and label != "-1" for label in whole):
         none = ()
     if typed or (roles.form == "json" and roles.candidates is not None):
@@ -418,6 +418,20 @@ def _raters(columns: list[ColumnSample]) -> list[ColumnSample]:
 def _is_person(key: str, people: set[str]) -> bool:
     """Whether a column is called as those of people are, but for its number."""
     return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
+
+
+def _of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
+    """The columns that tell of two annotators or more how they answered: ann_time and bob_time, next to ann_label."""
+    words = [set(key_of(name).split("_")) for name in annotators]
+    common = set.intersection(*words) if words else set()
+    people = {word for one in words for word in one - common}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in others:
+        own = key_of(name).split("_")
+        for word in people.intersection(own):
+            if len(own) > 1 and (not word.isdecimal() or common.intersection(own)):
+                found.setdefault(" ".join(one for one in own if one != word), []).append((word, name))
+    return [name for told in found.values() if len({word for word, _ in told}) > 1 for _, name in told]
 
 
 def _models(columns: list[ColumnSample]) -> list[ColumnSample]:

@@ -22,6 +22,7 @@ _AS_VOTES = (
 )
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # as REDCap calls them
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
+_SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
 _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
@@ -90,6 +91,20 @@ def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
         yield "votes-in-rows", message, fix
 
 
+def _people_in_names(table: LabelTable) -> Iterator[Odd]:
+    """Names such as ann: cat, whose second part comes behind several first ones: votes with who gave them."""
+    halves = [match.groups() for name in table.classes if (match := _SAID.fullmatch(name))]
+    people, said = {who for who, _ in halves}, {what for _, what in halves}
+    several = len(halves) == len(table.classes) > max(len(people), len(said))
+    if several and min(len(people), len(said)) > 1 and not table.roles.label_columns:
+        message = (
+            f"Classes such as {quoted(table.classes[0])} have the same words behind several first ones, "
+            f"{listed(sorted(people), _SHOWN)}: read here as classes of their own, but each may be a vote and who gave "
+            "it."
+        )
+        yield "people-in-names", message, "If it is, write a column for each person, with their votes."
+
+
 def _several_questions(table: LabelTable) -> Iterator[Odd]:
     """Checkboxes of several questions of a form, read as labels of one."""
     asked = [
@@ -110,5 +125,6 @@ def _several_questions(table: LabelTable) -> Iterator[Odd]:
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
     _votes_in_rows,
+    _people_in_names,
     _several_questions,
 )

@@ -35,9 +35,16 @@ _BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
 _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
-    ("label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value"),
-    ("score", "p", "probability", "prob", "confidence", "conf", "certainty", "likelihood", "weight"),
-)
+    (
+        "label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value",
+        "displayname", "description",
+    ),
+    (
+        "score", "p", "probability", "prob", "confidence", "conf", "certainty", "likelihood", "weight",
+        "confidencescore", "combinedscore",
+    ),
+)  # fmt: skip
+"""Without capitals, blanks and signs: `confidenceScore`, as services of clouds write."""
 _THOUGHT = re.compile(
     r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
 )
@@ -244,13 +251,15 @@ def rank_of(value: object) -> float | None:
 
 def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
-        names = [key for key in _NAME_KEYS if key in one]
-        weights = [key for key in _WEIGHT_KEYS if key in one]
+        keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
+        names = [keys[name] for name in _NAME_KEYS if name in keys]
+        weights = [keys[name] for name in _WEIGHT_KEYS if name in keys]
         if weights and not names:  # whatever the label is called
             texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
             texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
             names = texts if len(texts) == 1 else []
-        weight = one[weights[0]] if weights else None
+        shares = [value for value in one.values() if isinstance(value, float) and 0 <= value <= 1]
+        weight = one[weights[0]] if weights else shares[0] if len(shares) == 1 else None
         rank = rank_of(weight)
         return (one[names[0]], weight if rank is None else rank) if names else None
     if isinstance(one, (list, tuple)):

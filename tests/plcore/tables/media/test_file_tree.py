@@ -244,3 +244,15 @@ def test_folders_without_table_or_with_too_much_are_refused(
     monkeypatch.setattr(folders, "MAX_FILES", 3)
     with pytest.raises(TableError, match="more than 3 files"):
         Folder(folder)
+
+
+def test_base_name_found_twice_proposes_none_of_them() -> None:
+    archive = Archive(
+        make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"})
+    )
+    with pytest.raises(MediaError) as caught:
+        archive.find("x.png")
+    assert caught.value.args[1] == "Write the folder, too: the zip holds 'c1/x.png', 'c2/x.png'."
+    with pytest.raises(MediaError) as caught:
+        archive.find("y.png")
+    assert caught.value.args[1] == "Write 'c1/Y.png', which is in the zip (capitals count)."
