@@ -380,7 +380,7 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
         size = (
             f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
         )
-        st.progress(share, text=f"{name} is downloaded: {size}")
+        st.progress(share, text=f"Downloading: {size}")
     elif not running.begun:
         st.info(f"{name} is queued. You can answer meanwhile.", icon=":material/hourglass_empty:")
     elif not running.total:
@@ -412,7 +412,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
 
 def _say_ended(page: frame.ProjectPage, found: Encoders) -> None:
     """The embeddings that the rows have by now, and why there are no others."""
-    if found.stored is not None:
+    if found.stored is not None and found.columns:
         when = span(datetime.now(UTC) - found.stored.at)
         st.markdown(f"**{escape(found.stored.encoder)}** encoded the rows {when} ago.")
         for said in found.stored.notes:

@@ -143,7 +143,7 @@ def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
     hub.gate = threading.Event()
     choose(learning, "Large")
     learn(learning)
-    expect(learning.get_by_text("large is downloaded: 1.0 of 2.0 MB")).to_be_visible()
+    expect(learning.get_by_text("Downloading: 1.0 of 2.0 MB")).to_be_visible()
     learning.get_by_role("button", name="Cancel").click()
     expect(learning.get_by_text("The latest encoding was cancelled.")).to_be_visible()
     expect(learning.get_by_role("button", name="Resume")).to_be_visible()

@@ -567,7 +567,7 @@ def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open
 def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
     press(opened(show, seat), "Learn from meaning")
     note_running(seat, 12_300_000, 91_300_000)
-    assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
+    assert bars(opened(show, seat)) == ["Downloading: 12.3 of 91.3 MB"]
 
 
 def test_back_to_words_removes_vectors(seat: Seat, show: Open) -> None:
@@ -578,6 +578,7 @@ def test_back_to_words_removes_vectors(seat: Seat, show: Open) -> None:
     press(test, "Back to words")
     assert encoding_requests.encoders(seat).columns == ()
     assert "is read by" not in words(test)
+    assert "encoded the rows" not in words(test)
     assert "Back to words" not in labels(test)
 
 
