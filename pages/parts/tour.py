@@ -100,8 +100,9 @@ def tour(page: frame.ProjectPage, here: str) -> None:
     if demo is None or making.ended(page.seat):
         return
     at = f"{state.TOUR}-{page.project.id}"
-    follows = here == QUESTIONS and _place(page, STEPS[demo.key], at, here) < len(FROM)
-    st.fragment(_draw, run_every=LOOK_EVERY if follows else None)(page, STEPS[demo.key], at, here)
+    found = [_place(page, STEPS[demo.key], at, here)]
+    follows = here == QUESTIONS and found[0] < len(FROM)
+    st.fragment(_draw, run_every=LOOK_EVERY if follows else None)(page, STEPS[demo.key], at, here, found)
 
 
 def _place(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str) -> int:
@@ -116,8 +117,9 @@ def _place(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: st
     return min(max(place, done), len(steps) - 1)
 
 
-def _draw(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str) -> None:
-    place = _place(page, steps, at, here)
+def _draw(page: frame.ProjectPage, steps: Sequence[TourStep], at: str, here: str, found: list[int]) -> None:
+    """found : the place, for the first drawing alone: later ones count again"""
+    place = found.pop() if found else _place(page, steps, at, here)
     step, project = steps[place], {"project": str(page.project.id)}
     with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")

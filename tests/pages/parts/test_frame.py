@@ -200,13 +200,20 @@ def test_it_continues_if_it_was_on_page_it_sends_to(home: Home, owner: int, show
     assert "Tour, 5 of 5" in words(test)
 
 
-def test_tour_follows_answers_and_visit_to_progress(home: Home, owner: int, show: Open) -> None:
+def test_tour_follows_answers_and_visit_to_progress(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = small_project(home, owner, demos.DIGITS.name)
+    count, counted = making.answered, []
+    monkeypatch.setattr(making, "answered", lambda seat: counted.append(seat) or count(seat))
     for place, until in enumerate((0, 3, 8, 20), start=1):
-        while making.answered(Seat(home, owner, project)) < until:
+        while count(Seat(home, owner, project)) < until:
             answer_next(home, owner, project)
         test = show(owner, "annotate.py", project=str(project))
         assert f"Tour, {place} of 5" in words(test)
+        counted.clear()
+        test.run()
+        assert len(counted) == 1, "counted once a drawing"
     test.switch_page("progress.py").run()
     assert "Tour, 4 of 5" in words(test)
     test.switch_page("annotate.py").run()
