@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
-from pages.parts.create_parts import table_height
 from workflow.people import audited
 from workflow.people.audit import EventKind
 from workflow.people.audited import EventFilter
@@ -42,23 +41,22 @@ asked = EventFilter(
 )
 lines = audited.audit_lines(page.seat, asked)
 if lines:
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "When": [f"{one.at:%Y-%m-%d %H:%M:%S}" for one in lines],
-                "What": [one.what for one in lines],
-                "Who": [one.who for one in lines],
-                "Whom": [one.whom for one in lines],
-                "Project": [one.project for one in lines],
-                "Details": [one.details for one in lines],
-                "Address": [one.address for one in lines],
-            }
-        ),
-        hide_index=True,
-        column_config={"Details": st.column_config.Column(width="medium")},
-        width="stretch",
-        height=table_height(len(lines)),
-    )
+    with st.container(key="winnow_audit"):  # on phones each entry is a row of text, see `style.css`
+        st.table(
+            pd.DataFrame(
+                {
+                    "When": [f"{one.at:%Y-%m-%d %H:%M:%S}" for one in lines],
+                    "What": [one.what for one in lines],
+                    "Who": [frame.escape(one.who) for one in lines],
+                    "Whom": [frame.escape(one.whom) for one in lines],
+                    "Project": [frame.escape(one.project) for one in lines],
+                    "Details": [frame.escape(one.details) for one in lines],
+                    "Address": [one.address for one in lines],
+                }
+            ),
+            border="horizontal",
+            hide_index=True,
+        )
     if len(lines) == audited.MOST_SHOWN:
         st.caption(f"The latest {audited.MOST_SHOWN}. The file has all of them.")
 else:

@@ -104,13 +104,3 @@ def _line(one: Voter) -> dict[str, object]:
         "Estimated right": 100 * one.accuracy,
         "Seems to guess": "yes" if one.warning else "",
     }
-
-
-LINE, HEADING, MOST_HEIGHT = 35, 38, 420
-"""Pixels of a line of a table; of the names of its columns with the frame; of the whole, which is scrolled beyond."""
-
-
-def table_height(lines: int) -> int:
-    """Pixels of a table of this many lines: what is in its place until its script has come is as high, so that
-    nothing jumps."""
-    return min(MOST_HEIGHT, HEADING + LINE * lines)

@@ -151,9 +151,9 @@ def test_browsers_are_ended_on_my_account(ada: Seat, show: Open, monkeypatch: py
 
 def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
     test = show(owner, "audit.py")
-    assert list(test.dataframe[0].value.What) == ["signed in", "link made", "person added"]
+    assert list(test.table[0].value.What) == ["signed in", "link made", "person added"]
     test.selectbox[1].set_value("link-made").run()
-    assert list(test.dataframe[0].value.Whom) == ["Ada"]
+    assert list(test.table[0].value.Whom) == ["Ada"]
     test.selectbox[1].set_value("project-binned").run()
     assert "No entry matches this filter." in words(test)
     assert not test.exception

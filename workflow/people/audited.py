@@ -14,7 +14,7 @@ from workflow.access import Right
 from workflow.people.audit import EventKind
 from workflow.seat import Seat
 
-MOST_SHOWN = 500
+MOST_SHOWN = 200
 """Lines that a page shows; the CSV has all."""
 KIND_WORDS = {
     EventKind.SIGN_IN: "signed in",
