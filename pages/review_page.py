@@ -246,11 +246,11 @@ if not options.anything:
         query_params={"project": str(page.project.id)},
     )
     st.stop()
-search = row_lists.search_form(KEY, options, parts.REVIEW.kinds)
+search = row_lists.search_form(page, KEY, options, parts.REVIEW.kinds)
 found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)
 lines = []
 if found.rows:
-    lines = row_lists.results(page, KEY, search, found, parts.REVIEW.unit)
+    lines = row_lists.results(page, KEY, found, parts.REVIEW.unit)
 else:
     st.info("No answer matches all of these filters. Remove one.", icon=":material/search_off:")
 if (asked := row_table.opened_row(KEY)) is not None:

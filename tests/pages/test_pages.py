@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import state
+from pages.parts.rows import row_lists
 from tests.pages.conftest import Open, listed, listed_problems, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import demos
 from workflow.answering import loop
+from workflow.kinds.one_label import rows as one_label_rows
 from workflow.people import browsers, team
 from workflow.projects import managing
 from workflow.rows import queue
@@ -228,6 +231,24 @@ def test_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show:
         said = words(show(owner, "queue_page.py", project=str(project)))
         hidden = f" {view.blind} blind checks are hidden from this list." if share else ""
         assert f"Showing 1 to {view.listed} of {left} open rows.{hidden}" in said
+
+
+def test_queue_lists_all_rows_page_by_page(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    everything = [one.row_id for one in queue.list_queue(seat).rows]
+    for module in (row_lists, one_label_rows):
+        monkeypatch.setattr(module, "SHOWN", 4)
+    test = show(owner, "queue_page.py", project=str(seat.project_id))
+    key, seen = f"{state.QUEUE}-{seat.project_id}-page", list(listed(test).Row)
+    for number in range(2, -(-len(everything) // 4) + 1):
+        test.session_state[key] = number
+        seen += list(listed(test.run()).Row)
+    assert seen == everything
+    assert f"Showing {4 * (number - 1) + 1} to {len(seen)} of {len(seen)} open rows." in words(test)
+    test.text_input[0].set_value("ant").run()
+    assert "Showing 1 to 4" in words(test), "another search begins with the first page"
 
 
 def test_if_only_blind_checks_are_left_queue_says_so(home: Home, owner: int, show: Open) -> None:

@@ -263,13 +263,13 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
 class Queueing(Generic[OpenedT_contra]):
     """The open rows in the order in which they would be asked.
 
-    listed : (opened, search, held, near) -> the first that hold these words, with counts. held : which rows of the
-        table do, if that was looked up before (`workflow.rows.finding.rows_with`). near : (n,) how near each row is in
-        meaning to what is searched for, NaN for rows to leave out; None: the order is that of asking
+    listed : (opened, search, held, near, page) -> a page of those that hold these words, with counts. held : which rows
+        of the table do, if that was looked up before (`workflow.rows.finding.rows_with`). near : (n,) how near each row
+        is in meaning to what is searched for, NaN for rows to leave out; None: the order is that of asking
     rows : all of them      lines : the same as lines of a file, the heading first
     """
 
-    listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None, FloatArray | None], object]
+    listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None, FloatArray | None, int], object]
     rows: Callable[[OpenedT_contra], Iterator[object]]
     lines: Callable[[OpenedT_contra], Iterator[Sequence[object]]]
 

@@ -286,4 +286,4 @@ def nearest_first(near: FloatArray, places: IntArray) -> IntArray:
 # Long lists on a page.
 
 SHOWN = 200
-"""Lines that a page shows at most; its search looks through all of them."""
+"""Lines on a page; a search looks through those of all pages."""

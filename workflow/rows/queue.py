@@ -18,8 +18,8 @@ from workflow.rows.meaning import NoMeaningError as NoMeaningError
 from workflow.seat import Seat
 
 
-def list_queue(seat: Seat, search: str = "") -> object:
-    """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
+def list_queue(seat: Seat, search: str = "", page: int = 0) -> object:
+    """A page of the open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
 
     Raises
     NotAllowed : The person is not an owner and the project has blind checks: what is not in the queue would be one.
@@ -34,12 +34,12 @@ def list_queue(seat: Seat, search: str = "") -> object:
         _check_may_see(opened)
         if words and opened.learner.table is not table:  # more rows came meanwhile
             held = rows_with(opened.learner.table, words)
-        return _queue(opened).listed(opened, search, held, None)
+        return _queue(opened).listed(opened, search, held, None, page)
 
 
-def list_nearest(seat: Seat, search: str = "", like: int | None = None) -> object:
-    """The first open rows by how near they are in meaning to the words of the search, or to the row `like`, the nearest
-    first: the `QueueView` of the project's kind. Rows without a vector are left out.
+def list_nearest(seat: Seat, search: str = "", like: int | None = None, page: int = 0) -> object:
+    """A page of the open rows by how near they are in meaning to the words of the search, or to the row `like`, the
+    nearest first: the `QueueView` of the project's kind. Rows without a vector are left out.
 
     like : a row by number; the words do not count then
 
@@ -60,7 +60,7 @@ def list_nearest(seat: Seat, search: str = "", like: int | None = None) -> objec
         _check_may_see(opened)
         if opened.learner.table is not table:  # more rows came meanwhile
             near = meaning.similarities(opened.learner.table, wanted)
-        return _queue(opened).listed(opened, "", None, near)
+        return _queue(opened).listed(opened, "", None, near, page)
 
 
 def search_ways(seat: Seat) -> Meaning:

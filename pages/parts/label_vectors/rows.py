@@ -34,9 +34,11 @@ def queue_page(page: ProjectPage) -> None:
     row_lists.stop_where_empty(page, view, unit, "No open rows: every label is known or excluded.")
     columns = (UNKNOWN,) if view.by_row else (USEFUL, UNKNOWN)
     lines, _ = row_lists.show_queue(page, view, columns, _cells)
-    st.caption(
-        f"{row_lists.counts(view, unit)} Question order: {CRITERIA[view.criterion]}. The owner changes it in the "
-        "project's settings."
+    row_lists.queue_foot(
+        page,
+        view,
+        unit,
+        f"Question order: {CRITERIA[view.criterion]}. The owner changes it in the project's settings.",
     )
     row_lists.queue_drawer(
         page,

@@ -60,8 +60,8 @@ def queue_page(page: ProjectPage) -> None:
         lambda one: {**row_table.shares(one.candidates, one.shares), "words": one.reason},
         ticks=can_choose(page),
     )
-    order = "" if page.project.may(Right.OWN) else f" Question order: {view.strategies[view.strategy]}."
-    st.caption(row_lists.counts(view, "row") + order)
+    order = "" if page.project.may(Right.OWN) else f"Question order: {view.strategies[view.strategy]}."
+    row_lists.queue_foot(page, view, "row", order)
     if ticked:
         _together(page, ticked)
     row_lists.queue_drawer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -23,7 +23,7 @@ from workflow.answering.loop import AnswerError
 from workflow.files import media
 from workflow.projects.standing import Saved
 from workflow.rows import reviewing
-from workflow.rows.finding import PAGE, FoundAnswer
+from workflow.rows.finding import PAGE, SHOWN, FoundAnswer
 from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
@@ -91,8 +91,9 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
-def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """Search options, in one line; every box counts. kinds : {kind of answer: in words}"""
+def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
+    """Search options, and the file of what is found, in one line; every box counts. kinds : {kind of answer: in
+    words}"""
     names = dict(options.people)
     with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
@@ -133,14 +134,20 @@ def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> S
                 label_visibility="collapsed",
             )
         flagged, disagrees = _chip("Flagged", f"{key}-flag"), _chip("Model disagrees", f"{key}-against")
-    return Search(
-        label=label,
-        person_id=person,
-        kind=kind,
-        flagged=flagged,
-        disagrees=disagrees,
-        words=words,
-    )
+        search = Search(
+            label=label,
+            person_id=person,
+            kind=kind,
+            flagged=flagged,
+            disagrees=disagrees,
+            words=words,
+        )
+        _csv_button(
+            f"{frame.file_stem(page)}-answers.csv",
+            lambda: reviewing.answers_csv(page.seat, search),
+            "Download the listed answers, with those of all pages",
+        )
+    return search
 
 
 def _chip(words: str, key: str) -> bool:
@@ -160,9 +167,7 @@ COLUMNS = (
 )
 
 
-def results(
-    page: ProjectPage, key: str, search: Search, found: ReviewList, unit: tuple[str, str]
-) -> list[ListedRow]:
+def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[ListedRow]:
     """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
 
     unit : what is counted, of one and of more
@@ -175,12 +180,6 @@ def results(
         st.caption(f"{words}, latest first. Times: {frame.escape(row_table.time_zone())}.")
         if found.pages > 1:
             st.pagination(found.pages, key=f"{key}-page")
-        _csv_button(
-            f"{frame.file_stem(page)}-answers.csv",
-            lambda: reviewing.answers_csv(page.seat, search),
-            "Download the listed answers, with those of all pages",
-            f"{key}-csv",
-        )
     return lines
 
 
@@ -303,6 +302,8 @@ class Queue(Protocol):
     @property
     def rows(self) -> Sequence[object]: ...
     @property
+    def page(self) -> int: ...
+    @property
     def matching(self) -> int: ...
     @property
     def listed(self) -> int: ...
@@ -337,7 +338,7 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
         )
         tools.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
         with frame.refusals(NoMeaningError):
-            return list_nearest(page.seat, like=like[1])
+            return list_nearest(page.seat, like=like[1], page=_number(page, like))
         return list_queue(page.seat)
     key = _by_meaning(page)
     by_meaning = ways.by_row and st.session_state.get(key, False)
@@ -357,8 +358,30 @@ def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any
         )
     if by_meaning and words.strip():
         with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
-            return list_nearest(page.seat, words)
-    return list_queue(page.seat, words)
+            return list_nearest(page.seat, words, page=_number(page, (words, True)))
+    return list_queue(page.seat, words, _number(page, (words, False)))
+
+
+def _number(page: ProjectPage, asked: Hashable) -> int:
+    """The page of the list that is shown, from 0; another search begins with the first."""
+    key = _page_key(page)
+    if st.session_state.get(f"{key}-of") != asked:
+        st.session_state[f"{key}-of"] = asked
+        st.session_state.pop(key, None)
+    return int(st.session_state.get(key, 1)) - 1
+
+
+def _page_key(page: ProjectPage) -> str:
+    return f"{state.QUEUE}-{page.project.id}-page"
+
+
+def queue_foot(page: ProjectPage, view: Queue, unit: str, order: str) -> None:
+    """The line below a queue: what is shown of it, and its other pages. order : a sentence after the counts"""
+    with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
+        st.caption(f"{counts(view, unit)} {order}".rstrip())
+        if view.matching > SHOWN:
+            st.session_state[_page_key(page)] = view.page + 1  # fewer rows may be left than were
+            st.pagination(-(-view.matching // SHOWN), key=_page_key(page))
 
 
 def _by_meaning(page: ProjectPage) -> str:
@@ -459,7 +482,7 @@ def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
     return lines
 
 
-def _csv_button(name: str, csv: Callable[[], bytes], what: str, key: str) -> None:
+def _csv_button(name: str, csv: Callable[[], bytes], what: str) -> None:
     """A button that downloads a list. what : its hint"""
     st.download_button(
         "CSV",
@@ -468,7 +491,7 @@ def _csv_button(name: str, csv: Callable[[], bytes], what: str, key: str) -> Non
         mime="text/csv",
         icon=":material/download:",
         help=what,
-        key=key,
+        key="winnow_csv",
         on_click="ignore",
     )
 
@@ -477,7 +500,7 @@ def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) 
     """The file of the whole queue, for owners. tools : the line of tools"""
     if page.project.may(Right.OWN):
         with tools:
-            _csv_button(f"{frame.file_stem(page)}-queue.csv", csv, "Download the whole queue", "winnow_csv")
+            _csv_button(f"{frame.file_stem(page)}-queue.csv", csv, "Download the whole queue")
 
 
 def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:
@@ -518,7 +541,12 @@ def counts(view: Queue, unit: str) -> str:
     shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
     kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
     total = view.open if kind == "open" else view.matching
-    words = f"Showing 1 to {shown:,} of {total:,} {kind} {'row' if total == 1 else 'rows'}." if shown else ""
+    first = view.page * SHOWN
+    words = (
+        f"Showing {first + 1:,} to {first + shown:,} of {total:,} {kind} {'row' if total == 1 else 'rows'}."
+        if shown
+        else ""
+    )
     if kind != "open" or not shown:
         words += f" {_are(view.open, unit)} open."
     if view.by_meaning and (without := view.listed - view.matching) > 0:

@@ -12,7 +12,7 @@ from plcore import LabelTable
 from plcore.arrays import BoolArray, FloatArray
 from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
-from workflow.rows.finding import SHOWN, nearest_first, rows_with, words_of
+from workflow.rows.finding import SHOWN, inside, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -41,7 +41,7 @@ class VectorQueueRow:
 
 @dataclass(frozen=True)
 class VectorQueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+    """``rows`` are those of a page that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
     open : as every page counts it, rows if by_row, else labels
     blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
@@ -58,6 +58,7 @@ class VectorQueueView:
     blind: int
     begun: int
     by_meaning: bool = False
+    page: int = 0
 
 
 def list_queue(
@@ -65,12 +66,14 @@ def list_queue(
     search: str,
     held: Mapping[str, BoolArray] | None = None,
     near: FloatArray | None = None,
+    page: int = 0,
 ) -> VectorQueueView:
     """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
 
     held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
     near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
         at all
+    page : from 0; the last one instead of one that does not exist
     """
     learner = opened.learner
     held = rows_with(learner.table, words_of(search)) if held is None else held
@@ -83,16 +86,18 @@ def list_queue(
     if near is not None:
         of_found = near[[row for _, row, _, _ in found]]
         found = [found[line] for line in nearest_first(of_found, np.arange(len(found)))]
+    page = inside(page, len(found), SHOWN)
     return VectorQueueView(
         by_row=learner.settings.by_row,
         criterion=learner.settings.asked_by,
-        rows=tuple(_queue_row(learner, *one, near) for one in found[:SHOWN]),
+        rows=tuple(_queue_row(learner, *one, near) for one in found[page * SHOWN :][:SHOWN]),
         matching=len(found),
         listed=len(ranked),
         open=learner.pool.n_open,
         blind=_blind(learner),
         begun=sum(1 for _ in learner.pool.begun(learner.pool.open)),
         by_meaning=near is not None,
+        page=page,
     )
 
 

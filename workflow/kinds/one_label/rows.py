@@ -13,7 +13,7 @@ from plcore.arrays import BoolArray, FloatArray, rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
-from workflow.rows.finding import SHOWN, nearest_first, rows_with, words_of
+from workflow.rows.finding import SHOWN, inside, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -41,7 +41,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueView:
-    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+    """``rows`` are those of a page that match, at most SHOWN; ``matching`` of ``listed`` rows match.
 
     listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
     listed because they are blind checks      begun : those not listed because others have answered them: they are asked
@@ -59,6 +59,7 @@ class QueueView:
     blind: int
     begun: int
     by_meaning: bool = False
+    page: int = 0
 
 
 def list_queue(
@@ -66,37 +67,43 @@ def list_queue(
     search: str,
     held: Mapping[str, BoolArray] | None = None,
     near: FloatArray | None = None,
+    page: int = 0,
 ) -> QueueView:
     """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
 
     held : `workflow.rows.finding.rows_with` of the learner's table, if it was asked before the learner was
     near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
         at all
+    page : from 0; the last one instead of one that does not exist
     """
     learner, pool = opened.learner, opened.learner.pool
     held = rows_with(learner.table, words_of(search)) if held is None else held
     is_search = bool(held) or near is not None
-    order, scores = learner.ranking(None if is_search else SHOWN)
+    listed = int(np.count_nonzero(pool.counts.fresh))
+    order, scores = learner.ranking(None if is_search else (inside(page, listed, SHOWN) + 1) * SHOWN)
     matching = np.ones(len(order), dtype=bool)
     for word, rows in held.items():
         named = np.array([word in name.casefold() for name in pool.classes])
         matching &= (rows | rows_with_any(pool.candidates, named))[order]
-    places, listed = np.flatnonzero(matching), int(np.count_nonzero(pool.counts.fresh))
+    places = np.flatnonzero(matching)
     if near is not None:
         places = nearest_first(near[order], places)
+    found = len(places) if is_search else listed
+    page = inside(page, found, SHOWN)
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
         rows=tuple(
             _queue_row(learner, place + 1, int(order[place]), float(scores[place]), near)
-            for place in places[:SHOWN].tolist()
+            for place in places[page * SHOWN :][:SHOWN].tolist()
         ),
-        matching=len(places) if is_search else listed,
+        matching=found,
         listed=listed,
         open=pool.n_open,
         blind=int((pool.control_rows & pool.asked.open()).sum()),
         begun=len(tuple(pool.asked.begun())),
         by_meaning=near is not None,
+        page=page,
     )
 
 

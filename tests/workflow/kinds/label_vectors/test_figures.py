@@ -54,6 +54,8 @@ def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: py
     monkeypatch.setattr(rows, "SHOWN", 3)
     with figures_seat.learner() as opened:
         view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
+        pages = [rows.list_queue(opened, "", page=at) for at in range(-(-view.listed // 3))]
+        assert rows.list_queue(opened, "", page=99) == pages[-1]
         assert not opened.learner.pool.blind_rows.any()
         by_row, learner = opened.learner.settings.by_row, opened.learner
         assert (view.by_row, view.criterion) == (by_row, learner.settings.asked_by)
@@ -62,7 +64,7 @@ def test_queue_shows_n_and_looks_through_all(figures_seat: Seat, monkeypatch: py
         for one in view.rows:
             assert one.unknown == (learner.cells[one.row] < 0).sum()
             assert (one.label is None) == (one.probability is None) == by_row
-    assert [line[2] for line in lines[1:4]] == [one.row_id for one in view.rows]
+    assert [line[2] for line in lines[1:]] == [one.row_id for page in pages for one in page.rows]
 
 
 def test_wide_and_long_files_say_the_same(figures_seat: Seat) -> None:

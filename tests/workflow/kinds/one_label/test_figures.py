@@ -69,11 +69,14 @@ def test_queue_shows_n_and_looks_through_all(
     with Seat(home, owner, project).learner() as opened:
         view = rows.list_queue(opened, "")
         lines = list(rows.queue_lines(opened))
+        pages = [rows.list_queue(opened, "", page=at) for at in range(-(-view.listed // 3))]
+        beyond = rows.list_queue(opened, "", page=99)
         assert not opened.learner.pool.blind_rows.any()
     assert len(view.rows) == 3
     assert view.matching == view.listed == len(lines) - 1 > 3
     assert lines[0] == ("place", "row", "row_id", "candidates", "score", "reason")
-    assert [line[3] for line in lines[1:4]] == ["|".join(one.candidates) for one in view.rows]
+    assert [line[1] - 1 for line in lines[1:]] == [one.row for page in pages for one in page.rows]
+    assert beyond == pages[-1]
 
 
 def test_if_truth_is_held_out_rules_look_at_it(home: Home, owner: int) -> None:
