@@ -412,7 +412,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
 
 def _say_ended(page: frame.ProjectPage, found: Encoders) -> None:
     """The embeddings that the rows have by now, and why there are no others."""
-    if found.stored is not None:
+    if found.stored is not None and found.columns:
         when = span(datetime.now(UTC) - found.stored.at)
         st.markdown(f"**{escape(found.stored.encoder)}** encoded the rows {when} ago.")
         for said in found.stored.notes:

@@ -307,7 +307,10 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
         if name != owning.project.name:
             check_free(owning, name, except_for=owning.project.id)
         projects.change(owning.session, owning.project.id, name=name, description=description)
-        audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
+        if name != owning.project.name:
+            audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
+        if description != owning.project.description:
+            audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="description")
 
 
 def archive_project(seat: Seat) -> None:

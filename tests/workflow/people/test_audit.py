@@ -84,6 +84,7 @@ def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
 def test_what_is_done_to_project_is_noted_at_it(home: Home, chief: Seat) -> None:
     seat = chief.at(small_project(home, chief.person_id))
     managing.rename_project(seat, "owls", "")
+    managing.rename_project(seat, "owls", "Of the night")
     managing.change_learner(seat, strategy="random")
     room.change_room(seat, RoomSettings("Look twice."))
     progress.change_stop_rules(seat, progress.StopRules())
@@ -104,6 +105,7 @@ def test_what_is_done_to_project_is_noted_at_it(home: Home, chief: Seat) -> None
         ("settings changed", "settings: stop rules"),
         ("settings changed", "settings: answering room"),
         ("settings changed", "settings: strategy"),
+        ("settings changed", "settings: description"),
         ("project renamed", "before: small; after: owls"),
         ("project made", f"rows: {managing.get_project(seat).n_rows}"),
     ]
