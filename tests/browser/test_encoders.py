@@ -85,27 +85,6 @@ def left(server: Server) -> list[str]:
     return sorted(path.name for path in (server.home / "encoders").iterdir())
 
 
-def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
-    learning: Page, server: Server
-) -> None:
-    choose(learning, "Limited")
-    button = learning.get_by_role("button", name="Learn from meaning")
-    expect(button).to_be_disabled()
-    learning.get_by_text("My use is non-commercial").click()
-    expect(button).to_be_enabled()
-    learning.get_by_role("combobox", name="Other encoders").click()
-    learning.get_by_role("option", name="Words: for tests").click()
-    expect(learning.get_by_text("My use is non-commercial")).to_have_count(0)  # the other is drawn
-    expect(learning.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
-    expect(learning.get_by_text("nothing about them is sent")).to_be_visible()
-    button.click()
-    expect(learning.get_by_text("encoded the rows")).to_be_visible()
-    assert left(server) == ["words"]
-    learning.get_by_role("button", name="Back to words").click()
-    expect(learning.get_by_role("button", name="Back to words")).to_have_count(0)
-    expect(button).to_be_visible()
-
-
 def test_press_on_import_page_downloads_and_encodes(
     page: Page, server: Server, home: Home, hub: FakeHub
 ) -> None:
@@ -137,9 +116,13 @@ def test_press_on_import_page_downloads_and_encodes(
     expect(page.get_by_role("button", name="Back to words")).to_be_visible()
 
 
-def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
+def test_download_that_does_not_end_well_leaves_no_trace_and_words_return_after_one_that_does(
     learning: Page, server: Server, hub: FakeHub
 ) -> None:
+    def again() -> None:
+        learning.reload()
+        learning.get_by_role("tab", name="Model").click()
+
     hub.gate = threading.Event()
     choose(learning, "Large")
     learn(learning)
@@ -151,8 +134,7 @@ def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
     while left(server):  # the training process sees it within a second
         learning.wait_for_timeout(100)
 
-    learning.reload()
-    learning.get_by_role("tab", name="Model").click()
+    again()
     hub.files[MODEL] = WORDS[:-1] + b"!"
     learn(learning)
     expect(
@@ -163,8 +145,30 @@ def test_input_that_does_not_end_well_is_reported_and_leaves_no_trace(
     learn(learning)
     expect(learning.get_by_text("has no 'onnx/model.onnx' of ada/words")).to_be_visible()
     assert left(server) == []
+
+    again()
+    hub.files[MODEL], hub.status = WORDS, 200
+    choose(learning, "Limited")
+    button = learning.get_by_role("button", name="Learn from meaning")
+    expect(button).to_be_disabled()
+    learning.get_by_text("My use is non-commercial").click()
+    expect(button).to_be_enabled()
+    learning.get_by_role("combobox", name="Other encoders").click()
+    learning.get_by_role("option", name="Words: for tests").click()
+    expect(learning.get_by_text("My use is non-commercial")).to_have_count(0)  # the other is drawn
+    expect(learning.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
+    expect(learning.get_by_text("nothing about them is sent")).to_be_visible()
+    button.click()
+    expect(learning.get_by_text("encoded the rows")).to_be_visible()
+    assert left(server) == ["words"]
+    learning.get_by_role("button", name="Back to words").click()
+    expect(learning.get_by_role("button", name="Back to words")).to_have_count(0)
+    expect(button).to_be_visible()
+
+    again()
     hub.close()
+    choose(learning, "Large")
     learn(learning)
     expect(learning.get_by_text("cannot be reached")).to_be_visible()
     expect(learning.get_by_text("winnow encoders add FILE")).to_be_visible()
-    assert left(server) == []
+    assert left(server) == ["words"]

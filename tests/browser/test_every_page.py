@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,14 +13,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import room
-from tests.browser.conftest import answered
-from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
+from tests.browser.screenshots import PAGES, SIZES, open_page
 from tests.browser.server import Server
 from tests.workflow.alike_world import alike_project
 from web.document import NEEDED, START
 from workflow.people import team
-from workflow.server.home import Home, open_home
-from workflow.server.settings import Settings
+from workflow.server.home import Home
 
 # Every page as it is walked through by keyboard, with text twice as large, and what it asks for
 
@@ -162,17 +161,6 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-@pytest.fixture
-def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
-    """The state of a browser whose owner has answered a few questions of the demo."""
-    context = browser.new_context(viewport=SIZES[""])
-    answered(context.new_page(), server)
-    path = str(tmp_path / "state.json")
-    context.storage_state(path=path)
-    context.close()
-    return path
-
-
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
 def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
@@ -188,9 +176,9 @@ def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, 
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_neither_has_door(browser: Browser, server: Server) -> None:
+def test_door_has_no_serious_finding(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     """The page that those see who are not signed in, and one where a link does not work."""
-    wrong = {}
+    server, wrong = looked_at[0], {}
     for scheme in ("light", "dark"):
         for suffix, size in SIZES.items():
             context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
@@ -201,42 +189,6 @@ def test_neither_has_door(browser: Browser, server: Server) -> None:
                 if found := findings(page):
                     wrong[f"{name}{suffix}-{scheme}"] = found
             context.close()
-    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
-
-
-def test_neither_has_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
-    """Pages that `test_vectors` does not cover."""
-    project = vector_projects(server.home)["progress-labels"].partition("=")[2]
-    # What differs from the other kind of project differs in every scheme and size.
-    context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
-    page = context.new_page()
-    wrong = {}
-    for name in ("queue", "map", "review", "settings"):
-        go(page, f"{server.base}/{name}?project={project}", *PAGES[name], settle=300)
-        if found := findings(page):
-            wrong[name] = found
-    context.close()
-    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
-
-
-def test_neither_has_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
-    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
-    owner = team.ensure_owner(home).id
-    kinds = ("image", "sound", "numbers")
-    projects = {shown: alike_project(home, owner, shown, shown).project_id for shown in kinds}
-    home.close()
-    wrong = {}
-    for suffix, scheme in (("", "light"), ("-phone", "dark")):
-        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
-        page = context.new_page()
-        for shown, project in projects.items():
-            room.annotate(page, server, project or 0)
-            page.keyboard.press("Shift+M")
-            page.locator(".tiles").wait_for()
-            page.keyboard.press("b")
-            if found := findings(page):
-                wrong[f"{shown}{suffix}-{scheme}"] = found
-        context.close()
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
@@ -326,10 +278,10 @@ TELL = """(hash) => new Promise((resolve) => {
 
 
 class NewBrowser:
-    """One that has nothing but the sign-in of another page; `asked` is {script: who asked for it}."""
+    """One that has nothing but these cookies; `asked` is {script: who asked for it}."""
 
-    def __init__(self, browser: Browser, signed_in: Page) -> None:
-        self.context = browser.new_context(storage_state=signed_in.context.storage_state())
+    def __init__(self, browser: Browser, cookies: str | Path) -> None:
+        self.context = browser.new_context(storage_state=cookies)
         self.page = self.context.new_page()
         self.asked: dict[str, str] = {}
         session = self.context.new_cdp_session(self.page)
@@ -350,60 +302,75 @@ class NewBrowser:
             self.asked.setdefault(path, one["initiator"]["type"])
 
 
-@pytest.fixture(params=[1, SEVERAL], ids=["one project", "several"])
-def projects(request: pytest.FixtureRequest, home: Home) -> int:
-    """How many there are."""
-    many: int = request.param
-    for number in range(1, many):
-        alike_project(home, team.ensure_owner(home).id, f"Numbers {number}", "numbers")
-    return many
+def check_scripts(browser: Browser, server: Server, cookies: str | Path, projects: int) -> None:
+    """Of Home and of the question page. projects : how many there are"""
+    for which in DRAWN:
+        named = NewBrowser(browser, cookies)
+        named.page.goto(f"{server.base}/{which}")  # of the project used last
+        named.draws(which, projects)
+        links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
+        # Some may be asked for by who needs them before their turn has come.
+        assert {one for one, by in named.asked.items() if by != "parser"} <= set(links), which
+        # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+        assert ELSEWHERE not in NEEDED
+        asking = NewBrowser(browser, cookies)
+        asking.page.goto(f"{server.base}/{ELSEWHERE}")
+        asking.page.locator(f"nav a[href$='/{which}']").first.click()
+        asking.draws(which, projects)
+        assert set(named.asked) <= set(asking.asked), which
+        assert "script" in asking.asked.values()
+        for one in (named, asking):
+            one.context.close()
 
 
-@pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
-def test_document_lists_scripts_of_page(
-    page: Page, server: Server, browser: Browser, projects: int, which: str
+def test_document_lists_scripts_of_page_with_one_project(
+    browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
-    named = NewBrowser(browser, page)
-    named.page.goto(f"{server.base}/{which}")  # of the project used last
-    named.draws(which, projects)
-    links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
-    # Some may be asked for by who needs them before their turn has come.
-    assert {one for one, by in named.asked.items() if by != "parser"} <= set(links)
-    # A page that is come to from another asks for what it needs itself: so much was named, and no more.
-    assert ELSEWHERE not in NEEDED
-    asking = NewBrowser(browser, page)
-    asking.page.goto(f"{server.base}/{ELSEWHERE}")
-    asking.page.locator(f"nav a[href$='/{which}']").first.click()
-    asking.draws(which, projects)
-    assert set(named.asked) <= set(asking.asked)
-    assert "script" in asking.asked.values()
-    for one in (named, asking):
-        one.context.close()
+    check_scripts(browser, *looked_at, projects=1)
 
 
-def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
+def test_document_lists_scripts_of_page_with_several(
+    page: Page, browser: Browser, server: Server, home: Home, tmp_path: Path
+) -> None:
+    for number in range(1, SEVERAL):
+        alike_project(home, team.ensure_owner(home).id, f"Numbers {number}", "numbers")
+    page.context.storage_state(path=tmp_path / "state.json")
+    check_scripts(browser, server, tmp_path / "state.json", SEVERAL)
+
+
+@pytest.fixture
+def looking(browser: Browser, looked_at: tuple[Server, Path]) -> Iterator[Page]:
+    """A page of a browser of its own, at the server where nothing is changed."""
+    context = browser.new_context(viewport=SIZES[""], storage_state=looked_at[1])  # type: ignore[arg-type]
+    yield context.new_page()
+    context.close()
+
+
+def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(
+    looking: Page, looked_at: tuple[Server, Path]
+) -> None:
     """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
     for address in asked:
-        page.route(address, lambda one: held.append(one))
-    with page.expect_request(asked[0]), page.expect_request(asked[1]):
-        page.goto(f"{server.base}/annotate?project={DEMO}")
-        page.locator(room.CARD).wait_for()
-    assert page.evaluate(TELL, "#told") == ""
+        looking.route(address, lambda one: held.append(one))
+    with looking.expect_request(asked[0]), looking.expect_request(asked[1]):
+        looking.goto(f"{looked_at[0].base}/annotate?project={DEMO}")
+        looking.locator(room.CARD).wait_for()
+    assert looking.evaluate(TELL, "#told") == ""
     while len(held) < len(asked):
-        page.wait_for_timeout(20)
-    with page.expect_response(asked[1]):
+        looking.wait_for_timeout(20)
+    with looking.expect_response(asked[1]):
         for one in held:
             one.continue_()
-    assert page.evaluate(TELL, "#told") == ""
+    assert looking.evaluate(TELL, "#told") == ""
 
 
-def test_streamlit_is_looked_for_if_it_is(page: Page, server: Server) -> None:
+def test_streamlit_is_looked_for_if_it_is(looking: Page, looked_at: tuple[Server, Path]) -> None:
     """And not below the address of the page first."""
     asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.url))
-    page.goto(f"{server.base}/annotate?project={DEMO}")
-    page.locator(room.CARD).wait_for()
-    assert f"{server.base}/_stcore/health" in asked
+    looking.on("request", lambda one: asked.append(one.url))
+    looking.goto(f"{looked_at[0].base}/annotate?project={DEMO}")
+    looking.locator(room.CARD).wait_for()
+    assert f"{looked_at[0].base}/_stcore/health" in asked
     assert not [one for one in asked if "/annotate/" in one]

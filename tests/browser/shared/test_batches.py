@@ -9,10 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser import room
+from tests.browser.screenshots import SIZES
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.test_every_page import findings
@@ -427,3 +428,23 @@ def test_round_in_yes_and_no_by_keys(page: Page, server: Server, yes_no_project:
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_contain_text("A shows all choices")
     assert len(yes_no_said(server, yes_no_project)) < ANEW_AFTER, "or how long they took here would tell"
+
+
+def test_grid_of_many_rows_has_no_serious_finding(
+    browser: Browser, server: Server, home: Home, signed_in: str
+) -> None:
+    kinds = ("image", "sound", "numbers")
+    projects = {shown: alike_project(home, OWNER, shown, shown).project_id for shown in kinds}
+    wrong = {}
+    for suffix, scheme in (("", "light"), ("-phone", "dark")):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        page = context.new_page()
+        for shown, project in projects.items():
+            room.annotate(page, server, project or 0)
+            page.keyboard.press("Shift+M")
+            page.locator(".tiles").wait_for()
+            page.keyboard.press("b")
+            if found := findings(page):
+                wrong[f"{shown}{suffix}-{scheme}"] = found
+        context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
+from tests.browser.screenshots import PAGES, SIZES, go, vector_projects
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.test_every_page import findings
@@ -308,3 +309,17 @@ def send(page: Page) -> None:
     button = page.get_by_role("button", name="Save correction")
     button.focus()
     page.keyboard.press("Enter")
+
+
+def test_other_pages_have_no_serious_finding(browser: Browser, server: Server, signed_in: str) -> None:
+    project = vector_projects(server.home)["progress-labels"].partition("=")[2]
+    # What differs from the other kind of project differs in every scheme and size.
+    context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    wrong = {}
+    for name in ("queue", "map", "review", "settings"):
+        go(page, f"{server.base}/{name}?project={project}", *PAGES[name], settle=300)
+        if found := findings(page):
+            wrong[name] = found
+    context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
