@@ -14,9 +14,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from workflow.backups.worker import BackupWorker
+from workflow.importing.encoding_worker import anything_to_do
 from workflow.models import leases
 from workflow.server.home import open_home
 from workflow.server.settings import Settings, SettingsError
@@ -32,13 +34,14 @@ CANNOT_START = 2
 
 
 def main() -> None:
-    """Train until stopped; with `--with-parent` until the process that started it ends."""
+    """Train until stopped; with `--with-parent` until the process that started it ends, or there is nothing to do."""
     logging.basicConfig(format="%(asctime)s worker: %(message)s")
     logging.getLogger("winnow").setLevel(logging.INFO)  # its own words, not those of the libraries
     stop, left, working = threading.Event(), threading.Event(), list[BackupWorker]()
+    of_server = "--with-parent" in sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    if "--with-parent" in sys.argv[1:]:  # before it steps back: this thread keeps the priority it has
+    if of_server:  # before it steps back: this thread keeps the priority it has
         threading.Thread(target=_until_parent_ends, args=(stop, left, working), daemon=True).start()
     _step_back()
     try:
@@ -48,7 +51,7 @@ def main() -> None:
         sys.exit(CANNOT_START)
     try:
         working.append(BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"))
-        working[0].work(stop)
+        working[0].work(stop, partial(anything_to_do, home, quiet=True) if of_server else None)
     finally:
         home.close()
         left.set()

@@ -6,9 +6,11 @@ import asyncio
 import gc
 import inspect
 import logging
+import math
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -26,6 +28,7 @@ from workflow.importing import arrivals
 from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
 from workflow.models import map_worker, neighbors
+from workflow.models.training import RESTS_AFTER
 from workflow.people import team
 from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
 from workflow.server.home import Home, close_home, home
@@ -38,24 +41,32 @@ worker_logger = logging.getLogger("winnow")
 _PROGRAM = Path(__file__).parents[1] / "worker.py"
 LOOK_EVERY = 1.0
 """Seconds between two looks whether a project needs a worker."""
+QUIET_AFTER = RESTS_AFTER / 2
+"""Seconds without news after which a worker is started only for what is due: one that ends for want of news must not
+be started at once."""
+QUIET_LOOK = 60.0
+"""Seconds between two looks what is due while no one writes: time alone may make it so."""
 PATIENCE = 5.0
 """Seconds a worker has to end before it is ended."""
 
 
 class WorkerCrew:
-    """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
-    rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
+    """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train, and
+    people write; rows to be encoded, or neighbours to be found; or while a layout of a map, or a backup, is wanted."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._workers: list[subprocess.Popen[bytes]] = []
-        self._seen: object = None  # the database when it was last looked whether anything is to be trained
-        self._needed = False
+        self._seen: object = None
+        self._news_at = -math.inf
+        self._needed: bool | None = None  # not known since there were news
+        self._again = 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="worker-crew", daemon=True)
 
     def start(self) -> None:
-        """Begin to watch in a thread whether workers are needed."""
+        """Begin to watch in a thread whether workers are needed. What was written before is no news."""
+        self._seen = self._home.database.stamp()
         self._thread.start()
 
     def stop(self) -> None:
@@ -85,7 +96,8 @@ class WorkerCrew:
 
     def _look(self) -> None:
         alive = [worker for worker in self._workers if worker.poll() is None]
-        if len(alive) < len(self._workers):
+        self._note_news()
+        if any(worker.poll() for worker in self._workers):  # one that ends with 0 had nothing to do
             worker_logger.warning("A training process ended; another is started.")
             self._stop.wait(10 * LOOK_EVERY)  # not again and again at once
         self._workers = alive
@@ -94,10 +106,16 @@ class WorkerCrew:
         if len(alive) < self._home.settings.workers and self._is_needed():
             self._workers += [_start() for _ in range(self._home.settings.workers - len(alive))]
 
-    def _is_needed(self) -> bool:
+    def _note_news(self) -> None:
         stamp = self._home.database.stamp()
         if stamp != self._seen:
-            self._needed, self._seen = anything_to_do(self._home), stamp
+            self._seen, self._news_at, self._needed = stamp, time.monotonic(), None
+
+    def _is_needed(self) -> bool:
+        now = time.monotonic()
+        quiet = now - self._news_at >= QUIET_AFTER
+        if self._needed is None or (quiet and now >= self._again):
+            self._needed, self._again = anything_to_do(self._home, quiet=quiet), now + QUIET_LOOK
         others = (neighbors, map_worker, backup_worker)
         return self._needed or any(one.anything_to_do(self._home) for one in others)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import http.client
+import math
 import os
 import re
 import secrets
@@ -46,6 +47,7 @@ from web.problems import no_call, problem
 from web.server import see_to_home
 from workflow.backups import keeping
 from workflow.backups.keeping import BackupWork
+from workflow.models import training
 from workflow.people import team
 from workflow.projects import managing
 from workflow.rows.instance_map import instance_map
@@ -303,6 +305,30 @@ def test_one_that_dies_is_started_again_and_all_end_with_server(
     assert alive(crew) == 0
     crew._look()
     assert alive(crew) == 0, "none is started at the end"
+
+
+def test_one_that_had_nothing_to_do_is_missed_when_there_are_news(
+    home: Home, crew: WorkerCrew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    owner = team.ensure_owner(home).id
+    project = small_project(home, owner, model="clpl")
+    crew._look()
+    assert alive(crew) == 2
+    for due in training.due(home):
+        training.Worker(home, "one").train(due)
+    crew._look()
+    for one in crew._workers:
+        assert one.stdin is not None
+        one.stdin.close()
+        assert one.wait() == 0
+    monkeypatch.setattr(lifespan, "QUIET_AFTER", 0.0)
+    crew._look()
+    assert alive(crew) == 0
+    assert "another is started" not in caplog.text
+    monkeypatch.setattr(lifespan, "QUIET_AFTER", math.inf)
+    managing.rename_project(Seat(home, owner, project), "Birds", "")
+    crew._look()
+    assert alive(crew) == 2
 
 
 STANDS_BACK = """

@@ -37,9 +37,10 @@ TOLD_EVERY = 1.0
 """Seconds between two notes of how far an encoding is."""
 
 
-def anything_to_do(home: Home) -> bool:
-    """Whether a worker is needed: to train a model, to compare some, to replay a project, or to encode rows."""
-    return random_order.anything_to_do(home) or bool(_find(home))
+def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
+    """Whether a worker is needed: to train a model, to compare some, to replay a project, or to encode rows.
+    quiet : as of `training.anything_to_train`"""
+    return random_order.anything_to_do(home, quiet=quiet) or bool(_find(home))
 
 
 def _find(home: Home) -> list[Encoding]:

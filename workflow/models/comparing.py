@@ -102,9 +102,10 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     )
 
 
-def anything_to_do(home: Home) -> bool:
-    """Whether a worker is needed: to train a model, or to compare some."""
-    return training.anything_to_train(home) or any(_find(home))
+def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
+    """Whether a worker is needed: to train a model, or to compare some. quiet : as of
+    `training.anything_to_train`"""
+    return training.anything_to_train(home, quiet=quiet) or any(_find(home))
 
 
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:

@@ -49,6 +49,9 @@ RETRY = 60.0
 """Seconds after which a training is tried again that failed for want of disk, memory or database."""
 AGAIN = 5.0
 """Seconds after which a worker that failed looks again."""
+RESTS_AFTER = 600.0
+"""Seconds without news after which a worker ends that a server starts again when there are some: half a server's
+memory, and most of what it does while no one is there, would be the worker's."""
 KEPT_TRAINERS = 2
 """Trainers in memory, each with its table, those used last: what a model needs but once is not rebuilt each time that
 people answer in two projects by turns."""
@@ -77,8 +80,12 @@ class Due:
         return self.project.id
 
 
-def anything_to_train(home: Home) -> bool:
-    """Whether any project has a model that is trained in the background."""
+def anything_to_train(home: Home, *, quiet: bool = False) -> bool:
+    """Whether any project has a model that is trained in the background. quiet : and that is due, now or soon, though
+    no one writes"""
+    if quiet:
+        found = news(home)
+        return bool(found.due) or found.soon
     with home.database.read() as session:
         return any(kinds.worker_settings(project) is not None for project in projects.listed(session))
 
@@ -134,9 +141,13 @@ class Worker:
         self._stop = threading.Event()
         self._seen: object = None  # the database when it was last looked what is due
         self._again = 0.0  # when it is looked again, whatever the database says
+        self._quiet_since = time.monotonic()
 
-    def work(self, stop: threading.Event) -> None:
-        """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news."""
+    def work(self, stop: threading.Event, needed: Callable[[], bool] | None = None) -> None:
+        """Until told to stop: look for what is due, train it, publish it. A failure is logged and waits for news.
+
+        needed : asked once no one has written for RESTS_AFTER, and again after as long; it also ends where this says no
+        """
         self._stop = stop
         one_thread_for_good()
         faults = FaultLog()
@@ -144,6 +155,10 @@ class Worker:
             try:
                 self.look()
                 faults.well()
+                if needed is not None and time.monotonic() - self._quiet_since >= RESTS_AFTER:
+                    if not needed():
+                        return
+                    self._quiet_since = time.monotonic()
             except Stopped:
                 return
             except Exception as error:  # the database may be away for a while; the worker outlives it
@@ -158,6 +173,8 @@ class Worker:
         stamp = self.home.database.stamp()
         if stamp == self._seen and time.monotonic() < self._again:
             return False
+        if stamp != self._seen:
+            self._quiet_since = time.monotonic()
         found = news(self.home)
         self._seen, self._again = stamp, time.monotonic() + (0.0 if found.soon else LOOK)
         for one in found.due:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 
 from joblib import cpu_count
 
 from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
+from workflow.server.home import close_home
 from workflow.server.running import terminal
 
 Draw = Callable[[float, float | None], object]
@@ -100,15 +103,39 @@ def warm_up(draw: Draw) -> float:
         second.append((process, reader))
         reader.start()
 
-    compile_kernels(compiling=here, apart=False)
-    progress.left[False] = 0.0
-    for process, reader in second:
-        reader.join()
-        process.wait()
-    # Whatever became of a second process: what it has not done is done here.
-    compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
+    with _obeying(second):
+        compile_kernels(compiling=here, apart=False)
+        progress.left[False] = 0.0
+        for process, reader in second:
+            reader.join()
+            process.wait()
+        # Whatever became of a second process: what it has not done is done here.
+        compile_kernels(compiling=lambda _done, _of, name: progress.at(True, name), apart=True)
     progress.end()
     return time.perf_counter() - begun
+
+
+@contextmanager
+def _obeying(second: list[tuple[subprocess.Popen[str], Thread]]) -> Iterator[None]:
+    """Have Ctrl-C and a service manager end this process at once, and the second one. The server by itself only notes
+    that it is to end, and looks once it has started, a minute later."""
+
+    def end(number: int, _frame: object) -> None:
+        for process, _ in second:
+            process.kill()
+        close_home()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    if current_thread() is not main_thread():  # it gets no signals
+        yield
+        return
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:

@@ -204,6 +204,24 @@ def test_worker_process_publishes_and_ends_with_its_parent(
             process.kill()
 
 
+def test_worker_of_server_ends_once_nothing_is_due(
+    home: Home, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "POLL", 0.0)
+    monkeypatch.setattr(training, "RESTS_AFTER", 0.0)
+    found, stop = [training.anything_to_train(home, quiet=True)], threading.Event()
+
+    def needed() -> bool:
+        found.append(training.anything_to_train(home, quiet=True))
+        if len(found) > 2:
+            stop.set()
+        return found[-1]
+
+    worker.work(stop, needed)
+    assert found == [True, False]
+    assert training.anything_to_train(home), "it is wanted again as soon as anyone writes"
+
+
 def test_before_first_version_nothing_is_credited_to_model(
     home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:

@@ -6,8 +6,10 @@ import errno
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -386,6 +388,37 @@ def test_second_process_compiles_changed_kernels_when_it_needs_them(
     assert (shares[-2:], began) == ([0.0, 1.0], ["second"])
     warming.warm_up(lambda share, left: shares.append(share))
     assert (len(shares), began) == (4, ["second"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_compiling_ends_at_once_when_told_to(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    ended: list[str] = []
+
+    class EndedError(Exception):
+        """In place of the end of the tests."""
+
+    def end(_number: int) -> None:
+        raise EndedError
+
+    def compile_kernels(compiling: Callable[[int, int, str], None], *, apart: bool) -> None:
+        compiling(0, 1, "label sets")
+        monkeypatch.setattr(signal, "raise_signal", end)
+        os.kill(os.getpid(), number)
+        ended.append("compiled")
+
+    second = subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    monkeypatch.setattr(warming, "compile_kernels", compile_kernels)
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
+    monkeypatch.setattr(warming, "close_home", lambda: ended.append("home"))
+    monkeypatch.setattr(warming, "cpu_count", lambda: 2)
+    monkeypatch.setattr(warming, "_start", lambda: second)
+    before = signal.getsignal(number)
+    with second, pytest.raises(EndedError):
+        warming.warm_up(lambda *_now: None)
+    assert (ended, second.returncode) == (["home"], -signal.SIGKILL)
+    assert signal.getsignal(number) is before
 
 
 def test_what_stands_apart_are_steps() -> None:
