@@ -99,6 +99,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         *,
         groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
+        imported: LabelsLike | None = None,
         y_true: ArrayLike | None = None,
         progress: StepProgress | None = None,
     ) -> AutoPLClassifier:
@@ -108,6 +109,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         groups : (n,) the source of each row, such as a photo; folds are of whole sources then, and learners that take
             them learn by them (`PLKernelRidge`)
         candidate_weights : (n, m) prior weights of the candidates, for learners that take them
+        imported : the candidates (n, m) before rows were answered, for learners that take them; None: y
         y_true : (n,) true labels where they are known, NaN or None elsewhere: they take part in the choice alone
         progress : called as by `compare_learners`; what it raises ends the fit
         Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters, and
@@ -130,11 +132,14 @@ class AutoPLClassifier(PartialLabelClassifier):
                 progress=progress,
                 candidate_weights=candidate_weights,
                 groups=groups,
+                imported=imported,
             ).rename(columns={"candidate_accuracy": "consistency"})
         self.report_ = _with_one_chosen(report)
         best = self.report_[self.report_["chosen"]].iloc[0]
         model = entries[best["learner"]].make(best["parameters"], X)
-        self.estimator_ = fit_learner(model, X, labels, candidate_weights=candidate_weights, groups=groups)
+        self.estimator_ = fit_learner(
+            model, X, labels, candidate_weights=candidate_weights, groups=groups, imported=imported
+        )
         self.classes_, self._sparse = classes, is_sparse(X)
         self._take_over("transduction_", "label_distributions_")
         return self

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from plcore import AutoPLClassifier, CLPLClassifier, PLKernelRidge, PLKNeighborsClassifier
 from plcore.evaluation import compare_learners
 from plcore.evaluation.learners import LEARNER_ENTRIES, last_step
+from plcore.labels.candidates import CandidateError
 from tests.plcore.evaluation.told import Told, Weighed
 
 FAST = ["plknn", "clpl"]
@@ -126,6 +127,24 @@ def test_candidate_weights_reach_folds_and_last_fit(blobs):
     AutoPLClassifier({"weighed": Weighed(0)}, cv=KFold(2)).fit(columns, candidates, candidate_weights=weights)
     assert len(Weighed.seen) == 3
     np.testing.assert_array_equal(Weighed.seen[2], weights)
+
+
+def test_sets_before_answers_reach_folds_and_last_fit(blobs):
+    X, imported, y = blobs
+    candidates = imported.copy()
+    candidates[y == 0] = np.eye(3, dtype=bool)[0]
+    learners = {"only": PLKernelRidge("rbf", 0.1, 1.0)}
+    model = AutoPLClassifier(learners).fit(X, candidates, imported=imported)
+    alone, without = (
+        clone(learners["only"]).fit(X, candidates, imported=one).label_distributions_
+        for one in (imported, None)
+    )
+    assert not np.allclose(alone, without)
+    np.testing.assert_array_equal(model.label_distributions_, alone)
+    table = compare_learners(X, candidates, learners, 3, None, 0, imported=imported)
+    assert chosen(model)["kappa"] == table["kappa"].item()
+    with pytest.raises(CandidateError, match="imported must have the shape"):
+        model.fit(X, candidates, imported=imported[:9])
 
 
 @pytest.mark.parametrize(("learners", "taken"), [(FAST, "plknn"), (["clpl", "kernelridge"], "kernelridge")])
