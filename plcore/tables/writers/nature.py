@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -26,6 +26,7 @@ from plcore.tables.readers.tools.detections import (
 )
 from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_FORMAT
 from plcore.tables.readers.tools.megadetector import is_megadetector
+from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS
 from plcore.tables.readers.tools.speciesnet import BLANK, PATH, PREDICTIONS
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
@@ -113,9 +114,18 @@ class _Item:
 
 def write_camtrap_dp(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """An observation for each person whose latest answer names one class, or none of them (`unknown`): several people
-    may classify one medium. Ids of deployments are those of the table; a package has to have them."""
+    may classify one medium. Ids of deployments are those of the table; a package has to have them. Observations that
+    the table came from are in front, as they came."""
     taxa = _taxa(table)
-    _write(file, CAMTRAP_DP, _pieces(table, tell), lambda item: _observations(item, taxa))
+    columns: Sequence[str] = CAMTRAP_DP
+    known: set[str] = set()
+    before: list[Sequence[str]] = []
+    if _is_camtrap(table.cells):
+        columns = tuple(dict.fromkeys((*original_columns(table), *CAMTRAP_DP)))
+        for piece in original_rows(table):
+            before += ([str(row.cells.get(name, "")) for name in columns] for row in piece)
+        known = {line[columns.index(CAMTRAP_DP[0])] for line in before}
+    _write(file, columns, _pieces(table, tell), lambda item: _observations(item, taxa, known), before)
 
 
 def write_darwin_core(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
@@ -170,7 +180,8 @@ def _taxa(table: Disambiguated) -> _Taxa:
     return _Taxa(found, {table.renamed.get(name, name): kind for name, kind in TYPES.items()})
 
 
-def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
+def _observations(item: _Item, taxa: _Taxa, known: Collection[str]) -> Iterator[dict[str, str]]:
+    """known : ids that observations have already"""
     # "None of these, but that" is stored as two answers, and people correct themselves: the latest is what they mean.
     numbered = enumerate(item.answers, start=1)
     latest = {one["person"]: (number, one) for number, one in numbered if one["kind"] in DECIDING}
@@ -180,14 +191,17 @@ def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
             continue
         label = "".join(answer["labels"])
         kind = taxa.types.get(label, "animal") if label else "unknown"
+        name = f"{item.name}:{number}"
+        while name in known:
+            name += "+"
         yield {
-            "observationID": f"{item.name}:{number}",
+            "observationID": name,
             "deploymentID": item.said("deployment"),
-            "mediaID": item.media,
-            "eventID": item.name,
+            "mediaID": item.known.get("mediaid", item.media),
+            "eventID": item.known.get("eventid", item.name),
             "eventStart": _zoned(item.said("when")),
             "eventEnd": _zoned(item.said("end") or item.said("when")),
-            "observationLevel": "media",
+            "observationLevel": item.known.get("observationlevel", "media"),
             "observationType": kind,
             "scientificName": taxa.scientific.get(label, "") if kind == "animal" else "",
             "classificationMethod": "human",
@@ -262,8 +276,9 @@ def _write(
     columns: Sequence[str],
     pieces: Iterator[list[_Item]],
     lines_of: Callable[[_Item], Iterator[dict[str, str]]],
+    before: Sequence[Sequence[str]] = (),
 ) -> None:
-    file.write(_csv([columns]))
+    file.write(_csv([columns, *before]))
     for items in pieces:
         found = [line for item in items for line in lines_of(item)]
         file.write(_csv([[line.get(name, "") for name in columns] for line in found]))
@@ -383,8 +398,14 @@ def _is_speciesnet(cells: pd.DataFrame) -> bool:
     return PATH in cells.columns and PATH in first_original(cells)
 
 
+def _is_camtrap(cells: pd.DataFrame) -> bool:
+    return CAMTRAP_OBSERVATIONS.fits(pd.DataFrame(columns=list(first_original(cells))))
+
+
 def _is_table(cells: pd.DataFrame) -> bool:
-    return bool(first_original(cells)) and not _is_speciesnet(cells) and not is_megadetector(cells)
+    """Whether it is a table that takes more columns; Camtrap DP, which has its own format, does not."""
+    others = (_is_speciesnet, is_megadetector, _is_camtrap)
+    return bool(first_original(cells)) and not any(is_other(cells) for is_other in others)
 
 
 def _is_raven(cells: pd.DataFrame) -> bool:

@@ -30,9 +30,11 @@ from plcore.tables.readers.reading import (
     refusal,
     texts_of,
 )
-from plcore.tables.readers.tools.detections import ITEM
+from plcore.tables.readers.tools.detections import ITEM, serving_columns
 from plcore.tables.readers.tools.megadetector import is_megadetector
 from plcore.tables.readers.tools.speciesnet import NO_PICTURES, PATH
+from plcore.tables.roles.fact_names import never_labels
+from plcore.tables.roles.sample import key_of
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import Disambiguated, Tell
 from plcore.tables.writers.verdicts import verdicts
@@ -40,6 +42,10 @@ from plcore.tables.writers.writing import FileFormat
 
 FOLDER, FILE, DELETE = "relativepath", "file", "deleteflag"
 VERIFIED_BY = "verifiedby"
+_OBSERVER = (
+    *("observer", "observername", "analyst", "annotator", "reviewer", "identifiedby", "classifiedby"),
+    *("user", "username"),
+)
 
 _FIXED = (
     *("rootfolder", FILE, FOLDER, "folder", "imagequality", "datetime", "date", "time", "utcoffset"),
@@ -68,27 +74,43 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
         "/".join(part for part in (folder.replace("\\", "/").strip("/"), file) if part)
         for folder, file in zip(texts_of(cells, columns[FOLDER]), texts_of(cells, columns[FILE]), strict=True)
     ]
-    rows = []
+    who = first_named(columns, *_OBSERVER)
+    observers = texts_of(cells, who)
+    # A row for each observer of a picture; several rows of one observer are several animals, each an item.
+    by_row = len(set(paths)) < len(paths) == len(set(zip(paths, observers, strict=True)))
+    rows: list[Row] = []
+    of_picture: dict[str, Row] = {}
     for place, record in enumerate(cells.to_dict("records")):
         if deleted[place]:
             continue
-        row = Row(
-            {ITEM: paths[place], PATH: paths[place]} | {str(name): text for name, text in record.items()}
-        )
+        row = of_picture.get(paths[place]) if by_row else None
+        if row is None:
+            facts = {str(name): text for name, text in record.items()}
+            row = of_picture[paths[place]] = Row({ITEM: paths[place], PATH: paths[place], **facts})
+            rows.append(row)
+        elif row.cells[voters[0]] != record[voters[0]]:
+            row.cells[voters[0]] = ""  # as it is of no observer
         for voter in voters:
             for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
-                row.name(label, 1.0, voter if len(voters) > 1 else None)
-        rows.append(row)
+                row.name(
+                    label, 1.0, observers[place] or voter if by_row else voter if len(voters) > 1 else None
+                )
     if not rows:
         raise refusal("Every picture is marked for deletion.", "Clear DeleteFlag for those to be labelled.")
     notes = [f"The labels are those of {listed(voters)}: empty cells are pictures not looked at yet."]
-    if len(voters) > 1:
+    if by_row:
+        notes.append(
+            f"Pictures have a row for each observer, who is a voter: the column {listed([str(who)])} names them."
+        )
+    elif len(voters) > 1:
         notes.append(f"{len(voters)} columns hold the same labels, so each is a voter of its own.")
     if gone := sum(deleted):
         notes.append(
             f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out."
         )
-    describing = [name for plain, name in columns.items() if plain not in _FIXED and name not in voters]
+    describing = [
+        name for plain, name in columns.items() if plain not in (*_FIXED, *_OBSERVER) and name not in voters
+    ]
     learned = [name for name in describing if not _is_flag(cells[name])]
     reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes, has_rows=True)
     roles = replace(reading.suggest_roles(), text=None)
@@ -108,10 +130,13 @@ def label_columns(cells: pd.DataFrame) -> list[str]:
     """The columns of species: the first that is called so, or else of few words, and those that hold the same words, as
     Species and Species2 do, or the columns of several observers."""
     columns = by_plain_name(cells.columns)
+    others = {*_FIXED, *_OBSERVER, VERIFIED_BY, ITEM, PATH, CANDIDATES, SOURCES, *serving_columns(cells)}
     free = [
         name
         for plain, name in columns.items()
-        if plain not in _FIXED and plain not in (ITEM, PATH, VERIFIED_BY) and _holds_words(cells[name])
+        if plain not in others
+        and not never_labels(key_of(name))
+        and _holds_words(cells[name], few=not _CALLED.search(name))
     ]
     first = next((name for name in free if _CALLED.search(name)), next(iter(free), None))
     if first is None:
@@ -125,14 +150,15 @@ def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:
     return 2 * len(words[0] & words[1]) >= min(map(len, words))
 
 
-def _holds_words(column: pd.Series[str]) -> bool:
-    """Whether the cells are a few different words that are not numbers and no flags."""
+def _holds_words(column: pd.Series[str], *, few: bool) -> bool:
+    """Whether the cells are words that are not numbers and no flags. few : whether they have to repeat themselves"""
     filled = column.str.strip()
     filled = filled[filled != ""]
     if not len(filled) or _is_flag(column) or pd.to_numeric(filled, errors="coerce").notna().any():
         return False
     is_short = bool((filled.str.count(r"\s+") < _MOST_WORDS).all())
-    return is_short and filled.nunique() <= max(2, len(filled) // 2, len(filled) if len(filled) < 5 else 0)
+    most = max(2, len(filled) // 2, len(filled) if len(filled) < 5 else 0)
+    return is_short and (not few or filled.nunique() <= most)
 
 
 def _is_flag(column: pd.Series[str]) -> bool:
@@ -150,7 +176,8 @@ def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     A picture has one verdict, so only the first column of species is written. The others hold what other observers
     said; Timelapse leaves columns alone that the file lacks, and refuses those that its template lacks: VerifiedBy is
     written if the table came with such a column.
-    Pictures that people have not decided keep the cell that they came with.
+    Pictures that people have not decided keep the cell that they came with; those without one are left out, as are
+    pictures of MegaDetector that Timelapse's table lacks: it only updates, and takes no row without a File.
     """
     columns = by_plain_name(table.cells.columns)
     label = label_columns(table.cells)[0]
@@ -160,12 +187,15 @@ def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     done = 0
     for piece in table.pieces():
         said = verdicts(piece)
-        cells = [piece.cells[name].tolist() for name in where]
-        cells.append([one.label or old for one, old in zip(said, piece.cells[label].tolist(), strict=True)])
+        cells = piece.cells[where].assign(
+            label=[one.label or old for one, old in zip(said, piece.cells[label], strict=True)]
+        )
         if by is not None:
-            old_names = piece.cells[by].tolist()
-            cells.append([one.person if one.label else old for one, old in zip(said, old_names, strict=True)])
-        file.write(csv_rows([pa.array(one, pa.large_string()) for one in cells]))
+            cells["by"] = [
+                one.person if one.label else old for one, old in zip(said, piece.cells[by], strict=True)
+            ]
+        known = cells[(cells[where[0]] != "") & (cells["label"] != "")]
+        file.write(csv_rows([pa.array(known[name], pa.large_string()) for name in known]))
         done += len(piece.ids)
         tell(done)
 

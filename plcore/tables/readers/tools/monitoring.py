@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from plcore.tables.readers.candidate_rows import Cells, Records, Row, read_each, rows_reading
+from plcore.tables.readers.candidate_rows import Cells, Records, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -33,8 +33,11 @@ from plcore.tables.readers.tools.detections import (
     LEAST_WEIGHT,
     NOTHING,
     NOTHING_WORDS,
+    ORIGINAL_ROWS,
     SCIENTIFIC,
+    OriginalRow,
     genera,
+    original_row,
 )
 from plcore.tables.readers.tools.speciesnet import PATH
 
@@ -192,10 +195,8 @@ def read_by(reading: TableReading, level: str) -> TableReading:
         return reading
     if reading.others:
         return reading.others[level]()
-    column = by_plain_name(reading.cells.columns)["observationlevel"]
-    others = reading.cells[column].str.strip() != level
-    note = _not_read(level, int(others.sum()))
-    return replace(reading, cells=reading.cells[~others], notes=(*reading.notes, note))
+    found = _read_observations(reading.cells, CAMTRAP_OBSERVATIONS.name, wanted=level)
+    return replace(found, files=reading.files, notes=(*reading.notes, *found.notes))
 
 
 def read_package(tables: Mapping[str, pd.DataFrame], level: str | None = None) -> TableReading:
@@ -261,9 +262,15 @@ def _read_observations(
     tops: dict[str, float] = {}
     seen: dict[str, set[str]] = {}
     said = Counter[str]()
+    records = cells.to_dict("records")
+    kept: dict[str, list[OriginalRow]] = {}
+    others: list[OriginalRow] = []
     for place, item in enumerate(ids):
+        record = {str(name): text for name, text in records[place].items()}
         if level[place] != wanted or not item:
             said["other"] += 1
+            # They are given back with the item before them, so that the first rows of the items stay in their order.
+            (kept[next(reversed(kept))] if kept else others).append(original_row(place, [], "", record))
             continue
         facts: Cells = {id_name: item, "deploymentID": places[place], "eventStart": starts[place]}
         if item not in rows:
@@ -275,11 +282,14 @@ def _read_observations(
                 {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
             )
         row = rows[item]
+        kept.setdefault(item, []).append(original_row(place, [], "", record))
         kind, method = kinds[place], methods[place]
         if kind in ("unknown", "unclassified", ""):
             said[kind or "unclassified"] += 1
             continue
         label = kind if kind in _TYPES else species[place] or kind
+        own = kept[item][-1]
+        own["labels"], own["scientific"] = [label], "" if label == kind else label
         if method == "human":
             row.name(label, 1.0, people[place] or "human")
             seen.setdefault(item, set()).add(label)
@@ -300,8 +310,9 @@ def _read_observations(
             f"No observation names a {wanted}: the column {id_name} is empty.",
             "Export the observations with mediaID or eventID.",
         )
-    for item, row in rows.items():
+    for number, (item, row) in enumerate(rows.items()):
         row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
+        row.cells[ORIGINAL_ROWS] = json_text([*kept.get(item, ()), *(others if number == 0 else ())])
     reading = rows_reading(
         list(rows.values()),
         called if of_media else f"{called}, an item an event",

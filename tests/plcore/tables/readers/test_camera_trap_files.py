@@ -244,6 +244,40 @@ def test_timelapse_columns_of_observers_are_voters() -> None:
     assert voters(TIMELAPSE.read(cells))[1] == {"deer": ["Ben"], "hare": ["Ana"]}
 
 
+@pytest.mark.parametrize("column", ["Observer", "Analyst", "identifiedBy", "Confidence"])
+def test_timelapse_names_of_people_and_facts_are_no_species(column: str) -> None:
+    rows = "".join(
+        f"r,{k}.jpg,x,2024-05-01,false,{['Ana', 'Ben'][k % 2]},{['fox', 'hare'][k // 2 % 2]}\n"
+        for k in range(8)
+    )
+    assert label_columns(read_cells(f"{FIXED},{column},Art\n{rows}".encode())) == ["Art"]
+
+
+def test_timelapse_rows_of_observers_are_votes_on_one_picture() -> None:
+    said = [
+        ("a", "Ana", "fox"),
+        ("a", "Ben", "hare"),
+        ("b", "Ana", "fox"),
+        ("b", "Ben", "fox"),
+        ("c", "Ana", ""),
+    ]
+    rows = "".join(f"r,{name}.jpg,x,2024-05-01,false,{who},{what}\n" for name, who, what in said)
+    reading = TIMELAPSE.read(read_cells(f"{FIXED},Observer,Species\n{rows}".encode()))
+    assert voters(reading) == [{"fox": ["Ana"], "hare": ["Ben"]}, {"fox": ["Ana", "Ben"]}, {}]
+    assert weights(reading) == [{"fox": 1, "hare": 1}, {"fox": 2}, {"fox": None, "hare": None}]
+    assert written(write_timelapse, decided(reading, {0: "hare"})).decode().splitlines()[1:] == [
+        "a.jpg,x,hare",
+        "b.jpg,x,fox",
+    ]
+    assert written(write_timelapse, decided(reading, {})).decode().splitlines()[1:] == ["b.jpg,x,fox"], (
+        "people differ"
+    )
+    again = f"{FIXED},Observer,Species\n{rows}" + "".join(
+        f"r,{name}.jpg,x,2024-05-01,false,Ana,{what}\n" for name, what in (("a", "deer"), ("d", "lynx"))
+    )
+    assert len(TIMELAPSE.read(read_cells(again.encode())).cells) == 7, "several animals that one person saw"
+
+
 def test_timelapse_writes_columns_of_its_template_alone() -> None:
     reading = read_case("timelapse_two_species.csv")
     back = read_cells(written(write_timelapse, decided(reading, {0: "european hare"})))
@@ -284,6 +318,8 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
     assert reading.cells["Species"].tolist() == ["hare", "", ""]
     assert reading.suggest_roles().image is None, "no pictures are in the zip"
     assert table_of(reading).n_rows == 3
+    back = written(write_timelapse, decided(reading, {1: "blank", 2: "fox"}))
+    assert back.decode().splitlines() == ["File,RelativePath,Species", "a.jpg,x\\y,hare", "a.jpg,z,blank"]
 
 
 def test_picture_of_another_folder_is_never_taken_for_missing_one(tmp_path: Path) -> None:

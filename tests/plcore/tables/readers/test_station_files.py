@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
 from plcore import LabelTable, TableError, read_cells
-from plcore.tables import TableReading, read_in, read_table, shaped, ways_of
+from plcore.tables import NATURE_FORMATS, TableReading, read_in, read_table, shaped, ways_of
 from plcore.tables.readers.tools.detections import NOTHING
 from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
+from plcore.tables.writers.nature import write_camtrap_dp
 from tests.plcore.tables.readers.cases import decided, read_case, says, voters, weights
 from tests.plcore.tables.writers.tables import written
 from tests.plcore.tables.zips import make_zip, picture
@@ -226,6 +230,31 @@ def test_camtrap_package_with_both_levels_is_read_by_event_if_chosen() -> None:
     assert says(reading, "Not read: 'list.csv'.")
     with pytest.raises(TableError, match="it can be 'media', 'event'"):
         read_in(first, {"item": "detection"})
+
+
+@pytest.mark.parametrize(("item", "level", "medium"), [("media", "media", "m5"), ("event", "event", "")])
+def test_camtrap_observations_go_back_with_those_of_people(item: str, level: str, medium: str) -> None:
+    whole, answer = BOTH, "Meles meles"
+    for ids in (["e1:1"], ["e1:1", "e1:1+"]) if item == "event" else (["m5:1"], ["m5:1", "m5:1+"]):
+        reading = shaped(read_in(read_table(whole.encode()), {"item": item}))
+        first = reading.cells.iloc[0]
+        assert [name for name, one in NATURE_FORMATS.items() if one.fits(reading.cells)] == [
+            "camtrap-dp", "darwin-core", "ebird",
+        ]  # fmt: skip
+        back = written(write_camtrap_dp, decided(reading, {0: answer}))
+        lines = list(csv.DictReader(io.StringIO(back.decode())))
+        came = list(csv.DictReader(io.StringIO(whole)))
+        assert [{name: line[name] for name in came[0]} for line in lines[: len(came)]] == came
+        assert [line["observationID"] for line in lines if line["classifiedBy"] == "Ann"] == ids
+        new = lines[-1]
+        assert (new["observationLevel"], new["mediaID"], new["eventID"]) == (level, medium, "e1")
+        assert (new["scientificName"], new["observationType"], new["classificationMethod"]) == (
+            answer, "animal", "human",
+        )  # fmt: skip
+        assert new["deploymentID"] == first["deploymentID"]
+        whole = back.decode()
+    again = shaped(read_in(read_table(whole.encode()), {"item": item}))
+    assert "Ann" in voters(again)[0][answer]
 
 
 def test_camtrap_events_without_media_stay_events() -> None:
