@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 ALONE = {
     "first_start": "makes an environment, with the network",
     "meaning_others": "needs two sets that are not in the data folder; it says which",
+    "faults": "needs cc",
     "power_cuts": "needs gcc",
     "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }

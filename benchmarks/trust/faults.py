@@ -1,0 +1,375 @@
+"""Every n-th write of what Winnow does fails: words, the right exit, nothing half, and the next start works.
+
+A process that has loaded everything is forked for each fault, into a copy of the same folder; `faults.c` fails the
+write there. Another fork then opens the folder without faults, looks at all of it, and does the same thing again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.harness import Table, benchmark, folder, mode, only, page, sized
+from tests.migrated import a_step_more
+
+SOURCE = Path(__file__).with_suffix(".c")
+MOST = sized(5, tiny=1, full=100_000)
+"""Faults of an operation and an error: spread over its writes where it has more."""
+ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
+REFUSED = 2
+ROWS = "id,candidates,x,y\n" + "".join(
+    f"r{k},{'ant|bee' if k % 2 else 'bee|cat'},{k % 7},{k % 5}\n" for k in range(40)
+)
+
+
+class State(NamedTuple):
+    """Contents of a home. faults : what is not as it should be"""
+
+    projects: int
+    entries: int
+    versions: int
+    later: int
+    faults: list[str]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """do : gives the exit status; raises where no words were found for it      grows : the count in `State`, if it ends
+    well      begins : the home that it begins with, "" or "filled"
+    """
+
+    name: str
+    do: Callable[[Path], int]
+    grows: str
+    begins: str = "filled"
+
+
+def command(*words: str) -> int:
+    """Return the exit status of `winnow`."""
+    import cli
+
+    sys.argv = ["winnow", *words]
+    try:
+        cli.run()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+
+
+def start(_home: Path) -> int:
+    """Do what a server does until it is ready."""
+    import cli
+    from web.lifespan import saying_why_not
+    from winnow_labels.options import home as opened
+    from workflow.demos.digits import ensure_demo
+    from workflow.people import team
+
+    try:
+        with opened() as here, saying_why_not(here):
+            team.ensure_owner(here)
+            ensure_demo(here)
+            team.make_start_link(here)
+    except (cli.click.ClickException, *cli._refusals()):
+        return REFUSED
+    return 0
+
+
+def press(home: Path) -> int:
+    """Answer the next question; as a press, it is refused with words or stored."""
+    import cli
+    from benchmarks.homes import owner_of
+    from workflow.answering import loop
+    from workflow.saving import STORE_FAULTS
+
+    try:
+        with owner_of(home) as seat:
+            at = seat.at(1)
+            question = loop.next_question(at)
+            assert question is not None
+            loop.submit_answer(at, question.token, "is", [question.choices[0]])
+    except (*cli._refusals(), *STORE_FAULTS):
+        return REFUSED
+    return 0
+
+
+def train(home: Path) -> int:
+    """Train what is due, as a worker does."""
+    import cli
+    from benchmarks.homes import owner_of
+    from workflow.models.training import Worker, due
+    from workflow.saving import STORE_FAULTS
+
+    try:
+        with owner_of(home) as seat:
+            worker = Worker(seat.home, "faults")
+            done = [worker.train(one) for one in due(seat.home)]
+    except (*cli._refusals(), *STORE_FAULTS):
+        return REFUSED
+    return 0 if done and all(done) else REFUSED
+
+
+def migrate(home: Path) -> int:
+    """Open the home with a Winnow of later tables."""
+    with a_step_more(home.parent / f"later-{os.getpid()}"):
+        return command("projects")
+
+
+OPERATIONS = (
+    Operation("start", start, "projects", begins=""),
+    Operation("press", press, "entries"),
+    Operation(
+        "import", lambda home: command("import", str(home.parent / "rows.csv"), "--name", "rows"), "projects"
+    ),
+    Operation("training", train, "versions"),
+    Operation("backup", lambda home: command("backup", str(home / "copy.zip")), ""),
+    Operation("restore", lambda home: command("restore", str(home.parent / "whole.zip"), "--replace"), ""),
+    Operation("migration", migrate, "later"),
+)
+
+
+def look(home: Path) -> State:
+    """Open the home and check all of it."""
+    from sqlalchemy import text
+
+    from benchmarks.homes import owner_of
+    from workflow.log.verifying import verify_project
+    from workflow.projects import managing
+
+    faults = []
+    with owner_of(home) as seat:
+        found = managing.list_projects(seat)
+        for one in found:
+            try:
+                verify_project(seat.at(one.id))
+            except Exception as error:
+                faults.append(f"project {one.id}: {error}")
+        with seat.home.database.read() as session:
+            if session.execute(text("PRAGMA integrity_check")).scalar() != "ok":
+                faults.append("SQLite finds damage")
+            entries, versions = (
+                int(session.execute(text(f"SELECT count(*) FROM {name}")).scalar_one())  # noqa: S608 - names of ours
+                for name in ("entries", "models")
+            )
+            columns = session.execute(text("SELECT name FROM pragma_table_info('projects')")).scalars()
+            later = int("later" in set(columns))
+    for copy in home.glob("*.zip"):
+        from workflow.backups.archive import check_archive
+
+        try:
+            check_archive(copy)
+        except Exception as error:
+            faults.append(f"{copy.name}: {error}")
+    return State(len(found), entries, versions, later, faults)
+
+
+def forked(call: Callable[[], object]) -> dict[str, Any]:
+    """Return what a fork of this process got for the call, as JSON values; its traceback as text where it raised."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            found: object = call()
+        except BaseException:
+            found = {"traceback": traceback.format_exc()}
+        with os.fdopen(writing, "w") as out:
+            json.dump(found, out)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as came:
+        said = came.read()
+    os.waitpid(child, 0)
+    found_there: dict[str, Any] = json.loads(said) if said else {"traceback": "the process was killed"}
+    return found_there
+
+
+def once(operation: Operation, home: Path, n: int, error: int) -> dict[str, object]:
+    """Do it with a fault: exit status, what was said, and how many writes there were."""
+    library = ctypes.CDLL(None)
+    os.environ["FAULTS_ROOT"] = str(home)
+    os.environ["WINNOW_HOME"] = str(home)
+    said = io.StringIO()
+    with redirect_stderr(said), redirect_stdout(said):
+        library.faults_arm(ctypes.c_long(n), ctypes.c_int(error))
+        try:
+            status = operation.do(home)
+        finally:
+            library.faults_arm.restype = None
+            count = library.faults_count()
+            library.faults_arm(ctypes.c_long(0), ctypes.c_int(0))
+    return {"status": status, "said": said.getvalue()[-2_000:], "writes": count}
+
+
+def prepared(place: Path) -> dict[str, Path]:
+    """Make the homes that operations begin with, and the files that they read."""
+    from benchmarks.homes import owner_of
+    from plcore import LabelTable, LearnerSettings, Roles
+    from plcore.tables import read_cells
+    from workflow.answering import loop
+    from workflow.backups import making
+    from workflow.projects import managing
+
+    (place / "rows.csv").write_text(ROWS)
+    filled, none = place / "filled", place / "none"
+    none.mkdir()
+    table = LabelTable.from_cells(
+        read_cells(ROWS.encode()), Roles(id="id", candidates="candidates", numbers=("x", "y"))
+    )
+    with owner_of(filled) as seat:
+        settings = LearnerSettings(model="plsvc", train_every=1, train_seconds=0.0)
+        at = seat.at(managing.create_project(seat, "small", table, settings))
+        for _ in range(6):
+            question = loop.next_question(at)
+            assert question is not None
+            loop.submit_answer(at, question.token, "is", [question.choices[0]])
+        making.make(seat.home, place / "whole.zip")
+    return {"filled": filled, "": none}
+
+
+def one_fault(operation: Operation, base: Path, before: State, n: int, error: int) -> tuple[str, str]:
+    """Return how it ended, and what was wrong then; "" if nothing was."""
+    with copied(base) as home:
+        found = forked(lambda: once(operation, home, n, error))
+        if "traceback" in found:
+            return "refused", f"write {n}: {found['traceback'].strip().splitlines()[-1]}"
+        later = operation.name == "migration"
+        after = forked(lambda: look_at(home, later=False))
+        if later and "traceback" in after:  # it went through
+            after = forked(lambda: look_at(home, later=True))
+        if "traceback" in after:
+            return "refused", f"write {n}, the next start: {after['traceback'].strip().splitlines()[-1]}"
+        state, status = State(**after), found["status"]
+        wrong = [*state.faults]
+        grown = (
+            getattr(state, operation.grows) - getattr(before, operation.grows)
+            if operation.grows
+            else status == 0
+        )
+        if status not in (0, REFUSED) or "Traceback" in found["said"]:
+            wrong.append(f"exit {status}: {found['said'][-200:]}")
+        if status == 0 and grown != 1:
+            wrong.append(f"acknowledged, and {operation.grows} grew by {grown}")
+        if status == REFUSED and not grown:
+            again = forked(lambda: once(operation, home, -1, 0))
+            if again.get("status") != 0:
+                wrong.append(f"done again without a fault it fails: {str(again)[-300:]}")
+        how = "done" if status == 0 else "stored though refused" if grown else "refused"
+        return how, "; ".join(f"write {n}: {one}" for one in wrong)
+
+
+def look_at(home: Path, *, later: bool) -> dict[str, object]:
+    with ExitStack() as stack:
+        if later:
+            stack.enter_context(a_step_more(home.parent / f"later-{os.getpid()}"))
+        return look(home)._asdict()
+
+
+@contextmanager
+def copied(base: Path) -> Iterator[Path]:
+    home = base.parent / "home"
+    shutil.copytree(base, home)
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home)
+        for left in base.parent.glob("later-*"):
+            shutil.rmtree(left)
+
+
+def work(place: str) -> None:
+    """Try all faults, in a process into which the library is loaded; a line of JSON for each operation."""
+    import cli  # noqa: F401 - with all that forks would load themselves
+    from web import lifespan  # noqa: F401
+
+    folder_of = forked(lambda: {name: str(path) for name, path in prepared(Path(place)).items()})
+    for operation in only_named(OPERATIONS):
+        print(json.dumps(all_faults(operation, Path(folder_of[operation.begins]))), flush=True)
+
+
+def all_faults(operation: Operation, base: Path) -> dict[str, object]:
+    """Try each write of an operation, or MOST of them, with each error."""
+    before = State(0, 0, 0, 0, [])
+    if operation.begins:
+        seen = forked(lambda: look_at(base, later=False))
+        if "traceback" in seen:
+            raise SystemExit(seen["traceback"])
+        before = State(**seen)
+    with copied(base) as home:
+        whole = forked(lambda: once(operation, home, -1, 0))
+    if whole.get("status") != 0:
+        return {
+            "name": operation.name,
+            "writes": 0,
+            "ended": {},
+            "wrong": [f"fails without a fault: {whole}"],
+        }
+    n, wrong = whole["writes"], []
+    ended: Counter[str] = Counter()
+    for name, error in ERRORS.items():
+        for k in sorted({1 + place * n // MOST for place in range(MOST)} if n > MOST else range(1, n + 1)):
+            how, why = one_fault(operation, base, before, k, error)
+            ended[how] += 1
+            if why:
+                wrong.append(f"{name} at {why}")
+                print(wrong[-1], file=sys.stderr, flush=True)
+    return {"name": operation.name, "writes": n, "ended": ended, "wrong": wrong}
+
+
+def only_named(operations: Sequence[Operation]) -> list[Operation]:
+    asked = only([one.name for one in operations])
+    return [one for one in operations if one.name in asked]
+
+
+@benchmark("Writes that fail", full=True)
+def faults() -> str:
+    if shutil.which("cc") is None or sys.platform != "linux":
+        raise SystemExit("faults needs Linux and cc.")
+    table = Table(
+        "operation | writes | faults | refused with words | done | stored though refused | anything wrong"
+    )
+    with folder() as place:
+        library = place / "faults.so"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+        code = "import sys; from benchmarks.trust.faults import work; work(sys.argv[1])"
+        with subprocess.Popen(
+            [sys.executable, "-c", code, str(place)],
+            env={**os.environ, "LD_PRELOAD": str(library), "FAULTS_ROOT": "/nowhere"},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stdout is not None
+            for line in running.stdout:
+                found = json.loads(line)
+                ended = Counter(found["ended"])
+                counts = [ended[how] for how in ("refused", "done", "stored though refused")]
+                table.add(
+                    found["name"], found["writes"], sum(counts), *counts, "; ".join(found["wrong"]) or "none"
+                )
+        if running.returncode:
+            raise SystemExit(running.returncode)
+    which = (
+        "all writes of each operation"
+        if mode() == "full"
+        else f"{MOST} writes of each operation, evenly spread,"
+    )
+    return page(
+        f"""A library that is loaded before all others (`benchmarks/trust/faults.c`) counts what changes files below
+WINNOW_HOME: writing, syncing, renaming, cutting, opening for writing. It does not see what the kernel copies or what is
+written through a mapping. With each error {which} fail in turn: ENOSPC from then on, as on a full disk, EIO that one
+time. Then the folder is opened without faults, SQLite checks itself, every log
+is folded again from its table, backups are read, and what was refused is done again.""",
+        """*Refused*: with words and exit 2, and nothing of it is there. *Done*: acknowledged, and there. *Stored though
+refused*: the fault came after the commit. *Wrong*: a traceback, another exit, something half, or no next start.""",
+        table,
+    )
