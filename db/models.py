@@ -80,16 +80,12 @@ class EntryRow(Base):
     asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
 
 
-class QuestionRow(Base):
-    """The question now open before a person: what their next key answers, and a reservation of its row."""
-
-    __tablename__ = "questions"
+class _Asked:
+    """Columns of a question that someone has before them, and with it a reservation of its row."""
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     row: Mapped[int]
     label: Mapped[str]
-    token: Mapped[str]
     revision: Mapped[int]
     strategy: Mapped[str]
     score: Mapped[float]
@@ -105,6 +101,24 @@ class QuestionRow(Base):
     asked: Mapped[dict[str, object] | None] = mapped_column(
         JSON(none_as_null=True)
     )  # as in the entry it becomes
+
+
+class QuestionRow(_Asked, Base):
+    """The question now open before a person: what their next key answers."""
+
+    __tablename__ = "questions"
+
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    token: Mapped[str]
+
+
+class LeaseRow(_Asked, Base):
+    """One of the questions that programs of a person have before them at once."""
+
+    __tablename__ = "leases"
+
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    token: Mapped[str] = mapped_column(primary_key=True)
 
 
 class BatchRow(Base):

@@ -15,10 +15,12 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     cast,
     delete,
     func,
     insert,
+    literal,
     null,
     select,
     union_all,
@@ -123,6 +125,44 @@ def delete_question(session: Session, project_id: int, person_id: int) -> None:
     session.execute(_CLOSE, {"project": project_id, "person": person_id})
 
 
+# Questions that programs of a person have before them at once, each leased for some minutes.
+
+_LEASES = Base.metadata.tables["leases"]
+_LEASE = columns_of("leases", OpenQuestion)
+
+
+def lease(session: Session, leases: Sequence[OpenQuestion], now: datetime) -> None:
+    """Lease these questions of one project, in place of those with the same token and of leases that are over."""
+    if leases:
+        again = _LEASES.c.token.in_([one.token for one in leases])
+        over = _LEASES.c.reserved_until <= now
+        session.execute(sql_delete(_LEASES).where(_LEASES.c.project_id == leases[0].project_id, again | over))
+        session.execute(insert(_LEASES), [vars(one) | {"label": one.label or ""} for one in leases])
+
+
+def take_lease(
+    session: Session, project_id: int, person_id: int, about: str | tuple[int, str | None]
+) -> OpenQuestion | None:
+    """The question that is leased to programs of this person, which is not any more then; None if it is not.
+
+    about : its token, or its row and label
+    """
+    here = [_LEASES.c.project_id == project_id, _LEASES.c.person_id == person_id]
+    if isinstance(about, str):
+        here.append(_LEASES.c.token == about)
+    else:
+        here += [_LEASES.c.row == about[0], _LEASES.c.label == (about[1] or "")]
+    found = session.execute(select(*_LEASE).where(*here)).first()
+    if found is None:
+        return None
+    session.execute(sql_delete(_LEASES).where(*here))
+    return as_question(found)
+
+
+def _end_leases(session: Session, project_id: int, *whose: ColumnElement[bool]) -> None:
+    session.execute(sql_delete(_LEASES).where(_LEASES.c.project_id == project_id, *whose))
+
+
 # The rows that are before each person together, to be confirmed with one press; they are reserved for them.
 
 
@@ -205,31 +245,46 @@ def hand_back_batch(session: Session, project_id: int, person_id: int, now: date
 # Rows on people's screens, alone or in a batch, reserved for them.
 
 _QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
+_WHOLLY = 1_000_000
+"""More people than a row can wait for."""
 # Built once, and one: it runs for every answer.
 _OF_OTHERS = union_all(
-    select(_QUESTIONS.c.row, _QUESTIONS.c.label, cast(null(), _BATCHES.c.rows.type).label("rows")).where(
+    select(
+        _QUESTIONS.c.row,
+        _QUESTIONS.c.label,
+        cast(null(), _BATCHES.c.rows.type).label("rows"),
+        literal(1).label("people"),
+    ).where(
         _QUESTIONS.c.project_id == bindparam("project"),
         _QUESTIONS.c.person_id != bindparam("person"),
         _QUESTIONS.c.reserved_until > bindparam("now"),
         _QUESTIONS.c.paused_at.is_(None),
     ),
-    select(cast(null(), Integer), cast(null(), Text), _BATCHES.c.rows).where(
+    select(cast(null(), Integer), cast(null(), Text), _BATCHES.c.rows, literal(1)).where(
         _BATCHES.c.project_id == bindparam("project"),
         _BATCHES.c.person_id != bindparam("person"),
         _BATCHES.c.reserved_until > bindparam("now"),
     ),
+    # No one is asked for a second time what a program of theirs has before it.
+    select(
+        _LEASES.c.row,
+        _LEASES.c.label,
+        cast(null(), _BATCHES.c.rows.type),
+        case((_LEASES.c.person_id == bindparam("person"), _WHOLLY), else_=1),
+    ).where(_LEASES.c.project_id == bindparam("project"), _LEASES.c.reserved_until > bindparam("now")),
 )
 
 
 def reserved_places(
     session: Session, project_id: int, except_person: int, now: datetime
 ) -> Counter[tuple[int, str | None]]:
-    """Rows, each with the one label asked about or None, that others have before them now, and how many have it."""
+    """Rows, each with the one label asked about or None, that others have before them now, and how many have it; those
+    that programs of this person have, as if more had them than can."""
     others = {"project": project_id, "person": except_person, "now": now}
     found: Counter[tuple[int, str | None]] = Counter()
-    for row, label, together in session.execute(_OF_OTHERS, others):
+    for row, label, together, people in session.execute(_OF_OTHERS, others):
         if row is not None:
-            found[row, label or None] += 1
+            found[row, label or None] += people
         else:
             found.update((one, None) for one, *_ in together)
     return found
@@ -239,12 +294,14 @@ def close_reservations(session: Session, project_id: int) -> None:
     """Close everything that is open in the project: what its screens show may not mean the same any more."""
     session.execute(sql_delete(QuestionRow).where(QuestionRow.project_id == project_id))
     close_batch(session, project_id)
+    _end_leases(session, project_id)
 
 
 def close(session: Session, project_id: int, person_id: int) -> None:
     """Close what is open before this person; harmless when nothing is."""
     delete_question(session, project_id, person_id)
     close_batch(session, project_id, person_id)
+    _end_leases(session, project_id, _LEASES.c.person_id == person_id)
 
 
 def hand_back_reservations(session: Session, project_id: int, person_id: int, now: datetime) -> None:

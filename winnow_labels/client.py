@@ -405,11 +405,13 @@ class WinnowProject:
     def next_question(self) -> WinnowQuestion | None:
         """The question before this person; None if nothing is left to ask them."""
         found = self._winnow.ask("POST", f"{self._path}/question")["question"]
-        if found is None:
-            return None
-        return made_of(
-            WinnowQuestion, found | {"choices": [made_of(WinnowChoice, one) for one in found["choices"]]}
-        )
+        return None if found is None else _question(found)
+
+    def questions(self, count: int = 10) -> list[WinnowQuestion]:
+        """Lease up to 100 questions to this program for ten minutes: programs that work at once get different ones.
+        None if none is left that no one has."""
+        found = self._winnow.ask("POST", f"{self._path}/questions", params={"count": count})
+        return [_question(one) for one in found["questions"]]
 
     def answer(
         self,
@@ -553,6 +555,11 @@ class WinnowProject:
             start += len(found[name])
             if start >= found["total"]:
                 return
+
+
+def _question(found: Mapping[str, Any]) -> WinnowQuestion:
+    choices = [made_of(WinnowChoice, one) for one in found["choices"]]
+    return made_of(WinnowQuestion, {**found, "choices": choices})
 
 
 def _labels(labels: Sequence[str]) -> list[str]:

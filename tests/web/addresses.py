@@ -47,6 +47,7 @@ API: Mapping[str, Right | None] = {
     "POST /readings": Right.OWN,
     "POST /projects": Right.OWN,
     "POST /projects/{project}/question": Right.ANSWER,
+    "POST /projects/{project}/questions": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/answers/batch": Right.ANSWER,
     "PUT /projects/{project}/rows/{row}/answer": Right.ANSWER,

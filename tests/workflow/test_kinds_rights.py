@@ -49,6 +49,7 @@ TABLES = (
     "links",
     "entries",
     "questions",
+    "leases",
     "batches",
     "encodings",
     "accounts",

@@ -288,6 +288,8 @@ ANSWER: dict[str, UseCase] = {
     "loop.ask_next": lambda seat, _world, row: loop.ask_next(seat, row),
     "press.press": lambda seat, _world, _row: press.press(seat, "1.1.1", "skip"),
     "press.now": lambda seat, _world, _row: press.now(seat, "UTC"),
+    "loop.lease_questions": lambda seat, _world, _row: loop.lease_questions(seat, 1),
+    "for_programs.questions_for": lambda seat, _world, _row: for_programs.questions_for(seat, 1),
     "loop.answer_row": lambda seat, _world, row: loop.answer_row(seat, row, "1", "skip"),
     "loop.submit_answer": lambda seat, _world, _row: loop.submit_answer(seat, "1.1.1", "skip"),
     "batches.next_batch": lambda seat, _world, _row: batches.next_batch(seat),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
 from web.api.calls import BODY_REFUSALS, AnySeat, SeatAt, done, done_at_length, status_of, told
-from web.api.shapes import Added, NextQuestion, Outcomes, StoredAnswer, Weighed
+from web.api.shapes import Added, LeasedQuestions, NextQuestion, Outcomes, StoredAnswer, Weighed
 from workflow.answering import loop
 from workflow.answering.loop import AnswerError, Saved, StaleQuestion
 from workflow.answering.press import storable
@@ -224,6 +224,19 @@ router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 async def question(seat: SeatAt) -> Response:
     """The question before this person, or a new one, which is theirs for some minutes. Asked again it is the same."""
     return await told(lambda: NextQuestion.model_validate({"question": for_programs.question_for(seat)}))
+
+
+@router.post(
+    "/projects/{project}/questions", response_model=LeasedQuestions, summary="Lease several questions"
+)
+async def questions(
+    seat: SeatAt, count: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 10
+) -> Response:
+    """Other questions at each call, whichever programs of this person make it: their rows are before no one else for
+    ten minutes, or until they are answered. None if none is left that no one has."""
+    return await told(
+        lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)})
+    )
 
 
 @router.post(

@@ -120,6 +120,12 @@ class NextQuestion(BaseModel):
     question: ToldQuestion | None
 
 
+class LeasedQuestions(BaseModel):
+    """Questions that are leased to the program."""
+
+    questions: list[ToldQuestion]
+
+
 class StoredAnswer(BaseModel):
     """The stored data. The same answer sent again gets the same reply, and stores nothing."""
 

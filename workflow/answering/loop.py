@@ -194,6 +194,15 @@ def next_question(seat: Seat) -> object:
         return turn.show_next()
 
 
+def lease_questions(seat: Seat, count: int) -> list[object]:
+    """Lease questions to a program of this person, each as `next_question` gives it: no one, nor another program of
+    theirs, is asked about their rows for LEASED_FOR or until they are answered. Fewer than `count` if fewer are
+    left."""
+    with seat.turn(lasting=False) as turn:
+        require_qualified(turn.opened)
+        return list(turn.lease_next(count))
+
+
 def get_ready(seat: Seat) -> None:
     """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
     meanwhile, sort the open rows, and learn which words speak for a label. And now and then what anyone who opens the
@@ -299,6 +308,8 @@ def answer_row(
             return replace(saved, other=not same or names_less or not _is_said_again(turn, saved, given))
         question = turn.open_now()
         if question is None or place_of(question) != place:
+            question = turn.take_lease(place)
+        if question is None:
             if not turn.may_choose(place, drawn=False):
                 raise StaleQuestion(
                     f"Row {row} is not open to you. It is answered, excluded, or only asked when its turn comes. "
@@ -324,7 +335,10 @@ def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | N
     _check_given(turn, given)
     question = turn.open_now()
     if question is None or question.token != token:
-        return turn.given_before(token), None
+        leased = turn.take_lease(token)
+        if leased is None:
+            return turn.given_before(token), None
+        return turn.saved(_write(turn, leased, given)), None
     stored = _write(turn, question, given)
     if turn.stays_after(question, stored):
         turn.keep_question(question)

@@ -168,6 +168,8 @@ class EntryWriter(ABC):
 RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
 """How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
 times to answer, where that is longer."""
+LEASED_FOR = timedelta(minutes=10)
+"""How long a row that a program has before it is offered to no one else."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
@@ -229,10 +231,10 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     # Question texts by kind of project
 
     @abstractmethod
-    def best(self, taken: Collection[Place], after: Place | None = None) -> AskedT | None:
+    def best(self, taken: Collection[Place], after: Place | None = None, ahead: int = 0) -> AskedT | None:
         """The best question for this person, outside what is on the screen of other people; None if none is left.
 
-        after : a place that they answer before it
+        after : a place that they answer before it      ahead : without it, how many others they answer before it
         """
 
     @abstractmethod
@@ -360,19 +362,36 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
         Raises AnswerError where nothing can be asked about it.
         """
-        return to_store(
-            self._asked(place),
-            None,
-            project_id=self.project_id,
-            person_id=self.person_id,
-            row=place.row,
-            label=place.label,
-            token="",
-            revision=self.revision(place),
-            shown_at=self.steady - timedelta(seconds=2 * questions.LONGEST),
-            reserved_at=self.now,
-            reserved_until=self.now,
-        )
+        long_ago = self.steady - timedelta(seconds=2 * questions.LONGEST)
+        return self._to_store(self._asked(place), None, "", long_ago, timedelta())
+
+    def lease_next(self, count: int) -> list[ShownT]:
+        """Lease the best questions to a program of this person, none of which anyone has before them.
+
+        count : how many at most; fewer if fewer are left
+        """
+        taken, open_now = set(self.taken), self.open_now()
+        if open_now is not None:
+            taken.add(place_of(open_now))
+        leases: list[OpenQuestion] = []
+        shown: list[ShownT] = []
+        while len(leases) < count:
+            asked = self.best(taken, ahead=len(self.reserved) + len(leases))
+            if asked is None:
+                break
+            place = place_of(asked)
+            taken.add(place)
+            token = self.token(place, self.revision(place))
+            how = self.asked_as(asked, token, None)
+            leases.append(self._to_store(asked, how, token, self.steady, LEASED_FOR))
+            shown.append(self.word(asked, token, how))
+        questions.lease(self.session, leases, self.now)
+        return shown
+
+    def take_lease(self, about: str | Place) -> OpenQuestion | None:
+        """The question that a program of this person has before it, which is answered now: it has it no more. None if
+        there is none. about : its token, or its place"""
+        return questions.take_lease(self.session, self.project_id, self.person_id, about)
 
     def show(self, place: Place) -> ShownT:
         """Reserve the place for this person; its question as a page shows it.
@@ -453,29 +472,33 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
     def _show(self, asked: AskedT, open_now: questions.OpenQuestion | None) -> ShownT:
         """Reserve the place for this person; its question as a page shows it. open_now : what is before them so far"""
         place = place_of(asked)
-        revision = self.revision(place)
-        token = self.token(place, revision)
+        token = self.token(place, self.revision(place))
         shown_at, put = self.steady, None
         if open_now is not None and place_of(open_now) == place:  # the moment it was first shown stays
             shown_at = open_now.shown_by(self.steady)
             put = open_now.asked if open_now.token == token else None
         how = self.asked_as(asked, token, put)
-        self.put_question(
-            to_store(
-                asked,
-                how,
-                project_id=self.project_id,
-                person_id=self.person_id,
-                row=place.row,
-                label=place.label,
-                token=token,
-                revision=revision,
-                shown_at=shown_at,
-                reserved_at=self.now,
-                reserved_until=self.now + self.lease(),
-            )
-        )
+        self.put_question(self._to_store(asked, how, token, shown_at, self.lease()))
         return self.word(asked, token, how)
+
+    def _to_store(
+        self, asked: AskedT, how: AskedAs | None, token: str, shown_at: datetime, length: timedelta
+    ) -> OpenQuestion:
+        """The question before this person. length : of time for which its row is theirs"""
+        place = place_of(asked)
+        return to_store(
+            asked,
+            how,
+            project_id=self.project_id,
+            person_id=self.person_id,
+            row=place.row,
+            label=place.label,
+            token=token,
+            revision=self.revision(place),
+            shown_at=shown_at,
+            reserved_at=self.now,
+            reserved_until=self.now + length,
+        )
 
 
 AnyTurn: TypeAlias = Turn[Any, Any, Any]

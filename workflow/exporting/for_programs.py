@@ -36,6 +36,7 @@ __all__ = [
     "log_since",
     "predictions_of",
     "question_for",
+    "questions_for",
     "rows_of",
 ]
 
@@ -83,6 +84,12 @@ def question_for(seat: Seat) -> Mapping[str, object] | None:
     """As `workflow.answering.loop.next_question`."""
     programs, shown = _told(seat.kind), loop.next_question(seat)
     return None if shown is None else programs.question(shown)
+
+
+def questions_for(seat: Seat, count: int) -> list[Mapping[str, object]]:
+    """As `workflow.answering.loop.lease_questions`."""
+    programs = _told(seat.kind)
+    return [programs.question(one) for one in loop.lease_questions(seat, count)]
 
 
 def figures_of(seat: Seat) -> Mapping[str, object]:

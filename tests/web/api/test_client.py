@@ -101,6 +101,9 @@ def test_program_answers_rows_of_its_choice(winnow: Winnow, seat: Seat) -> None:
     assert again == WinnowOutcome(200, stored, None)
     assert (refused.status, refused.answer) == (409, None)
     assert refused.detail
+    one, other = project.questions(1), project.questions(2)
+    assert len({(question.row, question.label) for question in one + other}) == 3
+    project.answer(one[0], "bad")
 
 
 def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,25 @@ from httpx import Response
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 
+from plcore import LearnerSettings
 from plcore.tables import ColumnVectors, directions_of
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.encoder_world import words_encoder
 from tests.workflow.four import log
 from tests.workflow.text_world import text_project
-from tests.workflow.world import small_project
+from tests.workflow.world import small_project, small_table
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api
-from workflow.answering import loop
+from workflow.answering import loop, turn
+from workflow.exporting import for_programs
 from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.models.encoders import installed
 from workflow.people import audited, members, team
 from workflow.people.audit import EventKind
 from workflow.people.audited import EventFilter
-from workflow.projects import classes
+from workflow.projects import classes, managing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -253,6 +256,67 @@ def test_blind_checks_and_rows_of_others_are_not_chosen(server: TestClient, home
     hers = ask(program(server, eve), eve)["row"]
     assert put(api, seat, hers, key="2", kind="skip").status_code == 409
     assert log(home, seat.project_id or 0) == []
+
+
+def lease(api: TestClient, seat: Seat, count: int) -> list[Any]:
+    answer = api.post(f"/projects/{seat.project_id}/questions", params={"count": count})
+    assert answer.status_code == 200, answer.text
+    found: list[Any] = answer.json()["questions"]
+    return found
+
+
+def test_leases_are_of_different_rows_until_they_are_answered(api: TestClient, seat: Seat) -> None:
+    before = ask(api, seat)
+    first, second = lease(api, seat, 3), lease(api, seat, 2)
+    places = [(one["row"], one["label"]) for one in (before, *first, *second)]
+    assert len(places) == len(set(places)) == 6
+    assert ask(api, seat)["token"] == before["token"]
+    assert send(api, seat, said_of(first[0])).status_code == 200
+    assert send(api, seat, said_of(first[0])).status_code == 200, "sent again it is stored once"
+    said = {name: value for name, value in said_of(second[0]).items() if name != "token"}
+    by_row = put(api, seat, second[0]["row"], **said, key="1", label=second[0]["label"])
+    assert by_row.status_code == 200, by_row.text
+    entries = log(seat.home, seat.project_id or 0)
+    assert {one.row for one in entries} == {first[0]["row"], second[0]["row"]}
+    assert all(one.seconds is not None for one in entries)
+    assert send(api, seat, said_of(second[0])).status_code == 409
+    rest = [(one["row"], one["label"]) for one in lease(api, seat, 100)]
+    assert len(rest) == len(set(rest))
+    assert not set(rest) & set(places)
+
+
+def test_lease_that_is_over_is_of_others(
+    server: TestClient, api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "LEASED_FOR", timedelta(seconds=-1))
+    (over,) = lease(api, seat, 1)
+    monkeypatch.undo()
+    assert lease(api, seat, 1)[0]["row"] == over["row"], "the best one once more"
+    eve = somebody_with(seat, "annotator")
+    hers = program(server, eve)
+    assert (ask(hers, eve)["row"], ask(hers, eve)["label"]) != (over["row"], over["label"])
+    questions_of = {(one["row"], one["label"]) for one in lease(hers, eve, 100)}
+    assert (over["row"], over["label"]) not in questions_of
+
+
+@pytest.mark.slow
+def test_twenty_programs_of_one_person_answer_all_rows_once(home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    settings = LearnerSettings(n_neighbors=4)
+    seat = Seat(home, owner, managing.create_project(Seat(home, owner), "many", small_table(400), settings))
+    rows = set(open_rows(seat))
+
+    def work(_number: int) -> None:
+        while questions := for_programs.questions_for(seat, 2):
+            for question in questions:
+                assert not loop.submit_answer(seat, str(question["token"]), "bad").repeated
+
+    with ThreadPoolExecutor(20) as programs:
+        list(programs.map(work, range(20)))
+    stored = [one.row for one in log(home, seat.project_id or 0)]
+    assert len(stored) == len(set(stored))
+    assert set(stored) == rows
+    assert len(rows) > 200
 
 
 def doubled(api: TestClient, seat: Seat, times: int) -> None:

@@ -30,9 +30,11 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
 
     ANSWERS = (WHOLE_ROW, EntryKind.YES, EntryKind.NO, EntryKind.UNSURE, EntryKind.BAD, EntryKind.SKIP)
 
-    def best(self, taken: Collection[Place], after: Place | None = None) -> LabelVectorQuestion | None:
+    def best(
+        self, taken: Collection[Place], after: Place | None = None, ahead: int = 0
+    ) -> LabelVectorQuestion | None:
         if after is None:
-            return self.learner.next_question(self.annotator, exclude=taken)
+            return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
         return self.learner.next_question(self.annotator, exclude={*taken, after}, ahead=1)
 
     def word(self, asked: LabelVectorQuestion, token: str, how: AskedAs | None) -> ShownVector:  # noqa: ARG002

@@ -42,9 +42,9 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     )
     STAYS_AFTER = (EntryKind.NOT,)
 
-    def best(self, taken: Collection[Place], after: Place | None = None) -> Question | None:
+    def best(self, taken: Collection[Place], after: Place | None = None, ahead: int = 0) -> Question | None:
         if after is None:
-            return self.learner.next_question(self.annotator, exclude=taken)
+            return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
         return self.learner.next_question(self.annotator, exclude={*taken, after}, ahead=1, after=after.row)
 
     def get_ready(self) -> None:
