@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from plcore.evaluation.random_order import RandomOrderLine
     from plcore.evaluation.replays import Replay, ReplayedRuns, ask_oracle, replay, replay_in_blocks
     from plcore.evaluation.shortlists import (
+        MarginThresholds,
         PLCalibratedClassifier,
         checks_needed,
         conformal_sets,
         conformal_threshold,
         conformity_scores,
     )
+    from plcore.kernels.scores import margins
     from plcore.labels.accuracy import PartialKFold, candidate_accuracy
 else:
     __getattr__, __dir__ = lazy_names(__name__)
@@ -57,6 +59,7 @@ __all__ = [
     "ControlCounts",
     "Estimate",
     "LearningCurve",
+    "MarginThresholds",
     "OutsideRate",
     "PLBaggingClassifier",
     "PLCalibratedClassifier",
@@ -82,6 +85,7 @@ __all__ = [
     "error_rate",
     "exact_interval",
     "fit_learning_curve",
+    "margins",
     "outside_probabilities",
     "outside_rate",
     "precise_folds",

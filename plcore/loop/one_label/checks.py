@@ -18,6 +18,7 @@ from plcore.arrays.candidate_sets import lowest_of
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
 from plcore.evaluation.metrics import OutsideRate, outside_probabilities, outside_rate
 from plcore.evaluation.shortlists import conformity_scores
+from plcore.kernels import margins
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 
@@ -71,17 +72,19 @@ def check_scores(
     pool: OneLabelPool[Table],
     shares_of: Callable[[IntArray, BoolArray], FloatArray],
     until: int | None = None,
-) -> FloatArray:
-    """(c,) how far the model is from the truth of each check, among the candidates at import: what shortlists use.
+) -> tuple[FloatArray, FloatArray]:
+    """(c,) how far the model is from the truth of each check, among the candidates at import, and (c,) how sure it is
+    of the check, by the margin of the same shares: what shortlists use.
 
     shares_of : gives the model's shares (r, m) of rows (r,) inside these candidates (r, m)
     until : as for `known_checks`
     """
     rows, truth = known_checks(pool, until)
-    parts = [np.zeros(0)]
+    scores, sureness = np.zeros(len(rows)), np.zeros(len(rows))
     for part in _parts(pool, rows):
-        parts.append(conformity_scores(shares_of(rows[part], pool.first[rows[part]]), truth[part]))
-    return np.concatenate(parts)
+        shares = shares_of(rows[part], pool.first[rows[part]])
+        scores[part], sureness[part] = conformity_scores(shares, truth[part]), margins(shares)
+    return scores, sureness
 
 
 def rate_outside(pool: OneLabelPool[Table]) -> OutsideRate:

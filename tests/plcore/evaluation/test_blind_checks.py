@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from plcore.evaluation import (
+    MarginThresholds,
     checks_needed,
     conformal_sets,
     conformal_threshold,
@@ -30,6 +31,7 @@ from plcore.evaluation.metrics import (
     precision_by_score,
     scored_candidates,
 )
+from plcore.kernels import margins
 
 SCORES = np.array([[0.9, 0.1, 0], [0.8, 0.3, 0.2], [0.7, 0, 0.6], [0, 0.5, 0.4]])
 BEFORE = SCORES > 0
@@ -198,6 +200,39 @@ def test_simulated_coverage_lies_between_bounds(miss, m):
         held += int(conformal_sets(p[m:], np.ones((1, k), dtype=bool), q)[0, y[m]])
     error = 4 * np.sqrt(miss * (1 - miss) / runs)
     assert 1 - miss - error <= held / runs <= 1 - miss + 1 / (m + 1) + error
+
+
+@pytest.mark.parametrize(("m", "strata"), [(9, 1), (18, 2), (26, 2), (27, 3), (90, 3)])
+def test_promise_holds_however_sure_model_is(m, strata):
+    """The truth has a small share in rows that the model is unsure of, and a large one in the others."""
+    rng, held, pooled = np.random.default_rng(4), [], []
+    for _ in range(60):
+        shares = rng.dirichlet(np.full(5, 0.5), size=m + 200)
+        sureness = margins(shares)
+        weights = np.where((sureness < np.quantile(sureness, 0.3))[:, None], (1 - shares) ** 4, shares**2)
+        ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+        truth = (rng.random((m + 200, 1)) > ends[:, :-1]).sum(axis=1)
+        scores = conformity_scores(shares[:m], truth[:m])
+        found = MarginThresholds.fit(scores, sureness[:m], 0.1)
+        unsure = m + np.flatnonzero(sureness[m:] <= np.quantile(sureness[m:], 0.2))
+        everything = np.ones((len(unsure), 5), dtype=bool)
+        for into, threshold in (
+            (held, found.of(sureness[unsure])),
+            (pooled, conformal_threshold(scores, 0.1)),
+        ):
+            lists = conformal_sets(shares[unsure], everything, threshold)
+            into.append(lists[np.arange(len(unsure)), truth[unsure]].mean())
+    assert len(found.thresholds) == strata
+    assert np.isfinite(found.thresholds).all()
+    if m == 90:
+        assert np.mean(held) >= 0.88 > 0.7 > np.mean(pooled)
+
+
+def test_checks_that_are_as_sure_as_each_other_are_one_stratum():
+    alike = MarginThresholds.fit(np.arange(40) / 40, np.ones(40), 0.1)
+    assert (len(alike.cuts), alike.of([0.0, 1.0]).tolist()) == (0, [0.9, 0.9])
+    none = MarginThresholds.fit([], [], 0.1)
+    assert np.isinf(none.of([0.3])).all()
 
 
 @given(SHARES, arrays(bool, (7, 4)), st.lists(st.integers(-1, 3), min_size=7, max_size=7), MISSES, MISSES)

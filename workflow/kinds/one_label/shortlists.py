@@ -1,6 +1,6 @@
 """Shortlists of questions: which choices are shown first, and how often they held the truth.
 
-The threshold comes from the blind checks under the model in force (`plcore.evaluation.shortlists`), again with every
+The thresholds come from the blind checks under the model in force (`plcore.evaluation.shortlists`), again with every
 version of it. Blind checks are shown with all their choices, so that no one's answer depends on the list; so that they
 cannot be told from other questions, some of these are shown in full too (decision 31). The log keeps the list either
 way: what a check's list would have been is measured by it.
@@ -16,7 +16,7 @@ import numpy as np
 
 from db import events
 from plcore import ActiveLearner, LabelTable
-from plcore.evaluation import conformal_sets, conformal_threshold
+from plcore.evaluation import MarginThresholds, conformal_sets, margins
 from plcore.loop import EntryKind
 from plcore.loop.one_label import check_scores, known_checks, rate_outside, weighs_own
 from workflow.answering.asked import AskedAs, QuestionForm
@@ -57,11 +57,11 @@ class _Shown:
 class _Memory:
     """Data cached with a learner.
 
-    thresholds : {promise: ((version in place, last entry), threshold)}
+    thresholds : {promise: ((version in place, last entry), thresholds)}
     shown : {seq: question} of the entries up to `seq`
     """
 
-    thresholds: dict[float, tuple[tuple[int | None, int], float]] = field(default_factory=dict)
+    thresholds: dict[float, tuple[tuple[int | None, int], MarginThresholds]] = field(default_factory=dict)
     seq: int = 0
     shown: dict[int, _Shown] = field(default_factory=dict)
 
@@ -70,21 +70,21 @@ class _Memory:
 _memories: WeakKeyDictionary[Learner, _Memory] = WeakKeyDictionary()
 
 
-def threshold_of(learner: Learner, promise: float) -> float:
-    """The largest score of a choice on the shortlist, by the checks that are as they were when this version of the
-    model was made; infinite if nothing may be left out. It follows from table, settings, log and version alone,
-    whenever someone first asks."""
+def thresholds_of(learner: Learner, promise: float) -> MarginThresholds:
+    """The largest scores of a choice on the shortlist, by how sure the model is of the row, from the checks that are as
+    they were when this version of the model was made; infinite where nothing may be left out. They follow from table,
+    settings, log and version alone, whenever someone first asks."""
     if (
         not learner.settings.model_entry.leaves_out
         or weighs_own(learner.pool)
         or _share_in_full(learner) == 1
     ):
-        return np.inf
+        return MarginThresholds(np.zeros(0), np.array([np.inf]))
     kept = _memories.setdefault(learner, _Memory()).thresholds
     now = learner.version_published, learner.seq
     if promise not in kept or kept[promise][0] != now:
-        scores = check_scores(learner.pool, learner.shares_of, learner.model_version)
-        kept[promise] = now, conformal_threshold(scores, miss_of(promise))
+        checks = check_scores(learner.pool, learner.shares_of, learner.model_version)
+        kept[promise] = now, MarginThresholds.fit(*checks, miss_of(promise))
     return kept[promise][1]
 
 
@@ -117,10 +117,10 @@ def shortlist(learner: Learner, room: RoomSettings, asked: Question) -> tuple[st
     """The shortlist in the order of the screen; None if there is none, as before the first model."""
     if room.shortlist is None:
         return None
-    threshold = threshold_of(learner, room.shortlist)
-    if np.isinf(threshold) or asked.predicted is None:
-        return None
     shares = np.array([asked.probabilities])
+    threshold = thresholds_of(learner, room.shortlist).of(margins(shares))
+    if np.isinf(threshold).all() or asked.predicted is None:
+        return None
     (on,) = conformal_sets(shares, np.ones_like(shares, dtype=bool), threshold)
     first = [place for place in range(len(asked.choices)) if on[place]]
     if room.order != "fixed":
@@ -162,7 +162,8 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
         in_full=_share_in_full(learner),
         drawn=int((pool.control_rows & (pool.first.sum(axis=1) >= 2)).sum()),
         outside=rate_outside(pool),
-        in_force=room.shortlist is not None and bool(np.isfinite(threshold_of(learner, room.shortlist))),
+        in_force=room.shortlist is not None
+        and bool(np.isfinite(thresholds_of(learner, room.shortlist).thresholds).any()),
         held=sum(
             class_ >= 0 and learner.classes[class_] in names_now(pool.class_map, one.first)
             for one, class_ in measured

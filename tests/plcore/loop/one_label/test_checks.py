@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, Entry, LearnerSettings
-from plcore.evaluation import conformal_sets, conformal_threshold, outside_probabilities
+from plcore.evaluation import MarginThresholds, conformal_sets, outside_probabilities
+from plcore.kernels import margins
 from plcore.loop.one_label import Trainer
 from plcore.loop.one_label.checks import FEWEST_CHECKS, check_scores, known_checks, rate_outside, weighs_own
 from tests.plcore.loop.fake_table import blobs
@@ -58,7 +59,7 @@ def test_answer_that_is_withdrawn_does_not_count():
     seq = learner.seq
     row = learner.pool.fold.entry(seq).row
     learner.apply(Entry(seq + 1, "withdraw", row, "ann", (), seq))
-    assert len(check_scores(learner.pool, learner.shares_of)) == 2
+    assert len(check_scores(learner.pool, learner.shares_of)[0]) == 2
 
 
 def test_rows_that_strategy_chose_are_not_checks():
@@ -73,14 +74,17 @@ def test_scores_are_what_each_check_is_shown_with():
     """The score of a check is 1 less the share that its question gives to the truth, before and after its answer."""
     learner, y = made()
     rows = sorted(learner.pool.control_left()[:6].tolist())
-    shown = []
+    shown, sureness = [], []
     for row in rows:
         question = learner.question_for(row)
         shares = dict(zip(question.choices, question.probabilities, strict=True))
         shown.append(1 - shares[learner.classes[y[row]]])
+        sureness.append(np.diff(sorted(question.probabilities)[-2:]).item())
     for row in rows:
         answer(learner, row, "is", [learner.classes[y[row]]])
-    assert check_scores(learner.pool, learner.shares_of) == pytest.approx(shown)
+    scores, margins_of = check_scores(learner.pool, learner.shares_of)
+    assert scores == pytest.approx(shown)
+    assert margins_of == pytest.approx(sureness)
 
 
 def test_several_people_at_check_are_one_check_by_rule():
@@ -92,7 +96,7 @@ def test_several_people_at_check_are_one_check_by_rule():
     wrong = next(k for k in np.flatnonzero(learner.candidates_of(row)) if k != y[row])
     answer(learner, row, "is", [learner.classes[y[row]]], "a")
     answer(learner, row, "is", [learner.classes[wrong]], "b")
-    assert len(check_scores(learner.pool, learner.shares_of)) == 0  # they differ: no one knows yet
+    assert len(check_scores(learner.pool, learner.shares_of)[0]) == 0  # they differ: no one knows yet
     answer(learner, row, "is", [learner.classes[y[row]]], "c")
     assert known_checks(learner.pool).truth.tolist() == [y[row]]
 
@@ -113,11 +117,14 @@ def test_shares_of_rows_that_train_are_without_their_own_vote(model):
 def test_shortlists_from_checks_of_project_hold_truth_of_its_other_rows():
     learner, y = made(LearnerSettings(n_neighbors=5, control_share=0.3), n=1200)
     answer_checks(learner, y, 200)
-    threshold = conformal_threshold(check_scores(learner.pool, learner.shares_of), 0.1)
+    thresholds = MarginThresholds.fit(*check_scores(learner.pool, learner.shares_of), 0.1)
     rows = learner.pool.train[learner.pool.sizes[learner.pool.train] >= 2]
     sets = learner.pool.candidates[rows]
-    lists = conformal_sets(learner.shares_asked(rows, sets), sets, threshold)
-    assert lists[np.arange(len(rows)), y[rows]].mean() >= 0.87
+    shares = learner.shares_asked(rows, sets)
+    sureness = margins(shares)
+    lists = conformal_sets(shares, sets, thresholds.of(sureness))
+    held = lists[np.arange(len(rows)), y[rows]]
+    assert min(held.mean(), held[sureness <= np.quantile(sureness, 0.2)].mean()) >= 0.87
     assert lists.sum() < sets.sum()
 
 
