@@ -146,7 +146,10 @@ def last_step(model: BaseEstimator) -> BaseEstimator:
 
 
 def fit_learner(
-    model: BaseEstimator, X: MatrixLike, y: LabelsLike, **wanted: MatrixLike | RoundProgress | None
+    model: BaseEstimator,
+    X: MatrixLike,
+    y: LabelsLike,
+    **wanted: MatrixLike | LabelsLike | RoundProgress | None,
 ) -> BaseEstimator:
     """Fit, passing on what is wanted (`candidate_weights=...`) where the learner, or a pipeline's last step, takes it
     and it is not None."""
