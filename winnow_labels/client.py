@@ -397,6 +397,47 @@ class WinnowProject:
         """Move it to the bin; twice is harmless."""
         self._winnow.ask("DELETE", self._path)
 
+    def members(self) -> list[dict[str, Any]]:
+        """Who may see the project: `person` (their number), name, role."""
+        found: list[dict[str, Any]] = self._winnow.ask("GET", f"{self._path}/members")["members"]
+        return found
+
+    def give_role(self, person: int, role: str) -> None:
+        """Give someone a role: "viewer", "annotator", "reviewer" or "owner". Who is no member becomes one."""
+        self._winnow.ask("PUT", f"{self._path}/members/{index(person)}", json={"role": role})
+
+    def remove_member(self, person: int) -> None:
+        """End a membership; the answers stay. Twice is harmless."""
+        self._winnow.ask("DELETE", f"{self._path}/members/{index(person)}")
+
+    def classes(self) -> dict[str, Any]:
+        """The classes in order with their rows, and the `version` that a change names."""
+        found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/classes")
+        return found
+
+    def change_classes(self, version: int, kind: str, *names: str) -> dict[str, Any]:
+        """Change the classes once; the classes after it. A change that is based on an older version is refused.
+
+        kind, names : "add" with a new name, "rename" with the old and the new one, "merge" with the class that goes and
+            the one that it becomes, "back" without names: withdraw the latest change
+        """
+        sent = {"version": version, "kind": kind, "names": names}
+        found: dict[str, Any] = self._winnow.ask("POST", f"{self._path}/classes", json=sent)
+        return found
+
+    def models(self) -> dict[str, Any]:
+        """The model in use, what the latest comparison measured of each, and how far a running one is."""
+        found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/models")
+        return found
+
+    def compare_models(self) -> None:
+        """Have a worker compare the models; `models` has the progress."""
+        self._winnow.ask("POST", f"{self._path}/models/compare")
+
+    def cancel_comparison(self) -> None:
+        """End a comparison that waits or runs; harmless if there is none."""
+        self._winnow.ask("POST", f"{self._path}/models/cancel")
+
     def figures(self) -> dict[str, Any]:
         """How good the labels are and how far it is: the measure with its 95% interval, and the curve of it."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")

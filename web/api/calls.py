@@ -27,7 +27,10 @@ from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, StaleQuestion
 from workflow.importing import CannotLearn, LongLine, TableError, arrivals
 from workflow.importing.more_rows import RowsError
+from workflow.models.choosing import CannotCompare
 from workflow.models.encoders.offers import EncoderError
+from workflow.people.members import MemberError
+from workflow.projects.classes import ClassError
 from workflow.projects.managing import ProjectNameError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
@@ -71,6 +74,9 @@ _STATUS: dict[type[Exception], int] = {
     CannotLearn: 422,
     EncoderError: 422,
     ProjectNameError: 409,
+    ClassError: 409,
+    MemberError: 409,
+    CannotCompare: 422,
     arrivals.TooLarge: 413,
     arrivals.OneAtATime: 429,
     arrivals.NoRoom: 507,

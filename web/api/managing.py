@@ -1,20 +1,44 @@
-"""Calls of owners: settings of a project; archive, delete and restore it."""
+"""Calls of owners: settings, members, classes and models of a project; archive, delete and restore it."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 from starlette.responses import Response
 
 from web.api.calls import BODY_REFUSALS, NAMED, SeatAt, done
-from web.api.sent import Sent
-from web.api.shapes import ProjectSettings
-from workflow.projects import managing
+from web.api.sent import Sent, Text
+from web.api.shapes import ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
+from workflow.models import choosing, showing
+from workflow.people import members
+from workflow.projects import classes, managing
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Manage"])
+
+
+MemberId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+"""The `person` of a member, in the address."""
+
+
+class RoleBody(Sent):
+    """The role of a person in the project."""
+
+    role: RoleName
+
+
+class ClassesBody(Sent):
+    """A change of the classes."""
+
+    version: int = Field(ge=0, description="Of the classes that it is based on.")
+    kind: Literal["add", "rename", "merge", "back"] = Field(description="`back` withdraws the latest change.")
+    names: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=100)] = Field(
+        [],
+        description="`add`: the new name. `rename`: the old and the new one. `merge`: the class that goes, and the one "
+        "that it becomes.",
+    )
 
 
 class SettingsBody(Sent):
@@ -62,4 +86,73 @@ async def restore_project(seat: SeatAt) -> Response:
 async def bin_project(seat: SeatAt) -> Response:
     """Table and log stay, and it can be restored. Twice is harmless."""
     await done(managing.bin_project, seat)
+    return Response(status_code=204)
+
+
+@router.get("/projects/{project}/members", response_model=ProjectMembers, summary="List the members")
+async def get_members(seat: SeatAt) -> object:
+    """Who may see the project, with their roles, and who could be added."""
+    found = await done(members.list_members, seat)
+    return {
+        "members": [vars(one) | {"person": one.person_id} for one in found.members],
+        "others": [{"person": person, "name": name} for person, name in found.others],
+    }
+
+
+@router.put("/projects/{project}/members/{person}", status_code=204, summary="Give a person a role")
+async def give_role(seat: SeatAt, person: MemberId, body: RoleBody) -> Response:
+    """Who is no member becomes one. Twice is harmless."""
+    await done(members.give_role, seat, [person], body.role)
+    return Response(status_code=204)
+
+
+@router.delete("/projects/{project}/members/{person}", status_code=204, summary="Remove a member")
+async def remove_member(seat: SeatAt, person: MemberId) -> Response:
+    """Their answers stay. Twice is harmless; refused for the last owner."""
+    await done(members.remove_member, seat, person)
+    return Response(status_code=204)
+
+
+@router.get("/projects/{project}/classes", response_model=ProjectClasses, summary="List the classes")
+async def get_classes(seat: SeatAt) -> object:
+    """In order, with the rows that have each, and the version that a change names."""
+    return await done(classes.classes_view, seat)
+
+
+@router.post("/projects/{project}/classes", response_model=ProjectClasses, summary="Change the classes")
+async def change_classes(seat: SeatAt, body: ClassesBody) -> object:
+    """One change, stored exactly once: refused if the classes have changed since that version. The reply has the
+    classes after it."""
+    if body.kind == "back":
+        await done(classes.take_back, seat, body.version)
+    else:
+        await done(classes.change_classes, seat, body.version, body.kind, body.names)
+    return await done(classes.classes_view, seat)
+
+
+@router.get("/projects/{project}/models", response_model=ProjectModels, summary="List the models")
+async def get_models(seat: SeatAt) -> object:
+    """The model in use, what the latest comparison measured of each, and how far a running one is."""
+    found = await done(showing.models_view, seat)
+    return {
+        "automatic": found.story.automatic,
+        "model": found.story.model,
+        "models": [vars(one.figures) | vars(one) | {"in_use": one.in_force} for one in found.lines],
+        "running": found.running and vars(found.running),
+        "compared_at": found.done and found.done.at,
+        "failed": found.failed,
+    }
+
+
+@router.post("/projects/{project}/models/compare", status_code=204, summary="Compare the models")
+async def compare_models(seat: SeatAt) -> Response:
+    """A worker does it; `GET` of the models has the progress. Harmless if it is under way already."""
+    await done(choosing.compare_now, seat)
+    return Response(status_code=204)
+
+
+@router.post("/projects/{project}/models/cancel", status_code=204, summary="Cancel the comparison of models")
+async def cancel_comparison(seat: SeatAt) -> Response:
+    """Harmless if there is none."""
+    await done(choosing.cancel, seat)
     return Response(status_code=204)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
+RoleName = Literal["owner", "reviewer", "annotator", "viewer"]
 
 
 class ToldProblem(BaseModel):
@@ -26,7 +27,7 @@ class ListedProject(BaseModel):
     name: str
     description: str
     kind: str
-    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of the caller.")
+    role: RoleName = Field(description="Of the caller.")
     rows: int
     classes: int
     answered: int
@@ -56,6 +57,82 @@ class ProjectSettings(BaseModel):
     settings: dict[str, Any] = Field(
         description="Every setting by its name, as `winnow import --setting` has it."
     )
+
+
+class Member(BaseModel):
+    """Someone who may see a project."""
+
+    person: int
+    name: str
+    role: RoleName
+    ended: bool = Field(description="Cannot sign in now.")
+    everywhere: bool = Field(
+        description="Owns this Winnow, and so every project; the role cannot be changed."
+    )
+
+
+class NamedPerson(BaseModel):
+    """Someone by number and name."""
+
+    person: int
+    name: str
+
+
+class ProjectMembers(BaseModel):
+    """The members of a project, and who could be added."""
+
+    members: list[Member]
+    others: list[NamedPerson]
+
+
+class CountedClass(BaseModel):
+    """One class with its rows."""
+
+    name: str
+    earlier: list[str] = Field(description="Names that it had before.")
+    open: int = Field(description="Rows that have it among other candidates.")
+    decided: int = Field(description="Rows that have it alone.")
+
+
+class ProjectClasses(BaseModel):
+    """The classes of a project, in order."""
+
+    classes: list[CountedClass]
+    version: int = Field(description="To be sent with a change.")
+    latest: list[str] | None = Field(description="The change that `back` would withdraw: its kind and names.")
+
+
+class ComparedModel(BaseModel):
+    """A model, and what the latest comparison measured on held-out rows; null where it was not measured."""
+
+    name: str = Field(description="As the setting `model` has it.")
+    words: str
+    in_use: bool
+    best: bool = Field(description="The choice of the comparison.")
+    consistency: float | None = Field(description="Share of predictions inside the candidate sets.")
+    accuracy: float | None = Field(description="Share right where the true label is known.")
+    seconds: float = Field(description="CPU seconds of its fits.")
+    note: str = Field(description="Why it was not measured.")
+
+
+class RunningComparison(BaseModel):
+    """A comparison that waits or runs."""
+
+    done: int
+    total: int = Field(description="Fits; 0 before the first.")
+    begun: bool
+    fault: str | None = Field(description="Why no worker takes it for now.")
+
+
+class ProjectModels(BaseModel):
+    """The models of a project, the best first."""
+
+    automatic: bool = Field(description="Whether comparisons choose the model.")
+    model: str = Field(description="The one in use.")
+    models: list[ComparedModel]
+    running: RunningComparison | None
+    compared_at: datetime | None
+    failed: str | None = Field(description="Why the latest comparison failed.")
 
 
 class ProjectList(BaseModel):

@@ -29,8 +29,10 @@ from workflow.server.home import Home
 # Identity of a program: by its token alone, at once over where that ends, and nowhere else of any use
 
 
-_DONE = ("cancel", "resume", "archive", "restore")
+_DONE = ("cancel", "resume", "archive", "restore", "compare")
 """Calls without a body that give nothing back."""
+ONE_LABEL = ("GET /projects/{project}/classes", "POST /projects/{project}/models/compare")
+"""Calls that only projects with one label a row have."""
 
 
 def call(api: TestClient, seat: Seat, line: str) -> int:
@@ -39,6 +41,7 @@ def call(api: TestClient, seat: Seat, line: str) -> int:
     path = (
         path.replace("{project}", str(seat.project_id))
         .replace("{row}", "0")
+        .replace("{person}", "999")
         .replace("{name}", "a" * 64 + ".png")
     )
     named = {"params": {"project": "birds"}} if line == "POST /projects" else {}
@@ -77,6 +80,9 @@ def test_every_role_is_answered_as_paper_says(server: TestClient, seat: Seat, ro
             ("question", "questions", "back-to-words", *_DONE)
         ):
             assert status == 422, "an empty body says nothing; test_saying.py tries them with one"
+        elif right in rights and (line.endswith("{person}") or line in ONE_LABEL):
+            fits = line in ONE_LABEL and seat.kind.CLASSES is not None
+            assert status in ((200, 204) if fits else (409, 422)), "no such person, or another kind"
         elif right in rights:
             assert status == (204 if line.endswith(_DONE) or line.startswith("DELETE") else 200), line
         else:

@@ -21,6 +21,7 @@ from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
+from tests.workflow.world import annotator
 from winnow_labels import client
 from winnow_labels.client import (
     Winnow,
@@ -132,6 +133,48 @@ def test_owner_changes_settings_and_archives(winnow: Winnow, seat: Seat) -> None
         project.restore()
         project.restore()
         assert [one["id"] for one in winnow.projects()] == [seat.project_id]
+
+
+def test_owner_manages_members(winnow: Winnow, seat: Seat) -> None:
+    project, eve = winnow.project(seat.project_id or 0), annotator(seat.home, seat.person_id, "Eve", "viewer")
+    for role in ("reviewer", "annotator", "annotator"):
+        project.give_role(eve, role)
+        assert [(one["name"], one["role"]) for one in project.members() if one["person"] == eve] == [
+            ("Eve", role)
+        ]
+    for _ in range(2):
+        project.remove_member(eve)
+        assert eve not in [one["person"] for one in project.members()]
+    for wrong, status in (((999, "viewer"), 409), ((eve, "king"), 422), ((seat.person_id, "viewer"), 409)):
+        with pytest.raises(WinnowError) as refused:
+            project.give_role(*wrong)
+        assert refused.value.status == status, wrong
+
+
+def test_owner_changes_classes_once_and_compares(url: str, home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS["one_label"](home, owner))
+    with Winnow(url, tokens.make_token(seat, "notebook")) as winnow:
+        project = winnow.project(seat.project_id or 0)
+        before = project.classes()
+        after = project.change_classes(before["version"], "add", "heron")
+        assert [one["name"] for one in after["classes"]] == [
+            *(one["name"] for one in before["classes"]),
+            "heron",
+        ]
+        assert after["latest"] == ["add", "heron"]
+        with pytest.raises(WinnowError, match="changed") as refused:
+            project.change_classes(before["version"], "rename", "heron", "egret")
+        assert refused.value.status == 409
+        back = project.change_classes(after["version"], "back")
+        assert back["classes"] == before["classes"]
+        assert project.models()["running"] is None
+        project.compare_models()
+        found = project.models()
+        assert found["running"]["begun"] is False
+        assert [one["name"] for one in found["models"] if one["in_use"]] == [found["model"]]
+        project.cancel_comparison()
+        assert project.models()["running"] is None
 
 
 @pytest.mark.slow
