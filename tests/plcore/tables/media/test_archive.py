@@ -126,7 +126,7 @@ def test_name_used_twice_is_refused() -> None:
     assert "two files named" in refusal(make_zip(birds(**accents)))
 
 
-def test_zip_must_contain_one_table() -> None:
+def test_zip_must_contain_a_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
     assert both.table_names == (
