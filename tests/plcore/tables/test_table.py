@@ -168,7 +168,7 @@ def test_any_separator_is_accepted(separator: str) -> None:
         ("  ", np.nan),
     ],
 )
-def test_accepted_number_formats(text: str, value: float) -> None:
+def test_every_accepted_number_format_is_read(text: str, value: float) -> None:
     table = LabelTable.read_csv(f"c,w,v\na|b,{text},1\n".encode(), Roles(candidates="c", numbers=("w", "v")))
     np.testing.assert_array_equal(table.numbers, [[value, 1.0]])
 
