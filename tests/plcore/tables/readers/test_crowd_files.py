@@ -304,7 +304,7 @@ def test_turk_comments_are_not_a_question() -> None:
 TOLOKA = "INPUT:text\tOUTPUT:q\tOUTPUT:comment\tGOLDEN:q\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
 
 
-def test_toloka_rejected_work_is_left_out() -> None:
+def test_toloka_skipped_answers_are_left_out() -> None:
     lines = ["a text\tx\thm\t\tw1\tACCEPTED", "a text\ty\t\t\tw2\tSKIPPED", "b text\ty\t\tz\tw1\tSUBMITTED"]
     reading = read(TOLOKA + "\n".join(lines) + "\n")
     assert weights(reading) == [{"x": 1}, {"y": 1, "z": 0.01}]

@@ -125,7 +125,7 @@ def test_other_folders_are_left_to_other_readers(tmp_path: Path) -> None:
     assert find_parts(written(tmp_path / "index", index, index)) is None
 
 
-def test_partition_columns_in_folder_names_are_refused(tmp_path: Path) -> None:
+def test_partition_columns_missing_from_the_files_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
     for number, name in enumerate(["x=0", "x=1"]):

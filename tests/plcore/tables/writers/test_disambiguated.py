@@ -103,7 +103,7 @@ def test_candidate_added_by_an_answer_gets_the_largest_weight() -> None:
     assert replace(table, weights=None).weights_left() is None
 
 
-def test_skip_decides_nothing() -> None:
+def test_skip_and_unsure_decide_nothing() -> None:
     answer = {"row": 1, "labels": [], "at": "2026-01-01", "seconds": None, "model_version": None}
     kinds = ["none", "skip", "unsure"]
     answers = [{**answer, "person": kind, "kind": kind} for kind in kinds]
