@@ -49,7 +49,7 @@ def test_any_arrays_round_trip(tmp_path_factory: pytest.TempPathFactory, arrays:
             assert found[name].dtype == array.dtype
 
 
-def test_arrays_are_in_file_in_places_that_compiled_loops_want(tmp_path: Path) -> None:
+def test_mapped_arrays_are_aligned_contiguous_and_writeable(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3), "another": np.ones((2, 5))})
     for array in map_arrays(path).values():
         assert not array.flags.owndata
@@ -59,13 +59,13 @@ def test_arrays_are_in_file_in_places_that_compiled_loops_want(tmp_path: Path) -
         assert array.ctypes.data % 64 == 0
 
 
-def test_written_data_to_array_stays_with_who_wrote_it(tmp_path: Path) -> None:
+def test_writing_to_a_mapped_array_leaves_the_file_unchanged(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3)})
     map_arrays(path)["one"][0] = 7
     assert map_arrays(path)["one"].tolist() == [0, 1, 2]
 
 
-def test_arrays_outlive_name_of_their_file(tmp_path: Path) -> None:
+def test_mapped_arrays_outlive_the_deleted_file(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(3)})
     found = map_arrays(path)
     path.unlink()
@@ -73,7 +73,7 @@ def test_arrays_outlive_name_of_their_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_that_numpy_has_written_are_read(tmp_path: Path, packed: bool) -> None:
+def test_files_written_by_numpy_are_read(tmp_path: Path, packed: bool) -> None:
     write = np.savez_compressed if packed else np.savez
     write(tmp_path / "a.npz", one=np.arange(3), two=np.asfortranarray(np.arange(6).reshape(2, 3)))
     found = map_arrays(tmp_path / "a.npz")
@@ -81,7 +81,7 @@ def test_files_that_numpy_has_written_are_read(tmp_path: Path, packed: bool) -> 
     assert found["two"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_every_bit_of_arrays_counts(tmp_path: Path) -> None:
+def test_one_changed_bit_in_an_array_is_reported_as_damage(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     whole = path.read_bytes()
     place = whole.index(np.arange(40).tobytes())
@@ -91,7 +91,7 @@ def test_every_bit_of_arrays_counts(tmp_path: Path) -> None:
             map_arrays(path)
 
 
-@pytest.mark.parametrize("place", [10, 44])  # how it is packed, where it lies
+@pytest.mark.parametrize("place", [10, 44])  # the compression method, the offset of the entry
 def test_damaged_directory_is_reported_as_damage(tmp_path: Path, place: int) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     whole = path.read_bytes()
@@ -117,12 +117,12 @@ def test_objects_are_neither_written_nor_read(tmp_path: Path) -> None:
         map_arrays(tmp_path / "b.npz")
 
 
-# Arrays that grow with the rows: the same in memory and in a file, and gone with anyone who had them.
+# Large arrays behave the same in memory and in a file; the file is freed with the last reference.
 
 
 @pytest.mark.parametrize("fallocate", [True, False])
 @pytest.mark.parametrize("bound", [0, array_files.IN_MEMORY])
-def test_written_data_stays_in_it_when_it_was_let_go(
+def test_large_array_keeps_its_data_until_released(
     bound: int, fallocate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", bound)
@@ -143,24 +143,26 @@ def test_written_data_stays_in_it_when_it_was_let_go(
     assert (other == 7).all()
 
 
-def test_arrays_without_numbers_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_array_needs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     monkeypatch.setattr(array_files.tempfile, "TemporaryFile", None)
     assert large_array((0, 5), np.float64).shape == (0, 5)
 
 
-def test_large_one_is_in_file_that_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_array_is_in_an_unnamed_file_freed_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(array_files, "IN_MEMORY", 7)
     monkeypatch.setattr(array_files, "ON_DISK", str(tmp_path))
     monkeypatch.delenv("TMPDIR", raising=False)
     before = set(array_files._maps)
     small, large = large_array((7,), np.int8), large_array((8,), np.int8)
     assert len(set(array_files._maps) - before) == 1
-    assert list(tmp_path.iterdir()) == []  # it has no name
+    assert list(tmp_path.iterdir()) == []  # the file is already unlinked
     part = large[2:]
     del small, large
     gc.collect()
-    assert len(set(array_files._maps) - before) == 1  # a part of it is held
+    assert len(set(array_files._maps) - before) == 1  # the slice keeps the file alive
     del part
     gc.collect()
     assert not set(array_files._maps) - before
@@ -182,7 +184,9 @@ def test_full_disk_is_reported_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_lies_if_tmpdir_says_or_else_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_created_in_tmpdir_or_in_the_default_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     places = []
     make = array_files.tempfile.TemporaryFile
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
@@ -203,10 +207,10 @@ def test_file_lies_if_tmpdir_says_or_else_on_disk(tmp_path: Path, monkeypatch: p
     assert places == [tmp_path, tmp_path.parent, tmp_path.parent]
 
 
-def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
+def test_threads_can_create_and_release_large_arrays_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A project is opened while the neighbours of another are searched."""
+    """For example, a project is opened while the neighbours of another are searched."""
     monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     monkeypatch.setattr(array_files, "_make_room", lambda file, size: file.truncate(size))
     usual = sys.getswitchinterval()
@@ -225,10 +229,10 @@ def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_full_disk_and_share_that_is_used_up_are(number: int) -> None:
+def test_full_disk_and_exhausted_quota_count_as_no_room(number: int) -> None:
     assert no_room(OSError(number, os.strerror(number)))
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), OSError("no"), ValueError(errno.ENOSPC)])
-def test_other_faults_are_none(error: Exception) -> None:
+def test_other_errors_do_not_count_as_no_room(error: Exception) -> None:
     assert not no_room(error)

@@ -1,4 +1,4 @@
-"""Candidate sets against the bool matrix that they stand in for."""
+"""Candidate sets behave like the bool matrix that they replace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def matrix(rng, n, m):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 31, 32, 33, 64, 70, 200]))
-def test_it_says_what_matrix_says(seed, n, m):
+def test_sets_match_the_matrix(seed, n, m):
     rng = np.random.default_rng(seed)
     dense = matrix(rng, n, m)
     sets = CandidateSets.of_mask(dense)
@@ -60,8 +60,8 @@ def test_it_says_what_matrix_says(seed, n, m):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6), st.sampled_from([3, 40, 70, 200]))
-def test_writing_to_one_copy_leaves_the_others(seed, n, m):
-    """Sets grow, shrink and change their form; what lay where is closed up now and then."""
+def test_writing_to_one_copy_leaves_the_others_unchanged(seed, n, m):
+    """Sets grow, shrink and change their form; gaps in the storage are compacted now and then."""
     rng = np.random.default_rng(seed)
     sets = [CandidateSets.of_mask(matrix(rng, n, m))]
     dense = [np.asarray(sets[0]).copy()]
@@ -83,7 +83,7 @@ def test_writing_to_one_copy_leaves_the_others(seed, n, m):
             np.testing.assert_array_equal(one, twin)
 
 
-def test_memory_follows_candidates_and_never_passes_that_of_bits():
+def test_memory_grows_with_candidates_up_to_the_size_of_bit_masks():
     rows = np.repeat(np.arange(1000), 5)
     few = CandidateSets.of_pairs(1000, 100_000, rows, np.tile(np.arange(5) * 20_000, 1000))
     assert few.nbytes == 1000 * (5 * 4 + 16)
@@ -91,7 +91,7 @@ def test_memory_follows_candidates_and_never_passes_that_of_bits():
     assert every.nbytes == 100 * (3200 // 8 + 16)
 
 
-def test_sets_that_move_about_do_not_fill_memory():
+def test_sets_that_move_in_storage_do_not_fill_memory():
     sets = CandidateSets.of_mask(np.eye(50, 640, dtype=bool))
     wide, narrow = np.arange(640) < 19, np.arange(640) < 1
     for turn in range(20_000):
@@ -99,12 +99,12 @@ def test_sets_that_move_about_do_not_fill_memory():
     assert len(sets.words) < 5 * 50 * 19
 
 
-def test_pair_twice_counts_once_in_any_order():
+def test_repeated_pairs_count_once_in_any_order():
     sets = CandidateSets.of_pairs(2, 70, np.array([1, 0, 1, 1]), np.array([69, 3, 0, 69]))
     np.testing.assert_array_equal(sets.pairs(), [[0, 1, 1], [3, 0, 69]])
 
 
-def test_what_is_read_only_refuses_writing_but_not_its_copy():
+def test_read_only_sets_refuse_writes_but_their_copies_accept_them():
     for candidates in (np.ones((2, 3), dtype=bool), CandidateSets.of_mask(np.ones((2, 3), dtype=bool))):
         read_only(candidates)
         with pytest.raises(ValueError, match="assignment destination is read-only"):
@@ -115,7 +115,7 @@ def test_what_is_read_only_refuses_writing_but_not_its_copy():
         assert not np.asarray(copy).all()
 
 
-def test_no_matrix_is_made_that_is_too_large(monkeypatch):
+def test_matrix_with_too_many_cells_is_refused(monkeypatch):
     sets = CandidateSets.of_mask(np.ones((10, 10), dtype=bool))
     monkeypatch.setattr(candidate_sets, "MOST_CELLS", 99)
     with pytest.raises(ValueError, match=r"10 rows times 10 classes are too many for a matrix; at most 99"):
@@ -125,7 +125,7 @@ def test_no_matrix_is_made_that_is_too_large(monkeypatch):
         np.asarray(sets, copy=False)
 
 
-def test_which_form_candidates_have():
+def test_wide_tables_use_sets_and_others_a_matrix():
     assert not is_wide(10**9, 64)
     assert not is_wide(2**24 // 128, 128)
     assert is_wide(2**24 // 128 + 1, 128)
@@ -137,7 +137,7 @@ def test_which_form_candidates_have():
     assert wide.sum(axis=1)[:3].tolist() == [1, 0, 1]
 
 
-def test_sets_are_looked_at_in_parts(monkeypatch):
+def test_sets_are_processed_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     before, after = matrix(rng, 300, 70), matrix(rng, 300, 70)
     after[::2] = before[::2]
@@ -150,7 +150,7 @@ def test_sets_are_looked_at_in_parts(monkeypatch):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 33, 70, 200]))
-def test_sets_are_put_back_as_pairs_and_differences_are_found(seed, n, m):
+def test_sets_match_the_matrix_in_comparison_and_assignment(seed, n, m):
     rng = np.random.default_rng(seed)
     before, after = matrix(rng, n, m), matrix(rng, n, m)
     kept = rng.random(n) < 0.5

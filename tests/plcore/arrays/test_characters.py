@@ -12,7 +12,7 @@ EVERY = [chr(code) for code in (*range(0x10000), *range(0xE0000, 0xE0200))]
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
-def test_refused_input_is_what_unicode_calls_so() -> None:
+def test_control_surrogate_and_direction_characters_are_refused() -> None:
     bad = {
         mark
         for mark in EVERY
@@ -26,7 +26,7 @@ def test_refused_input_is_what_unicode_calls_so() -> None:
 @pytest.mark.parametrize(
     "name", ["Zaunkönig", "سنونو", "עפרוני", "日本の鳥", "🐦‍⬛", "a\u200fb", "Ǝ ½ — «x»"]
 )
-def test_names_of_any_writing_are_taken(name: str) -> None:
+def test_names_in_any_script_are_accepted(name: str) -> None:
     assert forbidden_in_name(name) is None
     assert escaped(name) == name
 
@@ -41,15 +41,15 @@ def test_names_of_any_writing_are_taken(name: str) -> None:
         ("\x9b2J", "a control character (U+009B) at character 1"),
     ],
 )
-def test_what_was_found_is_reported_with_its_place(text: str, said: str) -> None:
+def test_forbidden_character_is_reported_with_its_position(text: str, said: str) -> None:
     assert forbidden_in_name(text) == forbidden_in_text(text) == said
 
 
-def test_lines_are_for_texts_alone() -> None:
+def test_line_breaks_are_allowed_in_texts_but_not_in_names() -> None:
     assert forbidden_in_text("two\nlines\tof\r\ntext") is None
     assert forbidden_in_name("two\nlines") == "a line break (U+000A) at character 4"
 
 
-def test_terminal_shows_what_is_there_and_does_nothing_else() -> None:
+def test_escaped_text_contains_no_control_characters() -> None:
     assert escaped("a\x1b[2Jb\u202ec\nd\x9be\ud800") == "a\\u001b[2Jb\\u202ec\nd\\u009be\\ud800"
     assert not any(forbidden_in_text(escaped(mark)) for mark in EVERY)

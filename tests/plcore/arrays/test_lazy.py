@@ -22,7 +22,7 @@ LAZY = sorted(
 
 
 @pytest.mark.parametrize("package", LAZY)
-def test_lazy_package_gives_every_name_that_it_lists(package: str) -> None:
+def test_lazy_package_provides_every_listed_name(package: str) -> None:
     module = importlib.import_module(package)
     origins = typed_imports(Path(str(module.__file__)).read_text())
     assert origins
@@ -33,7 +33,7 @@ def test_lazy_package_gives_every_name_that_it_lists(package: str) -> None:
 
 @pytest.mark.parametrize("package", LAZY)
 def test_lazy_name_is_not_module_of_package(package: str) -> None:
-    """Importing the module would put it instead of the name."""
+    """Otherwise importing the module would replace the name."""
     folder = Path(str(importlib.import_module(package).__file__)).parent
     modules = {path.stem for path in folder.glob("*.py")} | {
         path.parent.name for path in folder.glob("*/*.py")
@@ -43,8 +43,8 @@ def test_lazy_name_is_not_module_of_package(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", LAZY)
-def test_lazy_package_imports_nothing_else_by_name(package: str) -> None:
-    """Or one name of it would load what all others need."""
+def test_lazy_package_imports_only_what_a_name_needs(package: str) -> None:
+    """Otherwise one name would load what all others need."""
     source = Path(str(importlib.import_module(package).__file__)).read_text()
     others = {
         node.module
@@ -54,7 +54,7 @@ def test_lazy_package_imports_nothing_else_by_name(package: str) -> None:
     assert others <= {"plcore.arrays.lazy", "plcore.arrays.extras"}
 
 
-def test_import_plcore_loads_no_library() -> None:
+def test_importing_plcore_loads_no_library() -> None:
     program = (
         "import sys, plcore\nassert 'PLKernelRidge' in dir(plcore)\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'pandas'}\n"
@@ -67,13 +67,13 @@ def test_import_plcore_loads_no_library() -> None:
     assert done.stdout == "\nplcore.kernel.ridge True\n"
 
 
-def test_unknown_name_is_refused_as_by_any_module() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'plcore' has no attribute 'PLSCV'$"):
         _ = plcore.PLSCV  # type: ignore[attr-defined]
     assert not hasattr(plcore, "__wrapped__")
 
 
-def test_module_of_package_is_name_of_it() -> None:
+def test_submodule_is_an_attribute_of_its_package() -> None:
     assert plcore.baselines.sure.SUREClassifier is plcore.SUREClassifier
 
 

@@ -11,18 +11,18 @@ from plcore.arrays.types import draw_seed
 from tests.conftest import ROOT
 
 
-def test_int_gives_the_same_seed_every_time():
+def test_int_random_state_gives_the_same_seed_every_time():
     assert draw_seed(3) == draw_seed(np.int64(3)) == np.random.RandomState(3).randint(2**31 - 1)
     assert draw_seed(3) != draw_seed(4)
 
 
-def test_random_state_continues_and_none_is_any():
+def test_random_state_advances_and_none_draws_a_random_seed():
     random, other = np.random.RandomState(3), np.random.RandomState(3)
     assert [draw_seed(random), draw_seed(random)] == other.randint(2**31 - 1, size=2).tolist()
     assert len({draw_seed(None) for _ in range(4)}) > 1
 
 
-# One BLAS thread, for as long as anyone is inside. In a process of its own: the limit is that of the process.
+# One BLAS thread while any thread is inside the block. Run in its own process, because the limit is per process.
 
 
 PROGRAM = """
@@ -70,7 +70,7 @@ assert blas_threads() == {1}
 """
 
 
-def test_first_sets_limit_and_last_lifts_it() -> None:
+def test_first_thread_in_sets_the_limit_and_last_out_lifts_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
     )

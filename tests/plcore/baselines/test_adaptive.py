@@ -69,7 +69,7 @@ class TestRule:
         density=st.floats(0.1, 0.9),
         decisive=st.floats(0.3, 5),
     )
-    def test_it_is_papers_word_for_word(self, seed, m, count, density, decisive):
+    def test_elimination_matches_the_rule_of_the_paper(self, seed, m, count, density, decisive):
         rng = np.random.default_rng(seed)
         votes = rng.random((40, m)) < density * rng.random(m) * 1.5
         neighbors = np.array([rng.permutation(40)[:count] for _ in range(8)])
@@ -80,7 +80,7 @@ class TestRule:
             assert needed[row] == asked
             assert (scores[row].max() >= 1) == ((scores[row] > -1).sum() == 1)
 
-    def test_by_hand(self):
+    def test_elimination_matches_values_computed_by_hand(self):
         votes = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool)
         # A = 1.5. Counts 1 0 1, 2 0 1, 3 1 1, 3 2 1: behind by 2 of sqrt(2) 1.5 = 2.1; after three by 2 of 2.6, by 2
         # of 2.6; after four the third is behind by 2 of 3. No one is dropped: the first led by 2 votes of three.
@@ -97,7 +97,7 @@ class TestRule:
         assert needed.tolist() == [3]
         np.testing.assert_allclose(scores[0] * 1.1, [2 / math.sqrt(3), -2 / math.sqrt(2), -2 / math.sqrt(3)])
 
-    def test_equal_margins_at_different_k_go_to_first_class(self):
+    def test_equal_margins_at_different_k_select_the_first_class(self):
         # Class 1 leads by 1 after three, class 0 by 3 after 27 and by less of sqrt(k) before.
         votes = np.ones((27, 2), dtype=bool)
         votes[2, 0] = False
@@ -109,7 +109,7 @@ class TestRule:
         equal = np.ones((3, 2), dtype=bool)
         assert eliminate(np.arange(3)[None], equal, 1.0)[0].tolist() == [[0.0, 0.0]]
 
-    def test_one_class_needs_no_one(self):
+    def test_one_class_needs_no_neighbours(self):
         scores, needed = eliminate(np.array([[0], [1]]), np.ones((2, 1), dtype=bool), 1.0)
         assert scores.tolist() == [[1.0], [1.0]]
         assert needed.tolist() == [0, 0]
@@ -118,7 +118,7 @@ class TestRule:
 class TestFeatures:
     @pytest.mark.parametrize("n", [8, 30, 90])
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-    def test_they_are_authors(self, n, make):
+    def test_features_match_those_of_the_authors(self, n, make):
         rng = np.random.default_rng(n)
         train, new = rng.normal(size=(n, 5)) ** 3, rng.normal(size=(12, 5)) ** 3
         train[0, 1:] = 0
@@ -129,7 +129,7 @@ class TestFeatures:
             dense = found.toarray() if sparse.issparse(found) else found
             np.testing.assert_allclose(dense, right, rtol=1e-7, atol=1e-9)
 
-    def test_row_alone_is_only_put_on_sphere(self):
+    def test_single_row_is_only_normalised(self):
         local = LocalScaling()
         np.testing.assert_allclose(local.fit(np.array([[27.0, 64.0]])), [[0.6, 0.8]])
         np.testing.assert_allclose(local.transform(np.array([[27.0, 64.0]])), [[0.6, 0.8]])
@@ -143,7 +143,7 @@ class TestFeatures:
 
 class TestClassifier:
     @pytest.mark.parametrize("scaling", ["local", None])
-    def test_predictions_are_rule_on_brute_force_neighbours(self, iris, scaling):
+    def test_predictions_match_the_rule_on_brute_force_neighbours(self, iris, scaling):
         X, candidates, _ = iris
         train, test = np.arange(150) % 3 > 0, np.arange(150) % 3 == 0
         model = PLAdaptiveNeighborsClassifier(30, 0.4, 0.2, scaling).fit(X[train], candidates[train])
@@ -165,12 +165,12 @@ class TestClassifier:
         setosa = y[test] == 0
         assert needed.min() >= 1
         assert needed.max() <= 50
-        assert needed[setosa].mean() < needed[~setosa].mean()  # what lies apart is decided sooner
+        assert needed[setosa].mean() < needed[~setosa].mean()  # well separated rows are decided sooner
         decided = model.decision_function(X[test]).max(axis=1) >= 1
         assert (needed[~decided] == 50).all()
 
     @pytest.mark.public_data
-    def test_on_lost_it_is_far_ahead_of_votes_of_ten(self):
+    def test_accuracy_on_lost_is_far_above_ten_nearest_neighbours(self):
         stored = np.load(DATA / "lost.npz")
         X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
         test = np.random.default_rng(0).permutation(len(y)) % 4 == 0
@@ -179,7 +179,7 @@ class TestClassifier:
         assert ours.score(X[test], y[test]) > 0.55
         assert ours.score(X[test], y[test]) > votes.score(X[test], y[test]) + 0.1
 
-    def test_lead_that_decides_is_worth_odds_of_delta(self):
+    def test_probabilities_turn_the_lead_into_odds_by_delta(self):
         X, labels = np.arange(40.0)[:, None], np.repeat([0, 1], 20)
         for delta in (0.05, 0.2):
             model = PLAdaptiveNeighborsClassifier(delta=delta, scaling=None).fit(X, labels)
@@ -197,7 +197,7 @@ class TestClassifier:
         assert few.sum() < many.sum()
         assert (few <= many).all()
 
-    def test_class_that_no_one_has_changes_nothing(self, iris):
+    def test_class_without_candidates_changes_nothing(self, iris):
         X, candidates, _ = iris
         wide = np.hstack([np.zeros((150, 1), dtype=bool), candidates])
         model = PLAdaptiveNeighborsClassifier().fit(X, wide)
@@ -207,7 +207,7 @@ class TestClassifier:
         np.testing.assert_array_equal(model.predict_proba(X)[:, 1:], plain.predict_proba(X))
 
     @pytest.mark.parametrize("scaling", ["local", None])
-    def test_weights_are_repeated_rows(self, iris, scaling):
+    def test_weights_equal_repeated_rows(self, iris, scaling):
         X, candidates, _ = iris
         weights = np.random.default_rng(0).integers(0, 4, size=150)
         rows = np.repeat(np.arange(150), weights)
@@ -217,7 +217,7 @@ class TestClassifier:
         np.testing.assert_array_equal(weighted.transduction_[rows], repeated.transduction_)
         assert candidates[np.arange(150), weighted.transduction_].all()
 
-    def test_rows_left_out_stay_inside_their_sets(self, iris):
+    def test_rows_of_weight_zero_stay_inside_their_sets(self, iris):
         X, candidates, _ = iris
         weights = np.where(candidates[:, 0], 0, 1)
         model = PLAdaptiveNeighborsClassifier().fit(
@@ -227,12 +227,12 @@ class TestClassifier:
         assert (model.predict(X) > 0).all()
         np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
 
-    def test_parts_of_row_are_refused(self, iris):
+    def test_fractional_weights_are_refused(self, iris):
         X, candidates, _ = iris
         with pytest.raises(ValueError, match=r"must be whole numbers.*Got 0\.5\. Fix"):
             PLAdaptiveNeighborsClassifier().fit(X, candidates, np.full(150, 0.5))
 
-    def test_sparse_and_dense_rows_are_the_same_rows(self, iris):
+    def test_sparse_and_dense_rows_give_the_same_predictions(self, iris):
         X, candidates, _ = iris
         dense = PLAdaptiveNeighborsClassifier(scaling=None).fit(X, candidates)
         thin = PLAdaptiveNeighborsClassifier(scaling=None).fit(sparse.csr_matrix(X), candidates)

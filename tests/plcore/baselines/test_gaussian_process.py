@@ -35,14 +35,14 @@ class TestPosterior:
         variance=st.sampled_from([0.1, 1.0, 50.0]),
         size=st.sampled_from([0.0, 0.1, 1.0]),
     )
-    def test_gradient_is_that_of_finite_differences(self, seed, variance, size):
+    def test_gradient_matches_finite_differences(self, seed, variance, size):
         _, candidates, weights, _, Z = problem(seed)
         posterior = LogPosterior(Z, candidates, weights, variance)
         point = size * np.random.default_rng(seed).normal(size=Z.shape[1] * 3)
         gap = optimize.check_grad(lambda b: posterior(b)[0], lambda b: posterior(b)[1], point)
         assert gap <= 1e-5 * (1 + np.linalg.norm(posterior(point)[1]))
 
-    def test_it_is_formula(self):
+    def test_log_posterior_matches_its_formula(self):
         _, candidates, weights, K, Z = problem(1)
         alpha = np.random.default_rng(0).normal(size=(14, 3))
         f = K @ alpha
@@ -59,8 +59,8 @@ class TestPosterior:
         np.testing.assert_allclose(gradient, [-1.0, 1.0], rtol=1e-6)
 
     @pytest.mark.parametrize("rho", [0.5, 4.0])
-    def test_rho_is_factor_of_variance(self, rho):
-        """The mode of the likelihood with rho, by another solver, is that of rho = 1 with rho times the variance."""
+    def test_rho_scales_the_variance(self, rho):
+        """The mode for any rho, found by another solver, equals that for rho = 1 with rho times the variance."""
         _, candidates, _, _, Z = problem(2, n=7)
 
         def with_rho(b):
@@ -75,7 +75,7 @@ class TestPosterior:
 
 class TestMode:
     @pytest.mark.parametrize("seed", range(3))
-    def test_newtons_method_in_alpha_ends_there(self, seed):
+    def test_newton_in_alpha_finds_the_same_mode(self, seed):
         """f = K alpha; the Hessian from finite differences of the gradient, in the trust region of SciPy."""
         _, candidates, weights, K, Z = problem(seed)
 
@@ -108,14 +108,14 @@ class TestMode:
         assert mode.values[-1] == pytest.approx(other.fun, rel=1e-6)
         np.testing.assert_allclose(Z @ mode.coordinates, K @ other.x.reshape(-1, 3), atol=1e-3)
 
-    def test_of_labels_it_is_scikit_learns_multinomial_regression(self):
+    def test_exact_labels_match_scikit_learn_multinomial_regression(self):
         _, labels, weights, _, Z = problem(3, singles=True)
         mode = find_mode(LogPosterior(Z, labels, weights, 5.0), 5000, 0)
         other = LogisticRegression(C=5.0, fit_intercept=False, tol=1e-8, max_iter=5000)
         other.fit(Z, labels.argmax(axis=1), weights)
         np.testing.assert_allclose(mode.coordinates, other.coef_.T, atol=1e-3)
 
-    def test_it_goes_down_step_by_step_and_ends_where_gradient_does(self):
+    def test_search_descends_until_the_gradient_vanishes(self):
         _, candidates, weights, _, Z = problem(4)
         posterior = LogPosterior(Z, candidates, weights, 2.0)
         mode = find_mode(posterior, 5000, 0)
@@ -144,7 +144,7 @@ class TestClassifier:
         assert model.n_iter_ == len(model.objective_)
         assert (np.diff(model.objective_) <= 0).all()
 
-    def test_choice_is_that_of_held_out_consistency(self, iris):
+    def test_settings_are_chosen_by_held_out_consistency(self, iris):
         """The same folds by hand."""
         X, candidates, _ = iris
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -164,7 +164,7 @@ class TestClassifier:
         first = next(setting for setting, hits in shares.items() if hits == best)
         assert (model.length_scale_, model.variance_) == first
 
-    def test_what_is_given_is_not_chosen(self, iris, monkeypatch):
+    def test_given_settings_are_not_searched(self, iris, monkeypatch):
         X, candidates, _ = iris
         half = PLGPClassifier(variance=3.0).fit(X, candidates)
         assert half.variance_ == 3.0
@@ -196,7 +196,7 @@ class TestClassifier:
         ]
         assert bends[0].max() > bends[1].max()
 
-    def test_many_rows_go_through_drawn_rows(self, iris, monkeypatch):
+    def test_many_rows_use_randomly_drawn_components(self, iris, monkeypatch):
         X, candidates, y = iris
         monkeypatch.setattr(gaussian_process, "EXACT_ROWS", 100)
         monkeypatch.setattr(gaussian_process, "CHOICE_ROWS", 60)
@@ -206,7 +206,7 @@ class TestClassifier:
         again = PLGPClassifier(n_components=20, random_state=np.random.RandomState(0)).fit(X, candidates)
         np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
 
-    def test_weights_are_repeated_rows(self, iris):
+    def test_weights_equal_repeated_rows(self, iris):
         X, candidates, _ = iris
         weights = np.random.default_rng(0).integers(0, 4, size=150)
         rows = np.repeat(np.arange(150), weights)

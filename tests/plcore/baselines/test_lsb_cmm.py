@@ -1,4 +1,4 @@
-"""LSB-CMM: its bound in full, each of its steps against others, known data, weights."""
+"""LSB-CMM: the bound with every term, each step against alternatives, known data, weights."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def full_bound(q, log_phi, counts, concentration, gates, variance, weights):
 
 @pytest.fixture
 def state():
-    """Anywhere inside: gates, counts, log phi and the best q for them, as a full table."""
+    """A random state: gates, counts, log phi and the best q for them, as a full table."""
     X, candidates, weights = problem(0)
     rng = np.random.default_rng(1)
     gates, counts = rng.normal(size=(4, 2)), rng.gamma(1.0, size=(3, 4)) + 0.1
@@ -67,14 +67,14 @@ class TestBound:
         np.testing.assert_allclose(found.labels, q.sum(axis=1))
         np.testing.assert_allclose(found.counts, np.einsum("i,ikc->kc", weights, q))
 
-    def test_it_is_variational_bound_with_every_term(self, state):
+    def test_evidence_equals_the_full_variational_bound(self, state):
         _, candidates, weights, gates, counts, log_phi, q = state
         found = expect(log_phi, counts, candidates.astype(float), weights)
         ours = found.evidence - divergence(counts, 0.05) - penalty(gates, 2.0)
         assert ours == pytest.approx(full_bound(q, log_phi, counts, 0.05, gates, 2.0, weights), rel=1e-10)
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_no_other_expectation_has_higher_one(self, state, seed):
+    def test_no_other_expectation_has_a_higher_bound(self, state, seed):
         _, _, weights, gates, counts, log_phi, q = state
         best = full_bound(q, log_phi, counts, 0.05, gates, 2.0, weights)
         rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ class TestBound:
             other /= other.sum(axis=(1, 2), keepdims=True)
             assert full_bound(other, log_phi, counts, 0.05, gates, 2.0, weights) < best
 
-    def test_no_other_dirichlet_has_higher_one(self, state):
+    def test_no_other_dirichlet_has_a_higher_bound(self, state):
         _, candidates, weights, gates, counts, log_phi, q = state
         best_counts = 0.05 + expect(log_phi, counts, candidates.astype(float), weights).counts
         best = full_bound(q, log_phi, best_counts, 0.05, gates, 2.0, weights)
@@ -93,7 +93,7 @@ class TestBound:
             other = best_counts * np.exp(strength * rng.normal(size=counts.shape))
             assert full_bound(q, log_phi, other, 0.05, gates, 2.0, weights) < best
 
-    def test_one_dirichlet_with_itself_is_not_divergence(self):
+    def test_divergence_of_a_dirichlet_from_itself_is_zero(self):
         assert divergence(np.full((3, 4), 0.3), 0.3) == pytest.approx(0.0, abs=1e-12)
 
     @given(
@@ -103,7 +103,7 @@ class TestBound:
         variance=st.sampled_from([1e-2, 1.0, 100.0]),
         scaling=st.sampled_from(["auto", None]),
     )
-    def test_it_never_falls(self, seed, n_components, concentration, variance, scaling):
+    def test_bound_never_falls(self, seed, n_components, concentration, variance, scaling):
         X, candidates, weights = problem(seed, n=25)
         weights[0] = 1.0
         model = LSBCMMClassifier(
@@ -113,7 +113,7 @@ class TestBound:
 
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
     @pytest.mark.parametrize("width", [5, 250])  # Newton, L-BFGS
-    def test_it_never_falls_whatever_improves_gates(self, make, width):
+    def test_bound_never_falls_with_either_gate_solver(self, make, width):
         X, candidates, _ = problem(3, n=60, d=width)
         model = LSBCMMClassifier(4, max_iter=15, tol=0).fit(make(X), candidates)
         assert (np.diff(model.objective_) >= -1e-9 * np.abs(model.objective_[1:])).all()
@@ -122,8 +122,8 @@ class TestBound:
 
 
 class TestGates:
-    def test_stick_by_hand(self):
-        # sigma(0) = 1/2, sigma(log 3) = 3/4: a half; three quarters of the half that is left; what remains.
+    def test_stick_breaking_matches_values_computed_by_hand(self):
+        # sigma(0) = 1/2, sigma(log 3) = 3/4: a half, three quarters of the other half, then the remainder.
         shares = np.exp(log_shares(np.array([[0.0, np.log(3.0)]])))
         np.testing.assert_allclose(shares, [[1 / 2, 3 / 8, 1 / 8]])
         assert log_shares(np.empty((2, 0))).tolist() == [[0.0], [0.0]]
@@ -133,24 +133,24 @@ class TestGates:
         np.testing.assert_allclose(logs, [[-900.0, 0.0, -900.0], [0.0, -900 - np.log(2), -900 - np.log(2)]])
 
     @pytest.mark.parametrize("n_components", [1, 2, 7])
-    def test_even_gates_break_even_shares(self, n_components):
+    def test_even_gates_give_even_shares(self, n_components):
         X = np.random.default_rng(0).normal(size=(5, 3))
         shares = np.exp(log_shares(with_constant(X) @ even_gates(3, n_components)))
         np.testing.assert_allclose(shares, 1 / n_components)
 
-    def test_constant_comes_last_and_keeps_kind(self):
+    def test_constant_column_comes_last_and_sparse_rows_stay_sparse(self):
         X = np.random.default_rng(0).normal(size=(5, 3))
         stored = with_constant(sparse.csr_matrix(X))
         assert sparse.issparse(stored)
         np.testing.assert_array_equal(stored.toarray(), with_constant(X))
         np.testing.assert_array_equal(with_constant(X)[:, 3], 1)
 
-    def test_prior_leaves_biases_free(self):
+    def test_penalty_excludes_the_biases(self):
         assert penalty(np.array([[1.0, 2.0], [7.0, 9.0]]), 0.5) == 5.0
 
     @pytest.mark.parametrize(("width", "rounds"), [(4, 30), (230, 60)])  # Newton, L-BFGS
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-    def test_they_end_at_scikit_learns_logistic_regressions(self, width, rounds, make):
+    def test_gates_converge_to_scikit_learn_logistic_regressions(self, width, rounds, make):
         rng = np.random.default_rng(0)
         X, components = rng.normal(size=(50, width)), rng.dirichlet(np.ones(3), size=50) * 2
         gates = even_gates(width, 3)
@@ -164,7 +164,7 @@ class TestGates:
             np.testing.assert_allclose(gates[:-1, number], other.coef_[0], atol=1e-3)
             assert gates[-1, number] == pytest.approx(other.intercept_[0], abs=1e-3)
 
-    def test_gate_with_nothing_to_take_stays_finite(self):
+    def test_gates_stay_finite_when_one_takes_everything(self):
         X = with_constant(np.random.default_rng(0).normal(size=(20, 3)))
         gates = even_gates(3, 3)
         for _ in range(200):
@@ -186,7 +186,7 @@ class TestStart:
         weighted = starting_counts(candidates, np.array([0, 0, 3.0, 0, 1]), 3, np.random.RandomState(0))
         assert weighted.argmax(axis=1).tolist() == [0, 2, 1]
 
-    def test_when_bound_has_settled(self):
+    def test_bound_settles_after_five_rounds_within_tolerance(self):
         assert not has_settled([-5.0] * 5, 1e-4)
         assert has_settled([-5.0] * 6, 1e-4)
         assert has_settled([-5.0] * 6, 0.0)
@@ -206,8 +206,8 @@ class TestClassifier:
         assert model.component_labels_.shape == (10, 3)
         np.testing.assert_allclose(model.component_labels_.sum(axis=1), 1)
 
-    def test_groups_of_one_class_are_distinguished_by_several_components(self):
-        """Two classes like a chessboard, which no single linear border parts."""
+    def test_several_components_separate_groups_of_one_class(self):
+        """Two classes like a chessboard, which no single linear border separates."""
         rng = np.random.default_rng(0)
         corner = rng.integers(2, size=(240, 2))
         X, y = 6.0 * corner + rng.normal(size=(240, 2)), corner[:, 0] ^ corner[:, 1]
@@ -216,7 +216,7 @@ class TestClassifier:
         assert scores[0] < 0.6
         assert scores[1] > 0.95
 
-    def test_one_component_says_the_same_of_all_rows(self, iris):
+    def test_one_component_gives_all_rows_the_same_probabilities(self, iris):
         X, candidates, _ = iris
         proba = LSBCMMClassifier(1).fit(X, candidates).predict_proba(X)
         np.testing.assert_allclose(proba, np.broadcast_to(proba[0], proba.shape))
@@ -233,7 +233,7 @@ class TestClassifier:
         assert (without.predict(X) > 0).all()
         assert candidates[np.arange(150), without.transduction_].all()
 
-    def test_weights_are_repeated_rows(self, iris):
+    def test_weights_equal_repeated_rows(self, iris):
         X, candidates, _ = iris
         weights = np.random.default_rng(0).integers(0, 4, size=150)
         rows = np.repeat(np.arange(150), weights)
@@ -242,7 +242,7 @@ class TestClassifier:
         np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-8)
         np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
-    def test_seed_is_that_of_start(self, iris):
+    def test_seed_sets_the_start(self, iris):
         X, candidates, _ = iris
         first, again, other = (
             LSBCMMClassifier(max_iter=5, random_state=seed).fit(X, candidates).predict_proba(X)
@@ -251,7 +251,7 @@ class TestClassifier:
         np.testing.assert_array_equal(first, again)
         assert np.abs(first - other).max() > 1e-6
 
-    def test_scales_of_features_do_not_matter_unless_asked(self, iris):
+    def test_feature_scales_matter_only_without_scaling(self, iris):
         X, candidates, _ = iris
         scaled = X * [1.0, 100.0, 0.01, 3.0] + 5
         plain = LSBCMMClassifier(max_iter=10).fit(X, candidates).predict_proba(X)

@@ -1,4 +1,4 @@
-"""Weights of neighbours and labels that follow them, next to a solver of its own."""
+"""Neighbour weights and the labels derived from them, compared with an independent solver."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def solved_weights(G):
     ).x
 
 
-def test_neighbours_are_nearest_others(rows):
+def test_neighbours_are_the_nearest_other_rows(rows):
     neighbors, distances = own_neighbors(rows, 4)
     all_distances = np.linalg.norm(rows[:, None] - rows, axis=2)
     np.fill_diagonal(all_distances, np.inf)
@@ -54,7 +54,7 @@ def test_neighbours_are_nearest_others(rows):
     assert own_neighbors(rows[:1], 10)[0].shape == (1, 0)
 
 
-def test_products_of_differences(rows):
+def test_difference_products_match_plain_numpy(rows):
     neighbors, _ = own_neighbors(rows, 3)
     found = difference_products(rows, neighbors)
     for row in range(25):
@@ -64,7 +64,7 @@ def test_products_of_differences(rows):
     np.testing.assert_allclose(thin, found, atol=1e-12)
 
 
-def test_weights_solve_program_of_each_row(rows, monkeypatch):
+def test_weights_solve_the_quadratic_program_of_each_row(rows, monkeypatch):
     neighbors, _ = own_neighbors(rows, 5)
     G = difference_products(rows, neighbors)
     rough = reconstruction_weights(G, even(neighbors))
@@ -83,7 +83,7 @@ def test_weights_solve_program_of_each_row(rows, monkeypatch):
     assert (found >= 0).all()
 
 
-def test_weights_if_many_are_as_good():
+def test_weights_are_optimal_if_the_optimum_is_not_unique():
     """More neighbours than features: many weights are best, and any of them will do."""
     rows = np.random.default_rng(1).normal(size=(30, 2))
     neighbors, _ = own_neighbors(rows, 6)
@@ -94,7 +94,7 @@ def test_weights_if_many_are_as_good():
     assert (np.einsum("ia,iab,ib->i", found, G, found) <= best + 1e-3 * size).all()
 
 
-def test_weights_by_hand():
+def test_weights_match_values_computed_by_hand():
     """A point between two others, three quarters of the way; then one that equals both its neighbours."""
     rows = np.array([[0.75], [1.0], [0.0]])
     G = difference_products(rows, np.array([[1, 2], [0, 2], [0, 1]]))
@@ -104,14 +104,14 @@ def test_weights_by_hand():
     np.testing.assert_allclose(same, [[0.3, 0.7]])
 
 
-def test_matrix_of_weights():
+def test_weights_become_a_sparse_matrix():
     neighbors, weights = np.array([[1, 2], [2, 0], [0, 1]]), np.arange(1.0, 7).reshape(3, 2)
     np.testing.assert_array_equal(as_matrix(neighbors, weights).toarray(), [[0, 1, 2], [4, 0, 3], [5, 6, 0]])
     assert as_matrix(np.zeros((1, 0), dtype=int), np.zeros((1, 0))).toarray() == [[0]]
 
 
 @pytest.mark.parametrize("nearness", [0.0, 1.5])
-def test_labels_solve_large_program(nearness):
+def test_labels_solve_the_joint_quadratic_program(nearness):
     rng = np.random.default_rng(3)
     neighbors, _ = own_neighbors(rng.normal(size=(6, 3)), 2)
     W = as_matrix(neighbors, rng.dirichlet([1, 1], size=6)).toarray()
@@ -137,7 +137,7 @@ def test_labels_solve_large_program(nearness):
     assert graph.loss(found) == pytest.approx(np.sum((found - W @ found) ** 2))
 
 
-# Quadratics over simplices next to a solver of its own, and the bound of eigenvalues.
+# Quadratics over simplices compared with an independent solver, and the bound on eigenvalues.
 
 
 def random_case(seed, n=4, m=3, rank=4):
@@ -152,7 +152,7 @@ def value(Q, C, Y):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_next_to_quadratic_program(seed):
+def test_minimiser_matches_a_quadratic_program(seed):
     Q, C, inside, start = random_case(seed)
     curvature = np.linalg.eigvalsh(Q)[-1]
     found = minimise(lambda Y: Q @ Y, C, curvature, inside, start, 5000, 1e-12)
@@ -172,13 +172,13 @@ def test_next_to_quadratic_program(seed):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(0, 12))
-def test_it_never_ends_worse_than_it_began(seed, rank, steps):
+def test_minimiser_never_raises_the_objective(seed, rank, steps):
     Q, C, inside, start = random_case(seed, rank=rank)
     found = minimise(lambda Y: Q @ Y, C, eigenvalue_bound(Q) or 1.0, inside, start, steps, 0.0)
     assert value(Q, C, found) <= value(Q, C, start) + 1e-12
 
 
-def test_at_minimum_it_stays():
+def test_minimiser_stays_at_a_minimum():
     inside = np.ones((2, 3), dtype=bool)
     start = np.array([[0.2, 0.3, 0.5], [1, 0, 0]])
     found = minimise(lambda Y: Y, start, 1.0, inside, start, 100, 1e-9)
@@ -186,7 +186,7 @@ def test_at_minimum_it_stays():
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
-def test_bound_is_one_and_near(n):
+def test_eigenvalue_bound_is_valid_and_tight(n):
     rng = np.random.default_rng(n)
     for _ in range(5):
         root = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.4)

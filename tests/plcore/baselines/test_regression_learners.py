@@ -1,4 +1,4 @@
-"""The kernel ridge regression that the baselines share, next to the equations it solves."""
+"""The kernel ridge regression that the baselines share, checked against its equations."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def kernel_matrix(kernel, X, width):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
-def test_its_gradient_is_zero(problem, kernel):
+def test_gradient_of_the_solution_is_zero(problem, kernel):
     """In A: K (S (F - P) + alpha A) = 0; in b: the weighted residuals sum to 0."""
     X, labels, weights = problem
     found = regress(kernel, X, weights)
     fitted = found.solve(labels)
     K = kernel_matrix(kernel, X, found.kernel.width)
     residuals = weights[:, None] * (fitted.scores - labels)
-    A = -residuals / 0.3  # what the first equation says of A where K is regular
+    A = -residuals / 0.3  # A by the first equation if K is regular
     np.testing.assert_allclose(K @ A + fitted.shift, fitted.scores, atol=1e-10)
     np.testing.assert_allclose(residuals.sum(axis=0), 0, atol=1e-10)
     assert fitted.penalty == pytest.approx(0.3 * np.trace(A.T @ K @ A))
@@ -64,7 +64,7 @@ def test_its_gradient_is_zero(problem, kernel):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-def test_features_of_all_rows_and_kernel_matrix_agree(problem, kernel, monkeypatch):
+def test_points_at_all_rows_match_the_kernel_matrix(problem, kernel, monkeypatch):
     X, labels, weights = problem
     exact = regress(kernel, X, weights)
     assert exact.kernel.exact
@@ -90,7 +90,7 @@ def test_linear_kernel_of_many_features_is_exact_too(problem):
     np.testing.assert_allclose(many.solve(labels).scores, few.scores, atol=1e-9)
 
 
-def test_of_many_rows_kernel_goes_through_points(problem, monkeypatch):
+def test_many_rows_use_an_approximation_through_points(problem, monkeypatch):
     X, labels, weights = problem
     monkeypatch.setattr(module, "EXACT_ROWS", 20)
     few = regress("rbf", X, weights, n_components=8)
@@ -99,7 +99,7 @@ def test_of_many_rows_kernel_goes_through_points(problem, monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_sparse_rows(problem, kernel):
+def test_sparse_rows_match_dense_rows(problem, kernel):
     X, labels, weights = problem
     X = np.where(np.abs(X) < 0.7, 0, X)
     dense = regress(kernel, X, weights).solve(labels)
@@ -107,7 +107,7 @@ def test_sparse_rows(problem, kernel):
     np.testing.assert_allclose(thin.scores, dense.scores, atol=1e-7)
 
 
-def test_width_is_in_mean_distances(problem):
+def test_width_is_measured_in_mean_distances(problem):
     X, _, weights = problem
     one, half = (regress("rbf", X, weights, width=width).kernel.width for width in (1.0, 0.5))
     shares = weights / weights.sum()
@@ -116,20 +116,20 @@ def test_width_is_in_mean_distances(problem):
     assert half == pytest.approx(mean / 2)
 
 
-def test_equal_rows_are_no_trouble():
+def test_equal_rows_are_accepted():
     X = np.zeros((6, 2))
     labels = np.eye(2)[[0, 0, 0, 0, 1, 1]]
     fitted = regress("rbf", X, np.ones(6)).solve(labels)
     np.testing.assert_allclose(fitted.scores, np.tile([2 / 3, 1 / 3], (6, 1)), atol=1e-9)
 
 
-def test_ridge_that_rounding_swallows_is_named():
+def test_ridge_too_small_for_rounding_is_refused():
     X = np.random.default_rng(0).normal(size=(30, 2)).repeat(4, axis=0)
     with pytest.raises(ValueError, match=r"alpha=1e-30 is too small .* Fix: take a larger alpha"):
         regress("rbf", X, np.ones(120), alpha=1e-30)
 
 
-# SURE: its row step next to the paper's quadratic program, its objective, weights, known answers.
+# SURE: the row step against the paper's quadratic program, the objective, weights, known answers.
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def solved_program(scores, candidates, bonus):
 
 @pytest.mark.parametrize("bonus", [0.0, 0.05, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("spread", [0.05, 0.4, 2.0])
-def test_row_step_solves_program_of_paper(bonus, spread):
+def test_row_step_solves_the_quadratic_program_of_the_paper(bonus, spread):
     rng = np.random.default_rng(int(100 * bonus + 10 * spread))
     scores = 0.3 + spread * rng.normal(size=(12, 6))
     candidates = some_sets(rng, 12, 6)
@@ -183,7 +183,7 @@ def test_row_step_by_hand():
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
-def test_no_round_makes_objective_larger(iris, kernel):
+def test_sure_objective_never_grows(iris, kernel):
     X, candidates, _ = iris
     weights = np.random.default_rng(0).random(150) + 0.1
     model = SUREClassifier(kernel=kernel).fit(X, candidates, sample_weight=weights)
@@ -192,7 +192,7 @@ def test_no_round_makes_objective_larger(iris, kernel):
     assert (np.diff(model.objective_) <= 1e-9 * np.abs(model.objective_[:-1])).all()
 
 
-def test_objective_is_the_one_that_is_written_down(iris):
+def test_reported_objective_matches_its_formula(iris):
     """After one round: |F - p|^2 - bonus max p + alpha tr(A'KA), all from the kernel matrix by hand."""
     X, candidates, _ = iris
     model = SUREClassifier(max_iter=1, alpha=0.2, bonus=0.4, width=0.5).fit(X, candidates)
@@ -213,7 +213,7 @@ def test_objective_is_the_one_that_is_written_down(iris):
     np.testing.assert_allclose(model.decision_function(X), K @ (inverse @ (P - b)) + b, atol=1e-8)
 
 
-def test_bonus_makes_rows_sure(iris):
+def test_sure_bonus_makes_rows_more_confident(iris):
     X, candidates, _ = iris
     sure = [
         SUREClassifier(bonus=bonus).fit(X, candidates).label_distributions_.max(axis=1).mean()
@@ -223,7 +223,7 @@ def test_bonus_makes_rows_sure(iris):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_weights_are_repetition(iris, kernel):
+def test_weights_equal_repeated_rows(iris, kernel):
     X, candidates, _ = iris
     weights = np.arange(150) % 4
     rows = np.repeat(np.arange(150), weights)
@@ -237,7 +237,7 @@ def test_weights_are_repetition(iris, kernel):
     np.testing.assert_allclose(weighted.label_distributions_[absent], expected)
 
 
-def test_class_that_only_rows_without_weight_may_have_is_never_predicted(iris):
+def test_class_that_only_rows_of_weight_zero_may_have_is_never_predicted(iris):
     X, candidates, _ = iris
     wide = np.hstack([candidates, np.zeros((150, 2), dtype=bool)])
     wide[0, 3] = True
@@ -250,7 +250,7 @@ def test_class_that_only_rows_without_weight_may_have_is_never_predicted(iris):
     assert np.isfinite(model.label_distributions_).all()
 
 
-def test_duplicates_and_rows_that_may_be_anything(iris):
+def test_duplicates_and_rows_with_all_candidates_are_accepted(iris):
     X, candidates, y = iris
     silent = candidates.copy()
     silent[::4] = True
@@ -261,7 +261,7 @@ def test_duplicates_and_rows_that_may_be_anything(iris):
     assert set(nothing.predict(X)) == {0}  # ties to the first class
 
 
-# PL-AGGD and PL-CL: what they minimise, steps next to the equations, known answers.
+# PL-AGGD and PL-CL: objectives, steps against the equations, known answers.
 
 
 BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
@@ -269,7 +269,7 @@ BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
 
 @BOTH
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (0.0, 5.0), (3.0, 0.2)])
-def test_aggd_no_round_makes_objective_larger(half_iris, learner, weights):
+def test_aggd_objective_never_grows(half_iris, learner, weights):
     X, candidates, _ = half_iris
     feature_weight, label_weight = weights
     model = learner(max_iter=12, feature_weight=feature_weight, label_weight=label_weight, n_neighbors=5)
@@ -280,7 +280,7 @@ def test_aggd_no_round_makes_objective_larger(half_iris, learner, weights):
 
 
 @BOTH
-def test_it_ends_automatically(half_iris, learner):
+def test_fit_ends_by_convergence(half_iris, learner):
     X, candidates, _ = half_iris
     model = learner(max_iter=100).fit(X, candidates)
     assert model.converged_
@@ -288,7 +288,7 @@ def test_it_ends_automatically(half_iris, learner):
     assert not learner(max_iter=1).fit(X, candidates).converged_
 
 
-def test_one_round_by_equations(half_iris):
+def test_one_round_matches_the_equations(half_iris):
     """PL-AGGD with the pieces put together by hand, the objective written out with dense matrices."""
     X, candidates, _ = half_iris
     X, candidates = X[::2][:36], candidates[::2][:36]
@@ -323,8 +323,8 @@ def complement(half_iris):
     return regression, candidates, Complement(regression, candidates, 0.5, 0.8)
 
 
-def test_step_of_complement_is_best(complement):
-    """No other q between 1 - S and 1 brings its part of the objective further down."""
+def test_complement_step_is_optimal(complement):
+    """No other q between 1 - S and 1 lowers the complement's part of the objective further."""
     regression, candidates, part = complement
     start = regression.solve((~candidates).astype(float)).scores
     labels = candidates / candidates.sum(axis=1, keepdims=True)
@@ -342,7 +342,7 @@ def test_step_of_complement_is_best(complement):
         assert value(other) > value(q)
 
 
-def test_what_complement_aims_at(complement):
+def test_complement_target_equals_its_two_quadratic_terms(complement):
     """w |Y - T|^2 and |Y - F|^2 + b |Y - (1 - q)|^2 differ by a constant."""
     regression, candidates, part = complement
     labels = candidates / candidates.sum(axis=1, keepdims=True)
@@ -361,7 +361,7 @@ def test_what_complement_aims_at(complement):
     assert part.cost(labels) == pytest.approx(cost)
 
 
-def test_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
+def test_pl_cl_with_zero_agreement_is_pl_aggd(half_iris):
     X, candidates, _ = half_iris
     alone = PLAGGDClassifier(0.05, max_iter=4).fit(X, candidates)
     beside = PLCLClassifier(0.05, max_iter=4, agreement=0.0).fit(X, candidates)
@@ -370,7 +370,7 @@ def test_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
 
 
 @BOTH
-def test_rows_that_say_nothing_and_duplicates(half_iris, learner):
+def test_aggd_and_cl_accept_duplicates_and_rows_with_all_candidates(half_iris, learner):
     X, candidates, y = half_iris
     silent = candidates.copy()
     silent[::5] = True
@@ -383,7 +383,7 @@ def test_rows_that_say_nothing_and_duplicates(half_iris, learner):
 
 
 @BOTH
-def test_few_rows(learner):
+def test_aggd_and_cl_accept_few_rows(learner):
     one = learner().fit([[1.0, 2.0]], np.array([[True, True, False]]))
     np.testing.assert_allclose(one.label_distributions_, [[0.5, 0.5, 0]])
     assert one.predict([[3.0, 4.0]]).tolist() == [0]
@@ -401,7 +401,7 @@ def iris_of_regisl():
 
 
 def written_out(model, X, candidates):
-    """tr(F'LF) - bonus |F|^2 from the definition, all pairs at once, for features as they are."""
+    """tr(F'LF) - bonus |F|^2 by the definition over all pairs, for unscaled features."""
     distances = np.linalg.norm(X[:, None] - X, axis=2)
     far = distances + np.diag(np.full(len(X), np.inf))
     nearest = np.zeros_like(distances, dtype=bool)
@@ -413,7 +413,7 @@ def written_out(model, X, candidates):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.3, 2.0]), st.sampled_from(["auto", 0.1, 1.0, 10.0]))
-def test_regisl_no_round_makes_objective_larger(seed, bonus, theta):
+def test_regisl_objective_never_grows(seed, bonus, theta):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
     candidates = some_sets(rng, 20, 4)
@@ -428,8 +428,8 @@ def test_regisl_no_round_makes_objective_larger(seed, bonus, theta):
     np.testing.assert_allclose(settled.sum(axis=1), 1)
 
 
-def test_two_rows_by_hand():
-    """Rows at distance 1 agree on the one class that both may have; the larger bonus decides the third row too."""
+def test_two_rows_match_values_computed_by_hand():
+    """Rows at distance 1 agree on the class they share; the larger bonus decides the third row too."""
     X = np.array([[0.0], [1.0]])
     candidates = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
     model = RegISLClassifier(1.0, scaling=None).fit(X, candidates)
@@ -439,7 +439,7 @@ def test_two_rows_by_hand():
     np.testing.assert_allclose(model.decision_function([[0.3]])[0, :2], [0, 1], atol=1e-3)
 
 
-def test_new_rows_are_mean_of_their_neighbours():
+def test_scores_of_new_rows_are_the_mean_of_their_neighbours():
     X = np.array([[0.0], [1.0], [5.0]])
     candidates = np.eye(3, dtype=bool)
     model = RegISLClassifier(2.0, n_neighbors=2, scaling=None).fit(X, candidates)
@@ -450,8 +450,8 @@ def test_new_rows_are_mean_of_their_neighbours():
     np.testing.assert_allclose(model.predict_proba([[0.2], [5.0]]), found, atol=1e-12)
 
 
-def test_width_at_which_nothing_is_similar(iris_of_regisl):
-    """All similarities round to 0: nothing is learned of the sets, and new rows use the nearest one."""
+def test_tiny_width_learns_nothing(iris_of_regisl):
+    """All similarities round to 0: nothing is learned from the sets, and new rows use the nearest one."""
     X, first = np.unique(iris_of_regisl[0], axis=0, return_index=True)
     candidates = iris_of_regisl[1][first]
     even = candidates / candidates.sum(axis=1, keepdims=True)
@@ -468,7 +468,7 @@ def test_similarities():
     np.testing.assert_allclose(relative, [[1, 1, np.exp(-1)], [1, np.exp(-0.5), np.exp(-0.5)]])
 
 
-def test_width_automatically(iris_of_regisl):
+def test_default_width_is_the_median_neighbour_distance(iris_of_regisl):
     X, candidates, _ = iris_of_regisl
     model = RegISLClassifier(n_neighbors=3, scaling=None).fit(X, candidates)
     distances = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 1:4]
@@ -483,7 +483,7 @@ def test_laplacian():
     np.testing.assert_array_equal(laplacian(W).toarray(), [[2, -2, 0], [-2, 3, -1], [0, -1, 1]])
 
 
-def test_regisl_bonus_makes_rows_sure(iris_of_regisl):
+def test_regisl_bonus_makes_rows_more_confident(iris_of_regisl):
     X, candidates, _ = iris_of_regisl
     sure = [
         RegISLClassifier(bonus=bonus).fit(X, candidates).label_distributions_.max(axis=1).mean()
@@ -493,7 +493,7 @@ def test_regisl_bonus_makes_rows_sure(iris_of_regisl):
     assert sure[-1] > sure[0]
 
 
-def test_few_rows_duplicates_and_rows_that_say_nothing(iris_of_regisl):
+def test_regisl_accepts_few_rows_duplicates_and_rows_with_all_candidates(iris_of_regisl):
     one = RegISLClassifier().fit([[1.0, 2.0]], np.array([[True, True, False]]))
     np.testing.assert_allclose(one.label_distributions_, [[0.5, 0.5, 0]])
     assert one.predict([[3.0, 4.0]]).tolist() == [0]

@@ -1,4 +1,4 @@
-"""Properties of every baseline: it goes through points where rows are many, is searched over, refuses what is wrong,
+"""Properties of every baseline: it approximates many rows, supports grid search, refuses what is wrong,
 and learns Lost."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def ridge(request):
     return clone(request.param)
 
 
-def test_all_are_public():
+def test_every_baseline_is_public_and_has_a_small_grid():
     for name in baselines.__all__:
         learner = getattr(plcore, name)
         assert issubclass(learner, ClassifierMixin)
@@ -49,7 +49,7 @@ def test_all_are_public():
 
 
 @pytest.mark.parametrize("scaling", ["standard", "minmax", None])
-def test_iris(half_iris, model, scaling):
+def test_every_baseline_learns_iris(half_iris, model, scaling):
     X, candidates, y = half_iris
     train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
     model.set_params(scaling=scaling).fit(X[train], candidates[train])
@@ -58,15 +58,15 @@ def test_iris(half_iris, model, scaling):
     assert model.score(X[train], candidates[train]) > 0.9
 
 
-def test_classes_change_places(half_iris, model):
-    """Nothing but ties depends on the order of the classes."""
+def test_scores_do_not_depend_on_the_order_of_classes(half_iris, model):
+    """Only ties depend on the order of the classes."""
     X, candidates, _ = half_iris
     scores = model.fit(X, candidates).decision_function(X)
     turned = model.fit(X, candidates[:, [2, 0, 1]]).decision_function(X)
     np.testing.assert_allclose(turned, scores[:, [2, 0, 1]], atol=1e-6)
 
 
-def test_scale_of_features_does_not_matter_unless_asked(half_iris, model):
+def test_feature_scale_matters_only_without_scaling(half_iris, model):
     X, candidates, _ = half_iris
     scores = model.fit(X, candidates).decision_function(X)
     scaled = X * [1, 10, 100, 1e5] + 7
@@ -74,7 +74,7 @@ def test_scale_of_features_does_not_matter_unless_asked(half_iris, model):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-def test_many_rows_go_through_points(half_iris, ridge, kernel, monkeypatch):
+def test_many_rows_use_points(half_iris, ridge, kernel, monkeypatch):
     X, candidates, y = half_iris
     ridge.set_params(kernel=kernel)
     exact = ridge.fit(X, candidates).decision_function(X)
@@ -97,7 +97,7 @@ def test_many_rows_go_through_points(half_iris, ridge, kernel, monkeypatch):
         (PLGPClassifier(length_scale=1.0, variance=10.0), "predict_proba", 1e-2),
     ],
 )
-def test_sparse_rows_give_model_of_dense_ones(iris, learner, said, atol):
+def test_sparse_rows_give_the_same_model_as_dense_rows(iris, learner, said, atol):
     X, candidates, _ = iris
     stored = sparse.csr_matrix(X)
     dense = clone(learner).set_params(scaling=None).fit(X, candidates)

@@ -15,7 +15,7 @@ from tests.plcore.blocks.local_cluster import two_workers
 
 @pytest.fixture(scope="package", autouse=True)
 def two_threads_elsewhere() -> Iterator[None]:
-    """Processes that are started here would take two threads if no one told them otherwise."""
+    """Set the environment so that processes started here would use two threads by default."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
             patch.setenv(name, "2")

@@ -26,7 +26,7 @@ from tests.plcore.blocks.tasks import (
 )
 
 
-def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dask_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(
         RunnerError, match=r"Dask is not installed here. Fix: pip install 'plcore\[cluster\]'"
@@ -34,13 +34,13 @@ def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
         DaskCluster("tcp://10.0.0.1:8786", tmp_path)
 
 
-def test_folder_is_seen_or_not(tmp_path: Path) -> None:
+def test_existing_folder_is_visible_and_missing_folder_is_not(tmp_path: Path) -> None:
     assert sees(str(tmp_path))
     assert not sees(str(tmp_path / "nowhere"))
 
 
 class Started:
-    """A client of a cluster whose workers come one after the other, and do jobs at once."""
+    """A client of a cluster whose workers join one after the other and run jobs immediately."""
 
     def __init__(self) -> None:
         self.handed_over = 0
@@ -59,7 +59,7 @@ class Started:
         pass
 
 
-def test_workers_that_come_later_are_given_jobs_too() -> None:
+def test_workers_that_join_later_get_jobs() -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
     found = runner.map(abs, range(-30, 0))
@@ -84,9 +84,7 @@ class Lost(Future[Any]):
 
 
 @pytest.mark.parametrize("status", ["pending", "error"])
-def test_result_that_goes_with_its_worker_is_waited_for_again(
-    monkeypatch: pytest.MonkeyPatch, status: str
-) -> None:
+def test_lost_result_is_computed_again(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     monkeypatch.setattr(Lost, "status", status)
     monkeypatch.setitem(globals(), "Future", Lost)
     runner = DaskCluster.__new__(DaskCluster)
@@ -98,7 +96,7 @@ def test_result_that_goes_with_its_worker_is_waited_for_again(
         assert sorted(result for _, result in runner.map(abs, range(-3, 0))) == [1, 2, 3]
 
 
-def test_who_has_no_say_in_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
+def test_hint_to_wait_longer_is_left_out_if_there_is_no_such_setting(tmp_path: Path) -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
     client.workers = {}
@@ -109,7 +107,7 @@ def test_who_has_no_say_in_wait_is_not_told_to_wait_longer(tmp_path: Path) -> No
         runner._check(tmp_path)
 
 
-def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path) -> None:
+def test_workers_with_several_threads_are_refused(tmp_path: Path) -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
     client.workers = {"first": 1, "second": 4}
@@ -121,12 +119,12 @@ def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path)
 
 @pytest.mark.dask
 class TestCluster:
-    def test_no_scheduler_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_unreachable_scheduler_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
         with pytest.raises(RunnerError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
             DaskCluster("tcp://127.0.0.1:1", tmp_path)
 
-    def test_workers_of_other_code_are_refused(
+    def test_workers_with_other_code_are_refused(
         self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         real = parts._version
@@ -134,7 +132,7 @@ class TestCluster:
         with pytest.raises(RunnerError, match=rf"has other versions: numba {real('numba')}, here 1\.0\. Fix"):
             DaskCluster(cluster.scheduler_address, tmp_path)
 
-    def test_folder_that_workers_do_not_see_is_refused(
+    def test_folder_invisible_to_workers_is_refused(
         self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(dask_cluster, "sees", blind)
@@ -156,7 +154,7 @@ class TestCluster:
             "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
-    def test_cluster_whose_last_worker_goes_is_not_waited_for_without_end(
+    def test_waiting_ends_when_the_last_worker_is_gone(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from distributed import LocalCluster
@@ -182,7 +180,7 @@ class TestCluster:
             assert next(times) == 50, "0: one was there; 10: missed; 20, 30: waited for; 40: given up"
             runner.close()
 
-    def test_blocks_of_killed_workers_are_done_by_others(self, cluster: Any, tmp_path: Path) -> None:
+    def test_blocks_of_killed_workers_are_computed_by_others(self, cluster: Any, tmp_path: Path) -> None:
         runner = DaskCluster(cluster.scheduler_address, tmp_path)
         asked = jobs(tmp_path, 5)
         found = [job.number for job, _ in runner.map(die_the_first_time, asked)]
@@ -190,7 +188,7 @@ class TestCluster:
         assert sorted(found) == list(range(5))
         assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(5)]
 
-    def test_block_that_kills_its_workers_is_named_and_cluster_continues(self, tmp_path: Path) -> None:
+    def test_block_that_kills_its_workers_is_named_and_the_cluster_continues(self, tmp_path: Path) -> None:
         with two_workers(allowed_failures=0) as cluster:
             runner = DaskCluster(cluster.scheduler_address, tmp_path)
             with pytest.raises(

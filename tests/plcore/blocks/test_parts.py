@@ -1,4 +1,4 @@
-"""Part files: their names, that they are whole, that they are made once."""
+"""Part files: their names, atomic writes, and that each is made only once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OfOther(BlockJob):
     places: tuple[Path, ...] = ()
 
 
-def test_name_is_what_is_done_with_what_and_not_where(tmp_path: Path) -> None:
+def test_part_name_depends_on_job_and_data_but_not_on_the_folder(tmp_path: Path) -> None:
     one = Of(tmp_path, 3)
     assert one.part == Of(tmp_path / "elsewhere", 3).part
     assert Of(tmp_path, 3, (tmp_path,)).part == Of(tmp_path, 3, (tmp_path / "elsewhere", tmp_path)).part
@@ -49,7 +49,7 @@ def test_name_is_what_is_done_with_what_and_not_where(tmp_path: Path) -> None:
     assert len({one.part, *(other.part for other in others)}) == 6
 
 
-def test_name_is_of_code_that_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_name_depends_on_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, content = Of(tmp_path, 3), Of(tmp_path, 3, code="")
     monkeypatch.setattr(parts, "code_and_versions", lambda: {"plcore": "later"})
     assert Of(tmp_path, 3).part != one.part
@@ -60,13 +60,13 @@ def test_name_is_of_code_that_does_it(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not one.path.exists()
 
 
-def test_job_that_holds_another_has_name_of_what_that_one_is(tmp_path: Path) -> None:
+def test_part_name_depends_on_nested_jobs(tmp_path: Path) -> None:
     inner = Of(tmp_path, 1)
     assert Of(tmp_path, inner).part == Of(tmp_path, Of(tmp_path / "elsewhere", 1)).part
     assert Of(tmp_path, inner).part != Of(tmp_path, Of(tmp_path, 2)).part
 
 
-def test_part_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_part_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "part-1.npy"
 
     def interrupted() -> None:
@@ -84,7 +84,7 @@ def test_part_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["part-1.npy"]
 
 
-def test_leftovers_of_killed_process_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     writing = whole_part(tmp_path / "part-1.npy")
     writing.__enter__()  # and killed here
     (half,) = tmp_path.iterdir()
@@ -97,14 +97,14 @@ def test_leftovers_of_killed_process_is_removed(tmp_path: Path) -> None:
         writing.__exit__(None, None, None)
 
 
-def test_what_another_command_is_writing_in_the_same_folder_stays(tmp_path: Path) -> None:
+def test_unfinished_files_of_a_running_command_are_kept(tmp_path: Path) -> None:
     with whole_part(tmp_path / "part-1.npy") as file:
         remove_halves(tmp_path)
         file.write(b"all")
     assert (tmp_path / "part-1.npy").read_bytes() == b"all"
 
 
-def test_part_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_part_round_trips(tmp_path: Path) -> None:
     job = Of(tmp_path, 1)
     array = np.array([(1, [1.5, 2.5])], dtype=[("row", "<i4"), ("x", "<f4", (2,))])
     assert job.write(array) == (str(job.path), 1)
@@ -114,7 +114,7 @@ def test_part_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert not found.flags.writeable
 
 
-def test_ranges_of_part_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_ranges_of_a_part_round_trip(tmp_path: Path) -> None:
     job = Of(tmp_path, 1)
     array = np.array(
         [(row, [row / 2, row / 4]) for row in range(40)], dtype=[("row", "<i4"), ("x", "<f4", (2,))]
@@ -130,7 +130,7 @@ def test_ranges_of_part_are_read_as_they_were_written(tmp_path: Path) -> None:
         rows.read(0, 1)
 
 
-def test_names_lead_to_parts(tmp_path: Path) -> None:
+def test_part_is_found_by_name(tmp_path: Path) -> None:
     ones = [Of(tmp_path, number) for number in range(3)]
     for number, one in enumerate(ones):
         one.write(np.array([number]))
@@ -145,7 +145,7 @@ def test_names_lead_to_parts(tmp_path: Path) -> None:
     assert write_names(tmp_path, [one.part for one in ones[:2]]) != names
 
 
-def test_parts_that_are_there_are_not_rebuilt(tmp_path: Path) -> None:
+def test_existing_parts_are_not_rebuilt(tmp_path: Path) -> None:
     asked = jobs(tmp_path, 6)
     assert run_parts(Inline(), square, asked[:4]) == [job.part for job in asked[:4]]
     told: list[tuple[str, int, int]] = []
@@ -156,14 +156,14 @@ def test_parts_that_are_there_are_not_rebuilt(tmp_path: Path) -> None:
     assert told == [("squares", 4, 6), ("squares", 5, 6), ("squares", 6, 6)]
 
 
-def test_what_came_before_failure_stays(tmp_path: Path) -> None:
+def test_parts_finished_before_a_failure_are_kept(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="Squaring 7"):
         run_parts(Inline(), square_but_seven, jobs(tmp_path, 9))
     run_parts(Inline(), square, jobs(tmp_path, 9))
     assert times(tmp_path) == dict.fromkeys(range(9), 1)
 
 
-def test_job_of_another_value_is_another_part(tmp_path: Path) -> None:
+def test_job_with_another_value_makes_another_part(tmp_path: Path) -> None:
     job = jobs(tmp_path, 1)[0]
     run_parts(Inline(), square, [job, replace(job, number=5)])
     assert map_part(Number(tmp_path, 5, tmp_path).path).tolist() == [5, 25]
@@ -182,7 +182,7 @@ run_parts(Inline(), square, jobs(Path(sys.argv[1]), 9), "", progress)
 """
 
 
-def test_driver_that_is_killed_continues_if_it_was(tmp_path: Path) -> None:
+def test_killed_driver_continues_where_it_stopped(tmp_path: Path) -> None:
     for done in (3, 7, 9):
         ended = subprocess.run(
             [sys.executable, "-c", DRIVER, tmp_path, str(done)],

@@ -1,4 +1,4 @@
-"""Processes that are killed at work."""
+"""Worker processes that are killed while they work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.plcore.blocks.tasks import (
 pytestmark = pytest.mark.slow
 
 
-def test_blocks_of_killed_processes_are_done_by_others(tmp_path: Path) -> None:
+def test_blocks_of_killed_processes_are_computed_by_others(tmp_path: Path) -> None:
     pool = ProcessPool(2)
     asked = jobs(tmp_path, 7)
     found = [job.number for job, _ in pool.map(die_the_first_time, asked)]
@@ -38,12 +38,12 @@ def test_blocks_of_killed_processes_are_done_by_others(tmp_path: Path) -> None:
     assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(7)]
 
 
-def test_one_death_takes_one_pool_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where what the processes had under way is seen to be lost one after the other."""
+def test_one_killed_process_replaces_one_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if the jobs that the processes were running are reported lost one after the other."""
     made: list[Executor] = []
 
     class Executor:
-        """The first dies of its second job, with the first under way; others do jobs at once."""
+        """The first dies on its second job while the first is running; the others run jobs immediately."""
 
         def __init__(self, *_: Any) -> None:
             made.append(self)
@@ -74,7 +74,7 @@ def test_one_death_takes_one_pool_with_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(made) == 2
 
 
-def test_pool_that_is_closed_waits_for_nothing_that_is_under_way(
+def test_closing_a_pool_does_not_wait_for_running_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "LOOK", 0.01)
@@ -102,7 +102,7 @@ if __name__ == "__main__":
 """
 
 
-def test_processes_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -125,14 +125,14 @@ def test_processes_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
 
 
 def exists(pid: int) -> bool:
-    """Whether this process runs; one that has ended and that no one has asked for does not."""
+    """Whether this process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_block_that_kills_every_process_is_named_and_no_other(tmp_path: Path) -> None:
+def test_only_the_block_that_kills_its_process_is_named(tmp_path: Path) -> None:
     pool = ProcessPool(2)
     with pytest.raises(
         BlockError, match=f"Squaring 7 cannot be done: its process was killed {DEATHS + 1} times"

@@ -16,7 +16,7 @@ from plcore.blocks.runner import BlockError, Runner, alone, said
 from tests.plcore.blocks.tasks import Number, jobs, square, square_but_seven, square_when_told, threads, times
 
 
-def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Path) -> None:
+def test_every_job_returns_exactly_one_result(runner: Runner, tmp_path: Path) -> None:
     asked = jobs(tmp_path, 9)
     found = dict(runner.map(square, asked))
     assert set(found) == set(asked)
@@ -26,11 +26,11 @@ def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Pat
     assert times(tmp_path) == dict.fromkeys(range(9), 1)
 
 
-def test_no_jobs_are_not_work(runner: Runner) -> None:
+def test_empty_job_list_gives_no_results(runner: Runner) -> None:
     assert list(runner.map(square, [])) == []
 
 
-def test_job_that_fails_is_named_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
+def test_failed_job_is_reported_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(BlockError) as refused:
         list(runner.map(square_but_seven, jobs(tmp_path, 9)))
     assert str(refused.value).startswith("Squaring 7 cannot be done: ValueError: seven is no number for this")
@@ -43,7 +43,7 @@ def test_runner_continues_working_after_failure(runner: Runner, tmp_path: Path) 
     assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
 
 
-def test_cancelled_work_ends_after_what_is_under_way(runner: Runner, tmp_path: Path) -> None:
+def test_cancelled_work_ends_after_the_running_jobs(runner: Runner, tmp_path: Path) -> None:
     done = []
     for job, _ in runner.map(square, jobs(tmp_path, 50)):
         done.append(job)
@@ -52,7 +52,7 @@ def test_cancelled_work_ends_after_what_is_under_way(runner: Runner, tmp_path: P
     assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3, "the next work is not cancelled"
 
 
-def test_who_stops_asking_withdraws_what_has_not_begun(runner: Runner, tmp_path: Path) -> None:
+def test_closing_the_iterator_cancels_pending_jobs(runner: Runner, tmp_path: Path) -> None:
     found = runner.map(square, jobs(tmp_path, 50))
     next(found)
     found.close()  # type: ignore[attr-defined]
@@ -60,13 +60,13 @@ def test_who_stops_asking_withdraws_what_has_not_begun(runner: Runner, tmp_path:
     assert len(times(tmp_path)) <= 6
 
 
-def test_no_library_takes_threads_of_its_own(runner: Runner) -> None:
+def test_libraries_in_workers_use_one_thread(runner: Runner) -> None:
     with threadpool_limits(2):  # which this process would take
         assert threads(0) == 2
         assert [most for _, most in runner.map(threads, [0])] == [1]
 
 
-def test_jobs_are_taken_when_there_is_room_for_them(runner: Runner, tmp_path: Path) -> None:
+def test_jobs_are_consumed_lazily(runner: Runner, tmp_path: Path) -> None:
     taken: list[int] = []
 
     def coming() -> Iterator[Number]:
@@ -80,7 +80,7 @@ def test_jobs_are_taken_when_there_is_room_for_them(runner: Runner, tmp_path: Pa
     assert len(list(found)) == 49
 
 
-def test_who_waits_is_called_meanwhile_and_may_end_it(
+def test_callback_is_called_while_waiting_and_can_cancel(
     others: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (dask_cluster, processes):
@@ -96,16 +96,16 @@ def test_who_waits_is_called_meanwhile_and_may_end_it(
     assert len(list(others.map(square_when_told, asked, go.touch))) == 3
 
 
-def test_alone_is_function() -> None:
+def test_runner_without_workers_calls_the_function_directly() -> None:
     assert alone(np.square, 3) == 9
 
 
-def test_error_without_words_has_its_name() -> None:
+def test_error_without_a_message_is_reported_by_its_type() -> None:
     assert said(ValueError("two\n lines")) == "ValueError: two lines"
     assert said(MemoryError()) == "MemoryError."
 
 
-def test_runner_is_chosen_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runner_is_chosen_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
     assert isinstance(make_runner("", tmp_path), Inline)
     pool = make_runner("processes:3", tmp_path)
@@ -119,13 +119,13 @@ def test_runner_is_chosen_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # Numeric libraries of a process; other code is refused.
 
 
-def test_code_and_versions_name_what_results_depend_on() -> None:
+def test_fingerprint_covers_code_and_library_versions() -> None:
     mine = code_and_versions()
     assert {"plcore", "Python", "numpy", "numba", "scikit-learn"} <= set(mine)
     assert mine == code_and_versions()
 
 
-def test_who_computes_with_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_with_other_versions_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = code_here()
     check_code(mine)
     monkeypatch.setattr(parts, "_sources", lambda: "later")

@@ -16,7 +16,7 @@ ROWS, PEOPLE, CLASSES = 40, 5, 4
 
 
 def some_votes():
-    """(row, annotator, class): of every row three people's, right in seven of ten."""
+    """(row, annotator, class): three people's votes on every row, 70% of them correct."""
     rng = np.random.default_rng(15)
     truth = rng.integers(CLASSES, size=ROWS)
     return [

@@ -62,7 +62,7 @@ def apart(a, b):
     return 1 - factor * common / len(a | b)
 
 
-def test_published_examples():
+def test_published_examples_are_reproduced():
     assert krippendorff_alpha(votes_of(WIKIPEDIA)) == pytest.approx(56 / 81, abs=1e-9)  # 0.691
     assert krippendorff_alpha(votes_of(KRIPPENDORFF)) == pytest.approx(113 / 152, abs=1e-9)  # 0.743
     # Gwet (2014): AC1 0.77544 with observed agreement 0.81818 and chance 0.19032; by fractions:
@@ -79,14 +79,14 @@ def test_published_examples():
 
 
 @pytest.mark.parametrize("table", [WIKIPEDIA, KRIPPENDORFF])
-def test_it_matches_krippendorff(table):
+def test_alpha_matches_krippendorff_on_examples(table):
     values = [[np.nan if one is None else one for one in line] for line in table]
     expected = krippendorff.alpha(values, level_of_measurement="nominal")
     assert krippendorff_alpha(votes_of(table)) == pytest.approx(expected, abs=1e-12)
 
 
 @given(CROWDS)
-def test_it_is_what_krippendorff_gives_of_any_votes(votes):
+def test_alpha_matches_krippendorff_on_any_votes(votes):
     found = krippendorff_alpha(votes)
     last = {(row, who): "".join(map(str, sorted(said))) for row, who, said in votes}
     values = sorted(set(last.values()))
@@ -105,14 +105,14 @@ def test_it_is_what_krippendorff_gives_of_any_votes(votes):
 
 
 @given(CROWDS)
-def test_it_matches_counting_pairs(votes):
+def test_alpha_matches_counting_pairs(votes):
     for distance, measure in (("set", apart), ("nominal", lambda a, b: a != b)):
         found = krippendorff_alpha(votes, distance)
         if not found.reason:
             assert found == pytest.approx(by_pairs(votes, measure), abs=1e-9)
 
 
-def test_distance_of_sets():
+def test_set_distance_matches_known_values():
     """Equal 0, subset 1 - 2/3 x 1/2, overlap 1 - 1/3 x 1/3, nothing in common 1."""
     pairs = [({1}, {1}, 0), ({1}, {1, 2}, 2 / 3), ({1, 2}, {2, 3}, 8 / 9), ({1}, {2}, 1)]
     votes = [(row, who, said) for row, (a, b, _d) in enumerate(pairs) for who, said in (("a", a), ("b", b))]
@@ -122,7 +122,7 @@ def test_distance_of_sets():
     assert krippendorff_alpha(votes, "set") == pytest.approx(1 - observed / expected, abs=1e-12)
 
 
-def test_if_it_is_undefined_sentence_says_why():
+def test_undefined_agreement_explains_why():
     alone = krippendorff_alpha([(0, "a", "x"), (1, "b", "y")])
     assert np.isnan(alone)
     assert alone.reason == "No row has been answered by two people."
@@ -141,7 +141,7 @@ def test_if_it_is_undefined_sentence_says_why():
     assert np.isnan(high)
 
 
-def test_figure_is_number():
+def test_agreement_is_a_float():
     found = krippendorff_alpha(votes_of(WIKIPEDIA))
     assert isinstance(found, float)
     assert isinstance(found, Agreement)
@@ -160,7 +160,7 @@ def noisy(rng, n=80, m=3, right=0.7, people=2):
     ]
 
 
-def test_ac1_and_its_interval():
+def test_ac1_and_its_interval_match_known_values():
     rng = np.random.default_rng(0)
     votes = noisy(rng)
     answers = np.array([said for _row, _who, said in votes]).reshape(-1, 2)
@@ -177,13 +177,13 @@ def test_ac1_and_its_interval():
         gwet_ac1(votes, n_values=2)
 
 
-def test_rows_of_one_vote_count_for_chance_of_ac1_alone():
+def test_rows_with_one_vote_only_affect_chance_agreement_in_ac1():
     votes = [(0, "a", "x"), (0, "b", "x"), (1, "a", "y")]
     assert gwet_ac1(votes, least_rows=1) == pytest.approx((1 - 0.5) / (1 - 0.5))
     assert np.isnan(krippendorff_alpha(votes))
 
 
-def test_kappa_by_pair():
+def test_kappa_is_reported_for_each_pair_of_annotators():
     rng = np.random.default_rng(3)
     votes = noisy(rng, people=3)
     votes = [vote for vote in votes if vote[1] != 2 or vote[0] < LEAST_ROWS - 1]
@@ -203,7 +203,7 @@ def test_kappa_by_pair():
 
 
 @given(CROWDS, st.randoms(use_true_random=False))
-def test_names_and_order_change_nothing(votes, random):
+def test_names_and_order_do_not_change_agreement(votes, random):
     last = list({(row, who): (row, who, said) for row, who, said in votes}.values())
     names, places = random.sample(range(4), 4), random.sample(range(8), 8)
     moved = [(places[row], names[who], said) for row, who, said in random.sample(last, len(last))]
@@ -211,7 +211,7 @@ def test_names_and_order_change_nothing(votes, random):
         np.testing.assert_allclose(figure(moved), figure(last), atol=1e-9)
 
 
-def test_intervals_match_seed():
+def test_intervals_are_reproducible_by_seed():
     votes = noisy(np.random.default_rng(5))
     for distance in ("nominal", "set"):
         one = krippendorff_alpha(votes, distance, n_bootstrap=450, random_state=7)
@@ -228,7 +228,7 @@ def test_intervals_match_seed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "right", "people"), [(40, 0.85, 2), (80, 0.6, 3)])
-def test_intervals_hold_figure_of_very_many_rows(n, right, people):
+def test_intervals_cover_the_value_of_the_population(n, right, people):
     rng = np.random.default_rng(n)
     many = noisy(rng, 60_000, right=right, people=people)
     for figure in (krippendorff_alpha, gwet_ac1):
@@ -241,7 +241,7 @@ def test_intervals_hold_figure_of_very_many_rows(n, right, people):
         assert held / 400 >= 0.93
 
 
-def test_what_is_no_good_is_reported():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ValueError, match="distance must be one of 'nominal', 'set'"):
         krippendorff_alpha([(0, "a", 1)], "jaccard")
     with pytest.raises(ValueError, match="n_bootstrap must be an int of at least 0"):

@@ -24,7 +24,7 @@ N, M = 6, 4
 
 @st.composite
 def crowds(draw):
-    """votes {(row, who): set}, candidates [set]: few of all; sets, and rows without votes, are among them."""
+    """votes {(row, who): set}, candidates [set]: small crowds, some with set votes or rows without votes."""
     sets = st.sets(st.integers(0, M - 1), min_size=1)
     votes = draw(
         st.dictionaries(st.tuples(st.integers(0, N - 1), st.integers(0, 3)), sets, min_size=1, max_size=14)
@@ -48,12 +48,12 @@ def simulate(rng, n=400, m=4, people=8, overlap=3, accuracy=(0.5, 0.95)):
 
 
 @given(crowds(), st.sampled_from([0.3, 1.0]), st.integers(1, 5))
-def test_it_matches_plain_loops(crowd, strength, rounds):
+def test_fit_matches_plain_loops(crowd, strength, rounds):
     votes, candidates = crowd
     model = DawidSkene(strength, max_iter=rounds).fit_masks(*arrays(votes, candidates))
     found, masses, theta, pooled, history = plain_fit(votes, candidates, M, strength, rounds)
     if model.converged_ or model.n_iter_ < rounds:
-        return  # it stopped earlier, at what further rounds change too little to see
+        return  # it stopped earlier, when further rounds no longer change anything visible
     np.testing.assert_allclose(model.objective_, history, rtol=0, atol=1e-6)
     np.testing.assert_allclose(model.label_distributions_, found, atol=1e-4)
     np.testing.assert_allclose(model.class_masses_, masses, atol=1e-4)
@@ -63,8 +63,8 @@ def test_it_matches_plain_loops(crowd, strength, rounds):
 
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
-def test_it_matches_plain_loops_to_last_digits(strength):
-    """Two rounds, of which the first never ends the fit."""
+def test_two_rounds_match_plain_loops_to_the_last_digits(strength):
+    """Two rounds: the fit never ends after the first."""
     rng = np.random.default_rng(3)
     votes = {
         (row, who): set(rng.choice(M, rng.integers(1, M), replace=False).tolist())
@@ -82,7 +82,7 @@ def test_it_matches_plain_loops_to_last_digits(strength):
         np.testing.assert_allclose(model.confusion_[who], matrix, atol=1e-12)
 
 
-def test_without_prior_it_is_that_of_crowd_kit():
+def test_without_prior_it_matches_crowd_kit():
     model = DawidSkene(prior_strength=0, max_iter=ROUNDS).fit(some_votes())
     assert model.classes_.tolist() == list(range(CLASSES))
     assert model.annotators_ == tuple(range(PEOPLE))
@@ -92,7 +92,7 @@ def test_without_prior_it_is_that_of_crowd_kit():
 
 
 @given(crowds(), st.sampled_from([0.1, 1.0, 3.0]))
-def test_what_holds_of_any_votes(crowd, strength):
+def test_invariants_hold_for_any_votes(crowd, strength):
     votes, candidates = crowd
     rows, who, masks, matrix = arrays(votes, candidates)
     model = DawidSkene(strength).fit_masks(rows, who, masks, matrix)
@@ -130,7 +130,7 @@ def test_order_of_votes_people_and_rows_changes_nothing(crowd, random):
 
 
 @given(crowds())
-def test_all_candidates_are_none(crowd):
+def test_full_candidate_sets_equal_no_candidates(crowd):
     votes = [(row, who, said) for (row, who), said in crowd[0].items()]
     classes = sorted({name for _, _, said in votes for name in said})
     rows = max(row for row, _, _ in votes) + 1
@@ -142,7 +142,7 @@ def test_all_candidates_are_none(crowd):
 
 @given(st.lists(st.tuples(st.integers(0, M - 1), st.sets(st.integers(0, M - 1), min_size=1)), min_size=1))
 def test_one_annotator_alone_is_believed(rows):
-    """Where the answer is inside the candidates it is the likeliest class, however often the others were said."""
+    """An answer inside the candidates is the likeliest class, however often the others were named."""
     votes = [(row, "a", said) for row, (said, _) in enumerate(rows)]
     inside = pd.DataFrame(
         [[c in others | {said} for c in range(M)] for said, others in rows], columns=range(M)
@@ -152,7 +152,7 @@ def test_one_annotator_alone_is_believed(rows):
 
 
 def test_good_people_outweigh_majority_of_guessers():
-    """Three who guess against two who know: the majority is often wrong, the model is not."""
+    """Three guessers against two experts: the majority is often wrong, the model is not."""
     rng = np.random.default_rng(0)
     y, _, rows, who, said = simulate(rng, people=5, overlap=5)
     said = np.where(
@@ -178,7 +178,7 @@ def test_confusions_are_found():
     assert (model.label_distributions_.argmax(axis=1) == y).mean() > 0.85
 
 
-def test_who_has_said_little_is_taken_for_one_of_the_others():
+def test_annotator_with_few_votes_gets_the_pooled_matrix():
     rng = np.random.default_rng(2)
     _, _, rows, who, said = simulate(rng, accuracy=(0.9, 0.9))
     votes = [*zip(rows.tolist(), who.tolist(), said.tolist(), strict=True), (0, 99, int(said[0]))]
@@ -190,7 +190,7 @@ def test_who_has_said_little_is_taken_for_one_of_the_others():
     np.testing.assert_allclose(strong.confusion_[3], coin, atol=1e-3)
 
 
-def test_set_is_sum_of_its_members():
+def test_set_vote_sums_over_its_members():
     votes = [
         (0, "a", "x"),
         (0, "b", {"x", "y"}),
@@ -205,7 +205,7 @@ def test_set_is_sum_of_its_members():
     np.testing.assert_allclose(model.label_distributions_[0], joint / joint.sum())
 
 
-def test_row_alone_under_fixed_fit():
+def test_posterior_of_one_row_uses_the_fitted_parameters():
     model = DawidSkene().fit(some_votes())
     seen = [vote for vote in some_votes() if vote[0] == 0]
     np.testing.assert_allclose(model.posterior(seen)[0], model.label_distributions_[0], atol=1e-12)
@@ -227,7 +227,7 @@ def test_row_alone_under_fixed_fit():
         model.posterior([(0, 1, 1)], np.ones((1, 7), dtype=bool))
 
 
-def test_candidates_of_new_row_come_in_any_form():
+def test_posterior_accepts_candidates_in_any_form():
     columns = ["wren", "emu", "kea"]
     votes = [(0, "a", "wren"), (1, "a", "kea"), (1, "b", "emu"), (2, "b", "emu")]
     model = DawidSkene().fit(votes, pd.DataFrame(np.ones((3, 3), dtype=bool), columns=columns))
@@ -239,7 +239,7 @@ def test_candidates_of_new_row_come_in_any_form():
         model.posterior([(0, "c", "emu")], [{"emu", "owl"}])
 
 
-def test_of_several_votes_of_one_person_on_row_last_counts():
+def test_last_vote_of_a_person_on_a_row_counts():
     votes = some_votes()
     row, who, said = votes[0]
     changed = [(row, who, (said + 1) % CLASSES), *votes]
@@ -256,13 +256,13 @@ def test_of_several_votes_of_one_person_on_row_last_counts():
 
 
 def test_candidates_outvote_everyone():
-    """Votes outside the candidates say only which of those inside is likelier."""
+    """Votes outside the candidates only change which candidate is likelier."""
     model = DawidSkene().fit([(0, "a", "x"), (0, "b", "x"), (1, "a", "y")], [{"y", "z"}, {"x", "y", "z"}])
     assert model.label_distributions_[0, 0] == 0
     assert model.label_distributions_[0].sum() == pytest.approx(1)
 
 
-def test_it_is_estimator():
+def test_model_follows_the_scikit_learn_interface():
     model = clone(DawidSkene(prior_strength=2.0, max_iter=7, random_state=3))
     assert model.get_params() == {"prior_strength": 2.0, "max_iter": 7, "random_state": 3}
     assert model.fit([(0, "a", "x"), (1, "a", "y")]) is model
@@ -271,13 +271,13 @@ def test_it_is_estimator():
         DawidSkene().posterior([(0, "a", "x")])
 
 
-def test_many_votes_on_row_are_not_smaller_numbers():
+def test_many_votes_on_one_row_do_not_underflow():
     model = DawidSkene().fit([(0, who, who % 2) for who in range(4001)])
     assert np.isfinite(model.label_distributions_).all()
     assert np.isfinite(model.objective_).all()
 
 
-def test_what_is_no_good_is_reported(monkeypatch):
+def test_invalid_arguments_are_refused(monkeypatch):
     one = np.zeros(1, dtype=int)
     mask, free = np.eye(2, dtype=bool)[:1], np.ones((1, 2), dtype=bool)
     with pytest.raises(ValueError, match="prior_strength must be a number of at least 0"):
@@ -299,14 +299,14 @@ def test_what_is_no_good_is_reported(monkeypatch):
         DawidSkene().fit_masks(one, one, mask, free)
 
 
-def test_shares_of_votes():
+def test_vote_shares_match_known_values():
     votes = sort_votes(np.array([2, 0]), np.array([0, 0]), np.array([[1, 1, 0], [0, 0, 1]], dtype=bool), 3)
     assert votes.voted.tolist() == [True, False, True]
     inside = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=bool)
     assert shares_of_votes(votes, inside).tolist() == [[0.5, 0.5, 0], [0.5, 0, 0.5], [0, 1, 0]]
 
 
-def test_parameters_say_what_fitted_model_says():
+def test_model_restored_from_parameters_gives_the_same_posteriors():
     rng = np.random.default_rng(0)
     rows, people = np.repeat(np.arange(20), 3), np.tile([2, 5, 9], 20)
     masks = np.eye(3, dtype=bool)[rng.integers(3, size=60)]
@@ -327,7 +327,7 @@ def test_parameters_say_what_fitted_model_says():
 
 @pytest.mark.parametrize("strength", [0.3, 1.0])
 @pytest.mark.parametrize(("shrinkage", "shared"), PRIORS)
-def test_evidence_is_what_plain_loops_give(strength, shrinkage, shared):
+def test_evidence_matches_plain_loops(strength, shrinkage, shared):
     _, _, rows, who, said = simulate(np.random.default_rng(0))
     votes, free = sort_votes(rows, who, np.eye(4, dtype=bool)[said], 400), np.ones((400, 4), dtype=bool)
     found = run_rounds(votes, free, 8, strength, shrinkage, 100, shared=shared)
@@ -336,8 +336,8 @@ def test_evidence_is_what_plain_loops_give(strength, shrinkage, shared):
     assert found.evidence == pytest.approx(expected, abs=1e-6)
 
 
-def test_vote_for_everything_tells_nothing():
-    """Its evidence is a bound, and lies below none at all by less than what one of four classes can tell."""
+def test_vote_for_all_classes_carries_no_information():
+    """The evidence is a bound: such a vote lowers it by less than log 4."""
     _, _, rows, who, said = simulate(np.random.default_rng(0))
     masks = np.eye(4, dtype=bool)[said]
     free = np.ones((400, 4), dtype=bool)
@@ -353,7 +353,7 @@ def test_vote_for_everything_tells_nothing():
     ("mistakes", "best"), [("even", (np.inf, False)), ("own", (20, False)), ("shared", (20, True))]
 )
 def test_prior_with_the_highest_evidence_beats_the_worst(mistakes, best):
-    """A coin is worth most where people err evenly, a matrix of their own where each has other mistakes, and the matrix
+    """A coin fits best if people err evenly, own matrices if each makes different mistakes, and the matrix
     of all where all take the same classes for each other."""
     rng, m, people = np.random.default_rng(1), 5, 8
     y = rng.integers(m, size=1000)
@@ -383,7 +383,7 @@ VOTES = [
 ]
 
 
-def test_without_prior_it_is_published_answer():
+def test_without_prior_it_matches_the_published_answer():
     model = DawidSkene(prior_strength=0, max_iter=1000).fit(VOTES)
     np.testing.assert_allclose(model.class_masses_, [0.422, 0.401, 0.111, 0.067], atol=6e-4)
 
@@ -396,8 +396,8 @@ def test_default_prior_keeps_the_rare_class():
     assert model.shared_, "doctors take a grade for the one next to it"
 
 
-def test_person_who_is_right_everywhere_is_believed_on_class_hardly_seen():
-    """Two in a hundred rows are of class 2, which both people always name."""
+def test_perfect_annotator_is_believed_on_a_rare_class():
+    """Two in a hundred rows are of class 2, and both people always name it."""
     truth = [0] * 49 + [1] * 49 + [2] * 2
     model = DawidSkene().fit([(row, who, one) for row, one in enumerate(truth) for who in "ab"])
     assert model.label_distributions_.argmax(axis=1).tolist() == truth

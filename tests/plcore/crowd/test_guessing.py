@@ -15,14 +15,14 @@ FIRST, LONG = 30, 300
 
 
 def told(right, rng, persons=PERSONS, answers=LONG, chance=0.25):
-    """(persons,) after how many answers; right : the chance that an answer is."""
+    """(persons,) number of answers until reported; right : probability that an answer is correct."""
     hits = (rng.random((persons, answers)) < right).astype(float)
     chances = np.full(answers, chance)
     return np.array([check_guessing(row, chances).told_after or np.inf for row in hits])
 
 
 @pytest.mark.parametrize("choices", [2, 4, 10])
-def test_guesser_is_reported_soon_and_least_honest_hardly_ever(choices):
+def test_guesser_is_reported_soon_and_least_honest_annotator_hardly_ever(choices):
     rng = np.random.default_rng(choices)
     chance = 1 / choices
     assert (told(chance, rng, answers=FIRST, chance=chance) <= FIRST).mean() >= 0.95
@@ -30,8 +30,8 @@ def test_guesser_is_reported_soon_and_least_honest_hardly_ever(choices):
 
 
 @pytest.mark.parametrize("choices", [2, 3, 4, 5, 6, 8, 10, 15, 20])
-def test_how_many_of_least_honest_are_reported_counted_exactly(choices):
-    """By the number of wrong answers, which is all that the evidence uses."""
+def test_false_alarm_rate_of_the_least_honest_is_within_bounds(choices):
+    """Computed exactly over the number of wrong answers: the evidence depends on nothing else."""
     h = float(least_honest(1 / choices))
     right, wrong = (check_guessing([hit], [1 / choices]).evidence for hit in (1, 0))
     shares, told = np.zeros(LONG + 2), 0.0
@@ -46,7 +46,7 @@ def test_how_many_of_least_honest_are_reported_counted_exactly(choices):
     assert told <= 0.008
 
 
-def test_less_is_enough_at_thirtieth_answer():
+def test_threshold_is_lower_at_the_thirtieth_answer():
     right, wrong = (check_guessing([hit], [0.25]).evidence for hit in (1, 0))
     errors = next(k for k in range(30) if wrong**k * right ** (30 - k) >= TOLD_THEN)
     assert wrong**errors * right ** (30 - errors) < TOLD_AT
@@ -58,8 +58,8 @@ def test_less_is_enough_at_thirtieth_answer():
     assert not check_guessing([1, *answers], [0.25] * 31).guessing, "at the thirtieth alone"
 
 
-def test_what_people_say_is_surer_of_nothing_than_they_are():
-    """Half by what each person is like, half by what all are."""
+def test_consensus_averages_the_own_and_the_pooled_posterior():
+    """This is less overconfident than each person's own matrix alone."""
     rng = np.random.default_rng(5)
     y = rng.integers(4, size=200)
     rows, who = (
@@ -84,7 +84,7 @@ def test_what_people_say_is_surer_of_nothing_than_they_are():
     np.testing.assert_array_equal(found, what_they_say(rows, who, masks, free, model))
 
 
-def test_least_honest():
+def test_least_honest_accuracy_matches_known_values():
     found = least_honest([1 / 2, 1 / 3, 1 / 4, 1 / 10, 0.6, 1.0])
     np.testing.assert_allclose(found, [0.875, 11 / 15, 0.7, 0.64, 0.6, 1.0])
     many = np.linspace(0.01, 0.59, 100)
@@ -92,7 +92,7 @@ def test_least_honest():
     assert (least_honest(many) < 1).all()
 
 
-def test_honest_person_is_supermartingale():
+def test_evidence_is_a_supermartingale_for_honest_annotators():
     """The mean of the evidence of one answer is 1 for the least honest, and less for everyone better."""
     for chance in (0.5, 0.3, 0.1):
         right, wrong = (check_guessing([hit], [chance]).evidence for hit in (1, 0))
@@ -104,7 +104,7 @@ def test_honest_person_is_supermartingale():
         )
 
 
-def test_evidence_by_hand():
+def test_evidence_matches_values_computed_by_hand():
     check = check_guessing([0, 1, 0, 0, 0, 0, 0, 1], [0.25] * 8)
     assert check.answers == 8
     assert check.right == 2
@@ -122,7 +122,7 @@ def test_evidence_by_hand():
     assert math.isfinite(check_guessing([0] * 5000, [0.25] * 5000).evidence)
 
 
-def test_answers_that_tell_nothing_are_left_out():
+def test_uninformative_answers_are_left_out():
     check = check_guessing([0, 0, 0, 1], [1.0, 0.0, 0.6, 0.5])
     assert (check.answers, check.right, check.chance) == (1, 1, 0.5)
     empty = check_guessing([], [])
@@ -163,8 +163,8 @@ def test_guesser_among_honest_people_is_reported(kind):
     assert not any(checks[who].guessing for checks in runs for who in "abc")
 
 
-def test_always_commonest_class_is_not_honest_work():
-    """Right in nearly half of the rows; chance is the share of that class, not one of four."""
+def test_always_naming_the_commonest_class_counts_as_guessing():
+    """Right in nearly half of the rows, but chance is the share of that class, not one in four."""
     rng = np.random.default_rng(1)
     votes, _ = crowd(rng, "commonest", n=150, shares=(0.1, 0.45, 0.35, 0.1))
     check = who_is_guessing(votes)["guesser"]
@@ -172,7 +172,7 @@ def test_always_commonest_class_is_not_honest_work():
     assert check.chance == pytest.approx(check.right, rel=0.05)
 
 
-def test_known_truth_and_candidates():
+def test_known_truth_and_candidates_are_used():
     rng = np.random.default_rng(2)
     votes, y = crowd(rng, "any")
     truth = np.eye(4)[y]
@@ -192,7 +192,7 @@ def test_known_truth_and_candidates():
         who_is_guessing(votes, known=truth[:3])
 
 
-def test_one_person_alone_cannot_be_told():
+def test_one_person_alone_cannot_be_judged():
     checks = who_is_guessing([(row, "a", row % 3) for row in range(50)])
     assert checks["a"].answers == 0
     assert not checks["a"].guessing
@@ -200,14 +200,14 @@ def test_one_person_alone_cannot_be_told():
     assert apart["a"].answers == 0
 
 
-def test_narrowing_down_is_held_against_chance_of_set():
+def test_set_answers_are_compared_with_the_chance_of_the_set():
     truth = np.eye(4)[[0, 1, 2, 3]]
     check = who_is_guessing([(row, "a", {row, (row + 1) % 4}) for row in range(4)], known=truth)["a"]
     assert check.right == 4
     assert check.chance == pytest.approx(2)
 
 
-def test_too_fast():
+def test_too_fast_annotators_are_reported():
     rng = np.random.default_rng(0)
     others = np.exp(rng.normal(np.log(4), 0.5, 200))
     check = too_fast(np.full(12, 0.5), others)
@@ -223,7 +223,7 @@ def test_too_fast():
     assert not too_fast([*[0.5] * 9, *[4.0] * 11], others).too_fast, "half of them"
 
 
-def test_times_that_are_none_are_left_out():
+def test_invalid_times_are_left_out():
     check = too_fast([0.5] * 11 + [np.nan, -1, 0, np.inf], [4.0] * 40)
     assert check.answers == 11
     assert check.too_fast

@@ -1,4 +1,4 @@
-"""Votes come in by several forms and are one inside; what is no good is named."""
+"""Votes are accepted in several forms and stored in one; invalid votes are named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plcore.labels import CandidateError
 VOTES = [(2, "ben", "wren"), (0, "ann", {"emu", "wren"}), (0, "ben", ["emu"])]
 
 
-def test_sequence_and_table_are_the_same():
+def test_sequence_and_table_give_the_same_votes():
     table = pd.DataFrame(VOTES, columns=["row", "annotator", "labels"])
     for votes in (VOTES, iter(VOTES), table, table.set_index([[5, 5, 7]]), [list(vote) for vote in VOTES]):
         read = read_votes(votes)
@@ -34,7 +34,7 @@ def test_last_vote_counts():
     assert read.masks[:, 1].tolist() == [False, False, True]
 
 
-def test_numbers_and_names_of_numpy():
+def test_numpy_numbers_and_strings_are_accepted():
     read = read_votes([(np.int64(1), np.int64(3), np.int64(7)), (0, 10, np.array([2, 7])), (0, 3, (2,))])
     assert read.annotators == (3, 10)
     assert read.classes.tolist() == [2, 7]
@@ -42,7 +42,7 @@ def test_numbers_and_names_of_numpy():
     assert read_votes([(0, "a", True), (1, "a", False)]).classes.tolist() == [False, True]
 
 
-def test_people_named_by_text_and_by_number_are_different():
+def test_text_and_number_ids_are_different_people():
     assert read_votes([(0, 1, "x"), (0, "1", "y")]).annotators == (1, "1")
 
 
@@ -65,7 +65,7 @@ def test_candidates_give_rows_and_classes():
     assert read_votes([], np.ones((1, 4), dtype=bool)).masks.shape == (0, 4)
 
 
-def test_classes_may_be_said():
+def test_classes_can_be_given():
     assert read_votes([(0, "a", "x")], classes=["z", "x"]).masks.tolist() == [[False, True]]
 
 
@@ -90,12 +90,12 @@ def test_classes_may_be_said():
         ([(0, "a", "3"), (1, "a", "4"), (1, "b", 3)], "Vote 2: the classes must all be text.*others are str"),
     ],
 )  # fmt: skip
-def test_what_is_no_good_is_named(votes, words):
+def test_invalid_votes_are_named(votes, words):
     with pytest.raises(ValueError, match=words):
         read_votes(votes)
 
 
-def test_input_that_does_not_go_with_candidates_is_named():
+def test_votes_that_do_not_fit_the_candidates_are_named():
     frame = pd.DataFrame(np.ones((2, 2), dtype=bool), columns=["emu", "kea"])
     with pytest.raises(ValueError, match="Vote 1: there is no class 'wren'; there are 'emu', 'kea'"):
         read_votes([(0, "a", "emu"), (0, "b", "wren")], frame)
@@ -116,21 +116,21 @@ SETS = st.one_of(st.integers(0, 3), st.sets(st.integers(0, 3), min_size=1))
 CROWDS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), SETS), min_size=1, max_size=20)
 
 
-def test_most_votes_win_and_ties_do_not():
+def test_majority_wins_and_ties_have_no_winner():
     votes = [(0, "a", "x"), (0, "b", "x"), (0, "c", "y"), (1, "a", "x"), (1, "b", "y"), (3, "a", "y")]
     found = majority(votes)
     assert found.tolist() == ["x", None, None, "y"]
     assert found.dtype == object
 
 
-def test_set_is_shared_by_its_members():
+def test_set_vote_is_split_between_its_members():
     assert majority([(0, "a", {"x", "y"}), (0, "b", {"y", "z"})]).tolist() == ["y"]
     assert majority([(0, "a", {"x", "y", "z"}), (0, "b", {"x"}), (0, "c", "y")]).tolist() == [None]
     thirds = [(0, who, {"x", "y", "z"}) for who in "abc"]
     assert majority([*thirds, (0, "d", "x"), (0, "e", {"y"})]).tolist() == [None]
 
 
-def test_only_candidates_count():
+def test_only_votes_for_candidates_count():
     votes = [(0, "a", "x"), (0, "b", "x"), (0, "c", "y"), (1, "a", "x"), (2, "a", {"x", "z"}), (2, "b", "y")]
     inside = [{"y", "z"}, {"y"}, {"y", "z", "x"}]
     assert majority(votes, inside).tolist() == ["y", None, "y"]
@@ -140,7 +140,7 @@ def test_only_candidates_count():
 
 
 @given(CROWDS)
-def test_it_matches_counting(votes):
+def test_majority_matches_plain_counting(votes):
     last = {(row, who): {said} if isinstance(said, int) else said for row, who, said in votes}
     for row, found in enumerate(majority(votes)):
         counts = dict.fromkeys(range(4), 0.0)
@@ -152,7 +152,7 @@ def test_it_matches_counting(votes):
 
 
 @given(CROWDS, st.randoms(use_true_random=False))
-def test_names_of_people_and_order_of_rows_change_nothing(votes, random):
+def test_names_and_row_order_do_not_change_the_majority(votes, random):
     names = random.sample(range(6), 6)
     renamed = [(row, names[who], said) for row, who, said in votes]
     np.testing.assert_array_equal(majority(renamed), majority(votes))
@@ -170,7 +170,7 @@ CELLS = [
 ]
 
 
-def test_every_label_is_question_of_its_own():
+def test_label_vectors_become_one_yes_or_no_vote_per_label():
     expected = {"sun": [(0, "a", "yes"), (0, "b", "no")], "sea": [(1, "a", "no")]}
     assert votes_by_label(CELLS) == expected
     assert votes_by_label(iter(CELLS)) == expected
@@ -180,7 +180,7 @@ def test_every_label_is_question_of_its_own():
     assert votes_by_label([]) == {}
 
 
-def test_votes_go_if_votes_go():
+def test_votes_by_label_can_be_passed_to_dawid_skene():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(60, 2))
     cells = [
@@ -207,6 +207,6 @@ def test_votes_go_if_votes_go():
         (pd.DataFrame({"row": [0]}), "'annotator' is missing"),
     ],
 )
-def test_label_vectors_what_is_no_good_is_named(cells, words):
+def test_invalid_votes_on_label_vectors_are_named(cells, words):
     with pytest.raises(ValueError, match=words):
         votes_by_label(cells)

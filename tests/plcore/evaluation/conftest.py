@@ -1,4 +1,4 @@
-"""Rows that are easy to tell apart, for learners to be compared on."""
+"""Well separated rows for comparing learners."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def chosen(model):
     return row
 
 
-def test_report_is_comparison(blobs):
+def test_report_is_the_comparison_table(blobs):
     X, candidates, y = blobs
     model = AutoPLClassifier(FAST).fit(X, candidates, y_true=y)
     table = compare_learners(X, candidates, FAST, 3, y, 0)
@@ -45,7 +45,7 @@ def test_chosen_learner_is_fitted_on_all_rows(blobs):
     assert last_step(model.estimator_).get_params() == last_step(alone).get_params()
 
 
-def test_it_finds_classes(blobs):
+def test_fitted_model_finds_the_classes(blobs):
     X, candidates, y = blobs
     model = AutoPLClassifier(["plknn", "kernelridge", "clpl"]).fit(X, candidates)
     assert model.score(X, y) > 0.85
@@ -55,7 +55,7 @@ def test_it_finds_classes(blobs):
 @pytest.mark.parametrize(
     "learner", [PLKernelRidge("rbf", 0.1, 0.5), PLKNeighborsClassifier(), Told(0)], ids=repr
 )
-def test_it_has_what_chosen_learner_has(blobs, learner):
+def test_fitted_model_has_the_attributes_of_the_chosen_learner(blobs, learner):
     _, candidates, y = blobs
     X = np.column_stack([y, blobs[0]])
     model = AutoPLClassifier({"only": learner}).fit(X, candidates)
@@ -71,7 +71,7 @@ def test_it_has_what_chosen_learner_has(blobs, learner):
     assert hasattr(model, "predict_proba") is not isinstance(learner, Told)
 
 
-def test_nothing_stays_of_earlier_fit(blobs):
+def test_refit_forgets_the_earlier_fit(blobs):
     _, candidates, y = blobs
     model = AutoPLClassifier({"only": PLKNeighborsClassifier()}).fit(blobs[0], candidates)
     model.set_params(learners={"only": Told(0)}).fit(y[:, None], candidates)
@@ -80,19 +80,19 @@ def test_nothing_stays_of_earlier_fit(blobs):
     assert model.score(y[:, None], y) == 1
 
 
-def test_before_fit_it_says_so(blobs):
+def test_unfitted_model_raises_not_fitted(blobs):
     for method in ("predict", "decision_function", "predict_proba"):
         with pytest.raises(NotFittedError):
             getattr(AutoPLClassifier(["plknn", "kernelridge"]), method)(blobs[0])
 
 
-def test_before_fit_it_has_what_all_learners_have():
+def test_unfitted_model_has_the_methods_that_all_learners_share():
     assert hasattr(AutoPLClassifier({"plknn": PLKNeighborsClassifier()}), "predict_proba")
     assert not hasattr(AutoPLClassifier({"plknn": PLKNeighborsClassifier(), "told": Told()}), "predict_proba")
 
 
 @pytest.mark.parametrize("form", ["matrix", "names", "labels", "sparse"])
-def test_predictions_are_members_of_classes(blobs, form):
+def test_predictions_are_class_names(blobs, form):
     X, candidates, y = blobs
     names = np.array(["ant", "bee", "cat"])
     given, classes = {
@@ -109,7 +109,7 @@ def test_predictions_are_members_of_classes(blobs, form):
     assert (model.report_["accuracy"] > 0.8).all()
 
 
-def test_truth_takes_part_in_choice_alone():
+def test_true_labels_affect_only_the_choice():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=80)
     X = np.column_stack([np.where(rng.random(80) < 0.9, y, (y + 2) % 4), (y + 1) % 4])
@@ -119,7 +119,7 @@ def test_truth_takes_part_in_choice_alone():
     assert chosen(AutoPLClassifier(learners).fit(X, candidates, y_true=y))["learner"] == "good"
 
 
-def test_candidate_weights_reach_folds_and_last_fit(blobs):
+def test_candidate_weights_reach_the_folds_and_the_final_fit(blobs):
     X, candidates, _ = blobs
     weights = candidates * np.array([1.0, 2.0, 5.0])
     Weighed.seen.clear()
@@ -129,7 +129,7 @@ def test_candidate_weights_reach_folds_and_last_fit(blobs):
     np.testing.assert_array_equal(Weighed.seen[2], weights)
 
 
-def test_sets_before_answers_reach_folds_and_last_fit(blobs):
+def test_imported_sets_reach_the_folds_and_the_final_fit(blobs):
     X, imported, y = blobs
     candidates = imported.copy()
     candidates[y == 0] = np.eye(3, dtype=bool)[0]
@@ -159,7 +159,7 @@ def test_fewer_rows_than_folds_are_not_compared(blobs, learners, taken):
     assert set(model.predict(X)) <= {0, 1, 2}
 
 
-def test_if_nothing_could_be_measured_kernel_ridge_is_taken(blobs):
+def test_kernel_ridge_is_the_fallback_without_measurements(blobs):
     X, candidates, _ = blobs
     model = AutoPLClassifier(["clpl", "kernelridge"], budget=1e-9).fit(X, candidates)
     assert chosen(model)["learner"] == "kernelridge"
@@ -169,13 +169,13 @@ def test_if_nothing_could_be_measured_kernel_ridge_is_taken(blobs):
     assert isinstance(model.estimator_, PLKernelRidge)
 
 
-def test_if_no_learner_can_error_is_its_own(blobs):
+def test_error_of_the_only_learner_is_raised(blobs):
     X, candidates, _ = blobs
     with pytest.raises(ValueError, match="no good at all"):
         AutoPLClassifier({"one": Told(0, ValueError("no good at all"))}).fit(X, candidates)
 
 
-def test_learner_that_fails_is_not_hindrance(blobs):
+def test_failing_learner_does_not_stop_the_comparison(blobs):
     X, candidates, _ = blobs
     model = AutoPLClassifier({"bad": Told(0, ValueError("no good")), "good": CLPLClassifier()})
     model.fit(X, candidates)
@@ -183,7 +183,7 @@ def test_learner_that_fails_is_not_hindrance(blobs):
     assert chosen(model)["learner"] == "good"
 
 
-def test_progress_and_its_end(blobs):
+def test_progress_is_reported_and_can_end_the_fit(blobs):
     X, candidates, _ = blobs
     calls = []
     AutoPLClassifier(FAST).fit(X, candidates, progress=lambda *call: calls.append(call))
@@ -195,7 +195,7 @@ def test_progress_and_its_end(blobs):
     assert not hasattr(model, "estimator_")
 
 
-def test_class_in_every_set_is_warned_of_by_learner_that_is_taken(blobs):
+def test_chosen_learner_warns_of_a_class_in_every_set(blobs):
     X, candidates, _ = blobs
     everywhere = np.column_stack([np.ones(90, dtype=bool), candidates])
     model = AutoPLClassifier({"kernelridge": PLKernelRidge("rbf", 0.1, 0.5)})

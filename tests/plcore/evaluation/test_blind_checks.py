@@ -1,4 +1,4 @@
-"""Scores against answers: by hand, by counting one by one, and on what answers leave."""
+"""Scores compared with answers: by hand, by counting one by one, and after answers that leave several candidates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def by_hand(after: list[list[int]], confirmed: list[int]) -> dict[tuple[int, int
     }
 
 
-def test_what_answers_leave_is_right_or_open_and_what_they_took_is_wrong() -> None:
+def test_remaining_candidates_are_right_or_open_and_removed_ones_wrong() -> None:
     said = by_hand([[1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]], [1, 0, 0, 0])
     assert said == {
         (0, 0): RIGHT,
@@ -62,13 +62,13 @@ def test_what_answers_leave_is_right_or_open_and_what_they_took_is_wrong() -> No
     }
 
 
-def test_answer_beyond_candidates_makes_all_of_them_wrong() -> None:
+def test_answer_outside_the_candidates_makes_all_of_them_wrong() -> None:
     said = by_hand([[0, 0, 1], [1, 1, 1], [1, 0, 1], [0, 1, 1]], [1, 0, 0, 0])
     assert said[0, 0] == said[0, 1] == WRONG
     assert (0, 2) not in said
 
 
-def test_of_nothing_looked_at_share_is_unknown() -> None:
+def test_share_without_answers_is_unknown() -> None:
     found = scored_candidates(SCORES, BEFORE, BEFORE, np.zeros(4, dtype=bool), np.zeros(4, dtype=bool))
     seen = precision_above(found, 0.7)
     assert (seen.scored, seen.looked_at, seen.right) == (3, 0, 0)
@@ -116,34 +116,34 @@ MISSES = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.5])
 
 
 @pytest.mark.parametrize(("miss", "needed"), [(0.05, 19), (0.1, 9), (0.01, 99), (0.3, 3), (0.5, 1)])
-def test_first_number_of_checks_that_allows_finite_threshold(miss, needed):
+def test_checks_needed_is_the_fewest_for_a_finite_threshold(miss, needed):
     assert checks_needed(miss) == needed
     assert conformal_threshold(np.arange(needed), miss) == needed - 1
     assert np.isinf(conformal_threshold(np.arange(needed - 1), miss))
 
 
-def test_threshold_is_score_of_right_rank():
+def test_threshold_is_the_score_of_the_conformal_rank():
     scores = np.random.default_rng(0).permutation(np.arange(1, 100) / 100)  # 99 of them: rank 95, 90 and 99
     assert [conformal_threshold(scores, miss) for miss in (0.05, 0.1, 0.01)] == [0.95, 0.9, 0.99]
 
 
-def test_rates_that_are_nearly_0_or_1_are_neither():
+def test_miss_rates_near_0_or_1_are_not_rounded():
     assert checks_needed(1e-7) == 9_999_999
     assert np.isinf(conformal_threshold(np.arange(20), 1e-7))
     assert conformal_threshold(np.arange(20), 1 - 1e-7) == 0
 
 
 @pytest.mark.parametrize("truth", [[0, 3], [0, -2], [0, np.nan], ["a", "b"], [0, 0.5]])
-def test_non_class_number_is_refused(truth):
+def test_unknown_class_number_is_refused(truth):
     with pytest.raises(ValueError, match=r"from 0 to 2, or -1.*Got \[.*get_indexer"):
         conformity_scores(np.full((2, 3), 0.25), truth)
 
 
-def test_without_scores_nothing_may_be_left_out():
+def test_threshold_without_scores_is_infinite():
     assert np.isinf(conformal_threshold([], 0.5))
 
 
-def test_truth_outside_candidates_counts_as_list_that_cannot_hold_it():
+def test_truth_outside_the_candidates_counts_as_a_miss():
     shares = [[0.75, 0.25, 0.0], [0.5, 0.5, 0.0]]
     assert conformity_scores(shares, [1, -1]).tolist() == [0.75, np.inf]
     scores = np.r_[np.full(95, 0.25), np.full(4, np.inf)]
@@ -151,7 +151,7 @@ def test_truth_outside_candidates_counts_as_list_that_cannot_hold_it():
     assert np.isinf(conformal_threshold(np.r_[scores, np.inf, np.inf], 0.05))
 
 
-def test_known_shortlists():
+def test_shortlists_match_values_computed_by_hand():
     shares = [[0.7, 0.2, 0.1], [0.4, 0.6, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
     candidates = [[1, 1, 1], [1, 1, 0], [1, 1, 0], [0, 0, 0]]
     assert conformal_sets(shares, candidates, 0.8).tolist() == [
@@ -160,7 +160,7 @@ def test_known_shortlists():
         [True, True, False],
         [False, False, False],
     ]
-    # No label is so sure: the likeliest alone, of equal ones the first.
+    # No label reaches the threshold: keep the likeliest alone, the first of equal ones.
     assert conformal_sets(shares, candidates, 0.1).tolist() == [
         [True, False, False],
         [False, True, False],
@@ -170,15 +170,15 @@ def test_known_shortlists():
     assert conformal_sets(shares, candidates, np.inf).tolist() == np.array(candidates, dtype=bool).tolist()
 
 
-def test_equal_scores_are_on_list_together():
+def test_labels_with_equal_scores_are_listed_together():
     shares = np.full((1, 4), 0.25)
     q = conformal_threshold(conformity_scores(np.tile(shares, (30, 1)), np.zeros(30, dtype=int)), 0.05)
     assert conformal_sets(shares, np.ones((1, 4), dtype=bool), q).all()
 
 
 @pytest.mark.parametrize("miss", [0.2, 0.25, 0.4])
-def test_coverage_of_all_orders_is_exactly_that_of_theorem(miss):
-    """Every order of m + 1 different scores is as likely: the last is within the threshold of the others in exactly
+def test_coverage_over_all_orders_matches_the_theorem_exactly(miss):
+    """All orders of m + 1 different scores are equally likely: the last is within the others' threshold in exactly
     ceil((m + 1)(1 - a)) of m + 1 orders."""
     orders = list(permutations(range(6)))
     held = np.mean([order[-1] <= conformal_threshold(order[:-1], miss) for order in orders])
@@ -203,8 +203,8 @@ def test_simulated_coverage_lies_between_bounds(miss, m):
 
 
 @pytest.mark.parametrize(("m", "strata"), [(9, 1), (18, 2), (26, 2), (27, 3), (90, 3)])
-def test_promise_holds_however_sure_model_is(m, strata):
-    """The truth has a small share in rows that the model is unsure of, and a large one in the others."""
+def test_coverage_holds_for_confident_and_unsure_models(m, strata):
+    """The truth has a small share in rows where the model is unsure, and a large one elsewhere."""
     rng, held, pooled = np.random.default_rng(4), [], []
     for _ in range(60):
         shares = rng.dirichlet(np.full(5, 0.5), size=m + 200)
@@ -228,7 +228,7 @@ def test_promise_holds_however_sure_model_is(m, strata):
         assert np.mean(held) >= 0.88 > 0.7 > np.mean(pooled)
 
 
-def test_checks_that_are_as_sure_as_each_other_are_one_stratum():
+def test_checks_with_equal_margins_form_one_stratum():
     alike = MarginThresholds.fit(np.arange(40) / 40, np.ones(40), 0.1)
     assert (len(alike.cuts), alike.of([0.0, 1.0]).tolist()) == (0, [0.9, 0.9])
     none = MarginThresholds.fit([], [], 0.1)
@@ -236,7 +236,7 @@ def test_checks_that_are_as_sure_as_each_other_are_one_stratum():
 
 
 @given(SHARES, arrays(bool, (7, 4)), st.lists(st.integers(-1, 3), min_size=7, max_size=7), MISSES, MISSES)
-def test_smaller_miss_rate_gives_lists_that_hold_the_other_ones(shares, candidates, truth, a, b):
+def test_lists_for_a_smaller_miss_rate_contain_those_for_a_larger_one(shares, candidates, truth, a, b):
     scores = conformity_scores(shares, truth)
     narrow, wide = (
         conformal_sets(shares, candidates, conformal_threshold(scores, miss))
@@ -254,19 +254,19 @@ def test_order_of_checks_does_not_matter(shares, order, miss):
 
 
 @given(SHARES, st.integers(0, 6), MISSES)
-def test_label_with_larger_share_is_never_left_out_before_another(shares, row, miss):
+def test_label_with_a_larger_share_is_never_dropped_first(shares, row, miss):
     q = conformal_threshold(conformity_scores(shares, np.arange(7) % 4), miss)
     (on,) = conformal_sets(shares[[row]], np.ones((1, 4), dtype=bool), q)
     assert on.all() or shares[row][on].min() >= shares[row][~on].max()
 
 
 @pytest.mark.parametrize("miss", [0, 1, -0.1, np.nan, "0.05", True])
-def test_non_rate_is_refused(miss):
+def test_invalid_miss_rate_is_refused(miss):
     with pytest.raises(ValueError, match="miss must be a number in"):
         conformal_threshold([0.5], miss)
 
 
-def test_scores_that_are_not_numbers_are_refused():
+def test_nan_scores_are_refused():
     with pytest.raises(ValueError, match="NaN"):
         conformal_threshold([0.5, np.nan], 0.05)
 
@@ -274,38 +274,38 @@ def test_scores_that_are_not_numbers_are_refused():
 # Truths outside of the candidates: their rate, and what follows for a row.
 
 
-def test_rate_has_its_exact_interval():
+def test_outside_rate_has_an_exact_interval():
     rate = outside_rate(3, 60)
     assert rate.share == 0.05
     assert (rate.low, rate.high) == tuple(map(float, exact_interval(3, 60)))
     assert (round(rate.low, 4), round(rate.high, 4)) == (0.0104, 0.1392)  # Clopper and Pearson, by hand
 
 
-def test_without_checks_nothing_is_known():
+def test_outside_rate_is_unknown_without_checks():
     rate = outside_rate(0, 0)
     assert np.isnan(rate.share)
     assert (rate.low, rate.high) == (0.0, 1.0)
 
 
-def test_bayes_by_hand():
+def test_outside_probability_matches_bayes_by_hand():
     shares = [[0.1, 0.1, 0.8, 0.0]]
     candidates = [[True, True, False, False]]
     # 0.9 * 0.2 / 2 = 0.09 inside, 0.1 * 0.8 / 2 = 0.04 outside
     assert outside_probabilities(shares, candidates, 0.1) == pytest.approx([4 / 13])
 
 
-def test_even_shares_leave_rate():
+def test_even_shares_give_the_outside_rate():
     candidates = np.array([[True, False, False], [True, True, False]])
     assert outside_probabilities(np.full((2, 3), 1 / 3), candidates, 0.05) == pytest.approx([0.05, 0.05])
     assert outside_probabilities(np.zeros((2, 3)), candidates, 0.05) == pytest.approx([0.05, 0.05])
 
 
-def test_nothing_lies_outside_of_all_classes_or_of_none():
+def test_outside_probability_is_zero_for_full_and_empty_sets():
     candidates = np.array([[True, True], [False, False]])
     assert outside_probabilities(np.full((2, 2), 0.5), candidates, 0.3).tolist() == [0.0, 0.0]
 
 
-def test_model_whose_shares_are_right_gives_probabilities_that_are():
+def test_calibrated_model_gives_calibrated_outside_probabilities():
     """Rows drawn from the very model that Bayes' rule assumes."""
     rng, n, m, rate = np.random.default_rng(0), 40_000, 5, 0.1
     y = rng.integers(m, size=n)
@@ -328,7 +328,7 @@ def test_model_whose_shares_are_right_gives_probabilities_that_are():
 
 
 @given(st.floats(0, 0.9), st.floats(0, 0.9), st.integers(0, 2**32 - 1))
-def test_higher_rate_puts_no_row_at_less_risk(a, b, seed):
+def test_outside_probability_grows_with_the_rate(a, b, seed):
     rng = np.random.default_rng(seed)
     shares, candidates = rng.dirichlet(np.ones(4), size=5), rng.random((5, 4)) < 0.5
     low, high = (outside_probabilities(shares, candidates, rate) for rate in sorted((a, b)))
@@ -336,6 +336,6 @@ def test_higher_rate_puts_no_row_at_less_risk(a, b, seed):
     assert ((low >= 0) & (high <= 1)).all()
 
 
-def test_outside_non_rate_is_refused():
+def test_invalid_outside_rate_is_refused():
     with pytest.raises(ValueError, match="rate"):
         outside_probabilities([[1.0]], [[True]], 1.0)

@@ -43,7 +43,7 @@ def told():
     return X, candidates, y
 
 
-def test_table_holds_figures_of_held_out_predictions(told):
+def test_table_reports_held_out_predictions(told):
     X, candidates, y = told
     learners = {"good": Told(0), "fair": Told(1), "constant": Told(2)}
     table = compare_learners(X, candidates, learners, y_true=y)
@@ -57,7 +57,7 @@ def test_table_holds_figures_of_held_out_predictions(told):
         assert row["parameters"] == {}
         assert row["note"] == ""
     assert chosen(table) == ["good"]
-    assert table["candidate_accuracy"].idxmax() == 2  # the constant is never outside of a set
+    assert table["candidate_accuracy"].idxmax() == 2  # the constant class is in every set
 
 
 def test_accuracy_is_unknown_without_truth(told):
@@ -67,7 +67,7 @@ def test_accuracy_is_unknown_without_truth(told):
     assert chosen(table) == ["good"]
 
 
-def test_every_row_is_predicted_by_fit_without_it(blobs):
+def test_every_row_is_predicted_by_a_fit_without_it(blobs):
     X, candidates, _ = blobs
     folds = PartialKFold(4, random_state=np.random.RandomState(3).randint(2**31 - 1))
     predicted = np.empty(90, dtype=int)
@@ -78,7 +78,7 @@ def test_every_row_is_predicted_by_fit_without_it(blobs):
 
 
 @pytest.mark.parametrize("cv", [KFold(5), list(KFold(5).split(np.zeros((90, 1))))])
-def test_folds_may_be_given(blobs, cv):
+def test_folds_can_be_given(blobs, cv):
     X, candidates, _ = blobs
     predicted = np.empty(90, dtype=int)
     for train, test in KFold(5).split(X):
@@ -87,7 +87,7 @@ def test_folds_may_be_given(blobs, cv):
     assert table["kappa"][0] == kappa(candidates, predicted)
 
 
-def test_rows_that_are_not_held_out_do_not_count(told):
+def test_rows_that_are_never_held_out_do_not_count(told):
     X, candidates, y = told
     split = ShuffleSplit(1, test_size=0.25, random_state=0)
     _, test = next(split.split(X))
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_table(blobs):
     assert any(figures(seed)["kappa"] != first["kappa"] for seed in (1, 2, 3))
 
 
-def test_librarys_own_learners_are_in_order_and_find_classes(blobs):
+def test_built_in_learners_are_compared_in_order(blobs):
     X, candidates, y = blobs
     table = compare_learners(X, candidates, cv=3, y_true=y, random_state=0)
     assert table["learner"].tolist() == [entry.name for entry in read_learners(None)]
@@ -146,8 +146,8 @@ def suiting(predicted, y):
 
 
 @pytest.mark.parametrize("names", [None, list("abcde")])
-def test_truth_comes_before_kappa(told, names):
-    """The sets hold whatever the worse learner says; what is known of some rows is heard first."""
+def test_true_labels_decide_before_kappa(told, names):
+    """The sets contain every prediction of the worse learner, but known true labels come first."""
     X, _, y = told
     lied = suiting(X[:, 1], y)
     labels = y if names is None else np.array(names)[y]
@@ -165,14 +165,14 @@ def test_truth_comes_before_kappa(told, names):
         assert again["accuracy"].tolist() == table["accuracy"].tolist()
 
 
-def test_a_few_true_labels_leave_it_to_kappa(told):
+def test_kappa_decides_if_true_labels_are_few(told):
     X, _, y = told
     lied = suiting(X[:, 1], y)
     y_true = np.where(np.arange(120) < 6, y, np.nan)
     assert chosen(compare_learners(X, lied, {"good": Told(0), "fair": Told(1)}, y_true=y_true)) == ["fair"]
 
 
-def test_true_label_that_is_not_class_is_met_by_no_one(told):
+def test_true_label_outside_the_classes_counts_as_an_error(told):
     X, candidates, y = told
     y_true = np.where(np.arange(120) < 30, 99, y)
     table = compare_learners(X, candidates, {"good": Told(0)}, y_true=y_true)
@@ -183,7 +183,7 @@ def test_true_label_that_is_not_class_is_met_by_no_one(told):
         compare_learners(X, candidates, {"good": Told(0)}, y_true=[1, 2, 3])
 
 
-def test_kernel_ridge_is_kept_if_another_is_hardly_better(told):
+def test_kernel_ridge_is_kept_if_another_learner_is_hardly_better(told):
     X, candidates, _ = told
     X = X.copy()
     X[:, 1] = X[:, 0]
@@ -207,7 +207,7 @@ def test_progress_is_reported_before_each_fit(told):
     ]
 
 
-def test_what_progress_raises_ends_comparison(told):
+def test_exception_from_progress_ends_the_comparison(told):
     X, candidates, _ = told
     seen = []
 
@@ -224,7 +224,7 @@ def test_what_progress_raises_ends_comparison(told):
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_progress_is_reported_inside_fits_and_may_end_comparison_there(told):
+def test_progress_inside_a_fit_can_end_the_comparison(told):
     """Errors of the callback are not errors of the learner."""
     X, candidates, _ = told
     calls = []
@@ -246,14 +246,14 @@ def clock(monkeypatch):
     return clock
 
 
-def test_learners_beyond_budget_are_left_out(told, clock):
+def test_learners_over_the_budget_are_left_out(told, clock):
     X, candidates, _ = told
     learners = {"first": Slow(clock, 2), "second": Slow(clock, 5), "third": Slow(clock, 1)}
     calls = []
     table = compare_learners(
         X, candidates, learners, 3, budget=12, progress=lambda done, *_: calls.append(done)
     )
-    assert table["seconds"].tolist() == [6, 10, 0]  # it is looked at between fits
+    assert table["seconds"].tolist() == [6, 10, 0]  # the budget is checked between fits
     assert table["note"].tolist() == ["", *["left out: the time budget of 12 s was used up"] * 2]
     assert table["kappa"].notna().tolist() == [True, False, False]
     assert chosen(table) == ["first"]
@@ -261,7 +261,7 @@ def test_learners_beyond_budget_are_left_out(told, clock):
     assert compare_learners(X, candidates, learners, 3)["note"].tolist() == ["", "", ""]
 
 
-def test_fit_that_tells_how_far_it_is_is_ended_by_budget(told, clock):
+def test_budget_ends_a_fit_that_reports_progress(told, clock):
     X, candidates, _ = told
     table = compare_learners(
         X, candidates, {"first": Slow(clock, 2), "long": Reporting(clock, 1000)}, 3, budget=106
@@ -270,7 +270,7 @@ def test_fit_that_tells_how_far_it_is_is_ended_by_budget(told, clock):
     assert table["note"][1] == "left out: the time budget of 106 s was used up"
 
 
-def test_settings_beyond_budget_are_left_out(told, clock, monkeypatch):
+def test_settings_over_the_budget_are_left_out(told, clock, monkeypatch):
     X, candidates, y = told
     entry = LEARNER_ENTRIES["clpl"]
     settings = ({"column": 1}, {"column": 0}, {"column": 2})
@@ -290,7 +290,7 @@ def test_nothing_is_chosen_if_nothing_could_be_measured(told, clock):
     assert table[["candidate_accuracy", "kappa", "accuracy"]].isna().all(axis=None)
 
 
-def test_error_is_reported_in_its_own_words(told):
+def test_error_message_of_a_learner_is_noted(told):
     X, candidates, _ = told
     learners = {
         "first": Told(0, ValueError("the matrix is no good")),
@@ -313,7 +313,7 @@ def test_predictions_must_be_columns(told):
     assert chosen(table) == ["good"]
 
 
-def test_warnings_are_in_note_once(told):
+def test_warnings_are_noted_once(told):
     X, candidates, _ = told
     [row] = compare_learners(X, candidates, {"wary": Told(0, warning="little is known")}).to_dict("records")
     assert row["note"] == "warned: little is known"
@@ -329,7 +329,7 @@ def test_class_in_every_set_is_noted(blobs):
     assert row["note"].startswith("warned: More than 97% of the candidate sets have '0' among them")
 
 
-def test_candidate_weights_reach_those_who_take_them(told):
+def test_candidate_weights_reach_learners_that_accept_them(told):
     X, candidates, _ = told
     weights = np.where(candidates, np.random.default_rng(0).random(candidates.shape), 0) * 7
     Weighed.seen.clear()
@@ -346,7 +346,7 @@ def test_candidate_weights_reach_those_who_take_them(told):
         np.testing.assert_allclose(passed, expected)
 
 
-def test_candidate_weights_reach_only_those_they_are_for(told):
+def test_candidate_weights_reach_only_the_learners_in_weighted(told):
     X, candidates, _ = told
     weights = np.where(candidates, 2.0, 0)
     learners = {"one": Weighed(0), "other": Weighed(0)}
@@ -381,7 +381,7 @@ def test_wrong_arguments_are_refused(told):
         compare_learners(X, np.where(np.arange(120)[:, None] == 4, False, candidates))
 
 
-def test_forms_of_features_and_candidates_give_the_same_figures(blobs):
+def test_every_form_of_features_and_candidates_gives_the_same_table(blobs):
     X, candidates, y = blobs
     learners = ["plknn", "clpl"]
     figures = compare_learners(X, candidates, learners, 3, y, 0)["kappa"].tolist()
@@ -396,13 +396,13 @@ def test_forms_of_features_and_candidates_give_the_same_figures(blobs):
     assert stored["accuracy"][0] > 0.7
 
 
-# The criterion of the choice: kappa by hand, ties, and true labels before it.
+# The selection criterion: kappa by hand, ties, and true labels before kappa.
 
 
 NAN = float("nan")
 
 
-def test_kappa_by_hand():
+def test_kappa_matches_values_computed_by_hand():
     # c = 3/4; shares 1/2, 1/4, 1/4; the sets hold 3/4, 3/4, 1/2, 3/4 of them: e = 11/16.
     candidates = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [0, 1, 1]], dtype=bool)
     candidates[3] = [1, 1, 0]
@@ -414,7 +414,7 @@ def test_kappa_by_hand():
     assert kappa(candidates, wrong) == pytest.approx((2 / 4 - expected) / (1 - expected))
 
 
-def test_kappa_of_exact_labels_is_cohens():
+def test_kappa_of_exact_labels_is_cohens_kappa():
     """With one candidate a row, e is the product of the two marginals: Cohen (1960)."""
     from sklearn.metrics import cohen_kappa_score
 
@@ -433,8 +433,8 @@ def test_kappa_is_at_most_one_and_zero_for_constant(seed, m, n):
         assert kappa(candidates, np.full(n, k)) == pytest.approx(0, abs=1e-9)
 
 
-def test_kappa_is_not_fooled_by_class_in_every_set():
-    """A learner that always predicts the most frequent class is always inside; who knows a little of the others is
+def test_kappa_does_not_reward_the_class_in_every_set():
+    """A learner that always predicts the most frequent class is always inside; one that knows a little of the others is
     not."""
     rng = np.random.default_rng(0)
     y = rng.integers(1, 4, size=300)
@@ -456,13 +456,13 @@ def test_highest_kappa_is_chosen_and_ties_go_to_first():
 
 
 @pytest.mark.parametrize(("ahead", "best"), [(0.0, 0), (WITHIN, 0), (WITHIN + 1e-6, 1), (0.5, 1)])
-def test_no_switching_for_nothing(ahead, best):
+def test_negligible_improvement_does_not_switch_the_choice(ahead, best):
     assert choose([0.6, 0.6 + ahead], stay=0) == best
     assert choose([0.6, 0.6 + ahead], stay=1) == 1
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.data())
-def test_choice_is_highest_or_the_one_to_stay_with(kappas, data):
+def test_choice_is_the_highest_kappa_or_the_current_one_within_tolerance(kappas, data):
     stay = data.draw(st.none() | st.integers(0, len(kappas) - 1))
     best = choose(kappas, stay=stay)
     near = stay is not None and kappas[stay] >= max(kappas) - WITHIN
@@ -470,7 +470,7 @@ def test_choice_is_highest_or_the_one_to_stay_with(kappas, data):
     assert best == (stay if near else kappas.index(max(kappas))) or on_the_edge
 
 
-def test_one_that_was_not_measured_is_not_stayed_with():
+def test_unmeasured_current_learner_is_replaced():
     assert choose([NAN, 0.1, 0.2], stay=0) == 2
 
 
@@ -479,22 +479,22 @@ def hits(*counts, n=40):
     return np.array([np.arange(n) < count for count in counts])
 
 
-def test_criterion_truth_comes_before_kappa():
+def test_accuracy_on_true_labels_decides_before_kappa():
     right = hits(36, 12)
     assert choose([0.3, 0.9], right, stay=1) == 0
     assert choose([0.3, 0.9]) == 1
 
 
-def test_within_interval_of_truth_kappa_decides():
-    """Right on four rows more that one has alone: p = 1/8, no difference; on six: p = 1/32."""
+def test_kappa_decides_if_accuracies_do_not_differ_significantly():
+    """Four more rows right than the other: p = 1/8, not significant; six more: p = 1/32."""
     assert binomtest(4, 4).pvalue > 0.05 > binomtest(6, 6).pvalue
     assert choose([0.3, 0.9], hits(34, 30)) == 1
     assert choose([0.3, 0.9], hits(36, 30)) == 0
     assert choose([0.3, 0.31], hits(34, 30), stay=0) == 0
 
 
-def test_pairs_count_and_not_sums():
-    """Six hits more say much where the other has none alone, and little if it has ten alone."""
+def test_paired_differences_decide_not_totals():
+    """Six more hits are significant if the other learner has none of its own, but not if it has ten."""
     rows = np.arange(40)
     first, nested, crossed = rows < 10, rows < 16, (rows >= 10) & (rows < 26)
     assert nested.sum() == crossed.sum()
@@ -503,7 +503,7 @@ def test_pairs_count_and_not_sums():
     assert choose([0.9, 0.3], np.array([first, crossed])) == 0
 
 
-def test_no_known_row_leaves_it_to_kappa():
+def test_kappa_decides_without_true_labels():
     assert choose([0.3, 0.9], np.zeros((2, 0), dtype=bool)) == 1
 
 
@@ -511,6 +511,6 @@ def test_most_accurate_must_have_been_measured():
     assert choose([NAN, 0.1, 0.2], hits(40, 30, 29)) == 2
 
 
-def test_among_equally_accurate_ones_highest_kappa_is_compared_with():
-    """The reference of the test is a learner that could be chosen for its kappa, too."""
+def test_ties_in_accuracy_are_compared_with_the_highest_kappa():
+    """The reference of the test must itself be eligible by its kappa."""
     assert choose([0.1, 0.7, 0.2], hits(30, 30, 30)) == 1

@@ -1,4 +1,4 @@
-"""Contamination models by what they promise on average and exactly; candidate_accuracy by known answers."""
+"""Contamination models: their average and exact properties; candidate_accuracy by known answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ X = np.eye(M)[Y] + np.random.default_rng(1).normal(size=(N, M))
     [{"q": 0.3}, {"model": "bayes", "q": 0.3, "X": X}, {"model": "size", "r": 2, "p": 0.5}],
     ids=["random", "bayes", "size"],
 )
-def test_true_label_stays_and_seeds_repeat(options):
+def test_true_label_stays_a_candidate_and_seeds_reproduce(options):
     sets = contaminate(Y, random_state=3, **options)
     assert sets.dtype == bool
     assert sets.shape == (N, M)
@@ -33,7 +33,7 @@ def test_true_label_stays_and_seeds_repeat(options):
     np.testing.assert_array_equal(sets, contaminate(Y, random_state=generator, **options))
 
 
-def test_random_model_joins_evenly():
+def test_random_model_adds_classes_evenly():
     sets = contaminate(Y, "random", 0.7, 0.5, random_state=0)
     others = sets.sum(axis=1) - 1
     assert others.mean() == pytest.approx(0.7 * 0.5 * (M - 1), abs=0.06)
@@ -43,7 +43,7 @@ def test_random_model_joins_evenly():
     assert contaminate(Y, p=1.0, q=0.0).sum() == N
 
 
-def test_bayes_model_follows_posterior():
+def test_bayes_model_adds_classes_by_posterior_rank():
     q = 0.4
     sets = contaminate(Y, "bayes", 1.0, q, X=X, random_state=0)
     posterior = GaussianNB().fit(X, Y).predict_log_proba(X)
@@ -62,7 +62,7 @@ def test_bayes_model_follows_posterior():
     )
 
 
-def test_bayes_probabilities_end_at_one():
+def test_bayes_probabilities_are_capped_at_one():
     sets = contaminate(Y, "bayes", q=0.9, X=X, random_state=0)
     posterior = GaussianNB().fit(X, Y).predict_log_proba(X)
     posterior[np.arange(N), Y] = -np.inf
@@ -70,7 +70,7 @@ def test_bayes_probabilities_end_at_one():
 
 
 @pytest.mark.parametrize(("p", "r"), [(1.0, 1), (0.4, 2), (0.5, 5), (0.3, 0), (0.0, 3)])
-def test_size_model_is_exact(p, r):
+def test_size_model_adds_exactly_r_classes(p, r):
     sets = contaminate(Y, "size", p=p, r=r, random_state=0)
     others = sets.sum(axis=1) - 1
     assert set(others.tolist()) <= {0, r}
@@ -83,12 +83,12 @@ def test_size_model_is_exact(p, r):
             np.testing.assert_allclose(share, 1 / M, atol=0.02)
 
 
-def test_columns_are_sorted_labels():
+def test_columns_are_the_sorted_labels():
     sets = contaminate(["wren", "emu", "wren"], q=0.0)
     assert sets.tolist() == [[False, True], [True, False], [False, True]]
 
 
-def test_classes_may_be_more_than_occur():
+def test_classes_without_rows_can_be_given():
     part = Y[Y != 2][:2000]
     features = X[Y != 2][:2000]
     for options in ({"q": 0.4}, {"model": "bayes", "q": 0.4, "X": features}, {"model": "size", "r": 3}):
@@ -140,20 +140,20 @@ SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=bool)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, lambda y: y.astype(int)])
-def test_candidate_accuracy_counts_predictions_inside(form):
+def test_candidate_accuracy_is_the_share_of_predictions_inside_the_sets(form):
     assert candidate_accuracy(form(SETS), [0, 0, 2, 2]) == 0.75
     assert candidate_accuracy(form(SETS), [5, -1, 2, 2]) == 0.5
     assert candidate_accuracy(form(SETS), ["b", "b", "b", "c"], classes=["a", "b", "c"]) == 0.75
     assert candidate_accuracy(form(SETS), [0, 0, 2, 2], sample_weight=[1, 0, 1, 1]) == 1.0
 
 
-def test_candidate_accuracy_names_from_frame():
+def test_candidate_accuracy_uses_column_names_of_a_frame():
     frame = pd.DataFrame(SETS, columns=["wren", "robin", "emu"])
     assert candidate_accuracy(frame, ["wren", "robin", "robin", "dodo"]) == 0.5
     assert candidate_accuracy(["x", "y"], ["x", "x"]) == 0.5  # labels: one candidate each
 
 
-def test_candidate_accuracy_refuses():
+def test_candidate_accuracy_refuses_invalid_input():
     with pytest.raises(ValueError, match="4 labels"):
         candidate_accuracy(SETS, [0, 1])
     with pytest.raises(CandidateError, match="name the 3 columns"):
@@ -182,7 +182,7 @@ def test_candidate_accuracy_refuses():
             candidate_accuracy(SETS, [0] * 4, sample_weight=weights)
 
 
-def test_contaminated_iris_is_what_labels_allow():
+def test_contaminated_iris_keeps_the_true_labels():
     features, y = load_iris(return_X_y=True)
     sets = contaminate(y, "bayes", p=0.9, q=0.9, X=features, random_state=0)
     assert candidate_accuracy(sets, y) == 1.0

@@ -44,7 +44,7 @@ def birds():
 @pytest.mark.parametrize("made", ENSEMBLES.values(), ids=ENSEMBLES)
 @pytest.mark.parametrize("learner", LEARNERS, ids=["knn", "ridge"])
 class TestEveryKindOfCandidates:
-    def test_matrix_frame_and_sets_give_one_model(self, birds, made, learner):
+    def test_matrix_frame_and_sets_give_the_same_model(self, birds, made, learner):
         X, candidates, _ = birds
         frame = pd.DataFrame(candidates, columns=NAMES)
         sets = [set(NAMES[row]) for row in candidates]
@@ -62,7 +62,7 @@ class TestEveryKindOfCandidates:
         np.testing.assert_array_equal(thin.predict_proba(X), expected.predict_proba(X))
         np.testing.assert_allclose(expected.predict_proba(X).sum(axis=1), 1)
 
-    def test_it_learns_and_scores_labels_too(self, birds, made, learner):
+    def test_ensembles_learn_from_candidates_and_from_labels(self, birds, made, learner):
         X, candidates, y = birds
         model = made(learner).fit(X[:60], candidates[:60])
         assert model.score(X[60:], y[60:]) > 0.7
@@ -92,7 +92,7 @@ class TestEveryKindOfCandidates:
         if not isinstance(estimator, PLCalibratedClassifier)
     },
 )
-def test_scikit_learn_checks(estimator, check):
+def test_ensembles_pass_scikit_learn_checks(estimator, check):
     if getattr(check, "func", check).__name__ != "check_array_api_input":
         check(estimator)
 
@@ -100,7 +100,7 @@ def test_scikit_learn_checks(estimator, check):
 # voting
 
 
-def test_votes_are_weighed_as_by_hand(birds):
+def test_weighted_votes_match_values_computed_by_hand(birds):
     X, candidates, _ = birds
     models = [clone(learner).fit(X, candidates) for learner in (*LEARNERS, PLKNeighborsClassifier(1))]
     named = [(f"m{number}", clone(model)) for number, model in enumerate(models)]
@@ -120,7 +120,7 @@ def test_votes_are_weighed_as_by_hand(birds):
         clone(hard).set_params(voting="loud").fit(X, candidates)
 
 
-def test_rows_have_weights(birds):
+def test_voting_passes_sample_weights_on(birds):
     X, candidates, _ = birds
     weights = np.random.default_rng(0).random(90)
     model = ENSEMBLES["voting"](PLKNeighborsClassifier(5)).fit(X, candidates, sample_weight=weights)
@@ -128,7 +128,7 @@ def test_rows_have_weights(birds):
     np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
 
 
-def test_search_goes_through(birds):
+def test_grid_search_reaches_nested_parameters(birds):
     X, candidates, _ = birds
     sets = [set(NAMES[row]) for row in candidates]
     grid = {"a__n_neighbors": [1, 9]}
@@ -141,8 +141,8 @@ def test_search_goes_through(birds):
 # bagging
 
 
-def test_bags_match_scikit_learn(birds):
-    """On labels, where both can be fitted, also in features drawn for each learner."""
+def test_bagging_matches_scikit_learn_on_labels(birds):
+    """On labels, because both can be fitted to them; also with features drawn for each learner."""
     X, _, y = birds
     for options in ({}, {"max_features": 2, "bootstrap": False, "max_samples": 0.5}):
         theirs = BaggingClassifier(PLKNeighborsClassifier(5), 4, random_state=3, **options).fit(X, NAMES[y])
@@ -183,7 +183,7 @@ def test_learners_without_weights_or_probabilities_are_bagged(birds):
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, PLSVC(max_iter=20, tol=1e-2)], ids=["knn", "ridge", "svc"])
-def test_calibration_is_recipe_by_hand(birds, learner):
+def test_calibration_matches_its_steps_by_hand(birds, learner):
     X, candidates, _ = birds
     folds = KFold(3, shuffle=True, random_state=2)
     model = PLCalibratedClassifier(learner, cv=folds).fit(X, candidates)
@@ -200,8 +200,8 @@ def test_calibration_is_recipe_by_hand(birds, learner):
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
 
 
-def test_it_is_nearer_to_truth(birds):
-    """PL-KNN's shares of votes are far too modest where sets are large."""
+def test_calibrated_probabilities_have_lower_log_loss(birds):
+    """PL-KNN's vote shares are far too low if the sets are large."""
     rng = np.random.default_rng(3)
     y = rng.integers(3, size=400)
     X = rng.normal(size=(400, 3)) + 2.5 * np.eye(3)[y]
@@ -214,7 +214,7 @@ def test_it_is_nearer_to_truth(birds):
     assert loss[1] < 0.75 * loss[0]
 
 
-def test_two_classes_and_learners_with_probabilities_alone(birds):
+def test_calibration_accepts_two_classes_and_learners_without_scores(birds):
     X, candidates, y = birds
     two = candidates[:, :2] | (y == 2)[:, None]
 
@@ -232,8 +232,8 @@ def test_two_classes_and_learners_with_probabilities_alone(birds):
 
 
 @pytest.mark.parametrize("made", [VotingClassifier, BaggingClassifier, CalibratedClassifierCV])
-def test_why_they_are_here(birds, made):
-    """scikit-learn's own take no candidates; if one day they do, ours can go."""
+def test_scikit_learn_ensembles_accept_no_candidates(birds, made):
+    """If scikit-learn's ensembles ever accept candidates, ours can be removed."""
     X, candidates, _ = birds
     learner = PLKNeighborsClassifier()
     ensemble = made([("a", learner)]) if made is VotingClassifier else made(learner)
@@ -242,8 +242,8 @@ def test_why_they_are_here(birds, made):
             ensemble.fit(X, y)
 
 
-def test_class_of_two_that_no_one_may_have_has_no_probability():
-    """Its learner says +inf of the other one."""
+def test_class_that_no_row_may_have_gets_probability_zero():
+    """With two classes, the learner returns +inf for the other one."""
     X, candidates = np.random.default_rng(0).normal(size=(12, 2)), np.array([[False, True]] * 12)
     model = PLCalibratedClassifier(CLPLClassifier(), cv=2).fit(X, candidates)
     np.testing.assert_array_equal(model.predict_proba(X), [[0.0, 1.0]] * 12)

@@ -1,4 +1,4 @@
-"""The honest estimate: laws, known answers, and how often its interval covers."""
+"""The accuracy estimate: laws, known answers, and the coverage of its interval."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def estimate(right, n, w):
 
 
 @given(hits(), st.sampled_from([0.8, 0.95, 0.99]))
-def test_one_stratum_is_scipys_exact_interval(pair, level):
+def test_one_stratum_gives_scipys_exact_interval(pair, level):
     right, n = pair
     low, high = exact_interval(right, n, level)
     if n == 0:
@@ -51,7 +51,7 @@ def test_one_stratum_is_scipys_exact_interval(pair, level):
 
 
 @given(strata())
-def test_interval_is_in_unit_range_and_holds_value(case):
+def test_interval_contains_the_value_and_is_within_0_and_1(case):
     value, low, high = estimate(*case)
     assert 0 <= low <= high <= 1
     if not np.isnan(value):
@@ -59,7 +59,7 @@ def test_interval_is_in_unit_range_and_holds_value(case):
 
 
 @given(strata())
-def test_one_hit_more_never_lowers_anything(case):
+def test_one_more_hit_never_lowers_the_estimate(case):
     right, n, w = case
     if right[0, 0] == n[0, 0]:
         return
@@ -69,7 +69,7 @@ def test_one_hit_more_never_lowers_anything(case):
 
 
 @given(strata())
-def test_what_holds_of_right_holds_of_wrong(case):
+def test_estimates_of_accuracy_and_error_are_symmetric(case):
     right, n, w = case
     value, low, high = estimate(right, n, w)
     other = estimate(n - right, n, w)
@@ -80,7 +80,7 @@ def test_what_holds_of_right_holds_of_wrong(case):
 
 
 @given(strata(), st.integers(2, 9))
-def test_more_of_the_same_narrows(case, times):
+def test_more_answers_with_equal_shares_narrow_the_interval(case, times):
     right, n, w = case
     _, low, high = estimate(right, n, w)
     _, low_more, high_more = estimate(right * times, n * times, w)
@@ -88,7 +88,7 @@ def test_more_of_the_same_narrows(case, times):
 
 
 @given(hits(), hits(), st.floats(0.01, 0.99))
-def test_stratum_without_answers_is_wholly_open(first, second, w):
+def test_stratum_without_answers_contributes_0_to_1(first, second, w):
     assert estimate(np.zeros((1, 2)), np.zeros((1, 2)), w)[1:] == pytest.approx((0, 1))
     if not second[1]:
         return
@@ -98,7 +98,7 @@ def test_stratum_without_answers_is_wholly_open(first, second, w):
     assert (low, high) == pytest.approx(((1 - w) * alone[0], w + (1 - w) * alone[1]), abs=1e-9)
 
 
-def test_stratum_without_weight_falls_away():
+def test_stratum_without_weight_is_ignored():
     both = control_accuracy([ControlCounts(7, 9, 3, 50)], 1.0)
     alone = control_accuracy([ControlCounts(7, 9, 0, 0)], 1.0)
     np.testing.assert_array_equal(both, alone)
@@ -106,7 +106,7 @@ def test_stratum_without_weight_falls_away():
     assert control_accuracy([ControlCounts(0, 0, 3, 4)], 0.0).value[0] == 3 / 4
 
 
-def test_curve_is_its_points():
+def test_curve_matches_estimates_of_single_points():
     rng = np.random.default_rng(0)
     n = rng.integers(0, 40, (300, 2))
     right = rng.binomial(n, 0.8)
@@ -123,7 +123,7 @@ def test_curve_is_its_points():
     ("n1", "n2", "least"), [(5, 5, 0.925), (3, 30, 0.945), (20, 30, 0.95), (40, 80, 0.95)]
 )
 @pytest.mark.parametrize("w", [0.5, 0.7])
-def test_interval_keeps_its_level(n1, n2, w, least):
+def test_interval_coverage_is_at_least_its_level(n1, n2, w, least):
     """Exact coverage, by summing over all outcomes, at every pair of accuracies of a grid."""
     one, two = np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij")
     right = np.column_stack([one.ravel(), two.ravel()])
@@ -158,22 +158,22 @@ def test_wrong_level_is_refused():
         exact_interval(1, 2, 1.0)
 
 
-def test_wilson_interval_against_known_values() -> None:
+def test_wilson_interval_matches_known_values() -> None:
     low, high = wilson_interval(np.array([0.5, 0.0, 1.0]), 100)
     assert low == pytest.approx([0.4038315, 0.0, 0.9630065], abs=1e-6)
     assert high == pytest.approx([0.5961685, 0.0369935, 1.0], abs=1e-6)
 
 
-def test_controls_measure_like_as_many_rows_that_count_the_same():
+def test_effective_number_of_control_rows_matches_known_values():
     counts = [ControlCounts(1, 30, 2, 10), ControlCounts(0, 0, 2, 10), ControlCounts(5, 40, 0, 0)]
     assert control_rows_measured(counts, 0.75) == pytest.approx(
         [40, 0, 0]
-    )  # in proportion: all count the same
+    )  # proportional allocation: all rows weigh the same
     assert control_rows_measured(counts, 0.5)[0] == pytest.approx(1 / (0.25 / 30 + 0.25 / 10))
     assert control_rows_measured(counts, 1.0) == pytest.approx([30, 0, 40])
 
 
-# Fitted learning curves: known curves are found, their draws keep to the laws of accuracy, intervals hold.
+# Fitted learning curves: known curves are recovered, draws are valid accuracies, intervals cover.
 
 
 def rising(t: np.ndarray, top: float = 0.93, rise: float = 0.4, speed: float = 60.0) -> np.ndarray:
@@ -181,12 +181,12 @@ def rising(t: np.ndarray, top: float = 0.93, rise: float = 0.4, speed: float = 6
 
 
 def measured(curve: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """The estimate from n rows that are all right: their points share what chance has put into them."""
+    """The estimates on the same n rows, whose errors are therefore correlated."""
     hard = np.random.default_rng(seed).random(n)
     return (hard < curve[:, None]).mean(axis=1)
 
 
-def test_curve_that_is_known_is_carried_on() -> None:
+def test_known_curve_is_extrapolated() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, rising(t), 1e6)
     value, low, high = curve.at([100.0, 390.0, 800.0])
@@ -199,7 +199,7 @@ def test_curve_that_is_known_is_carried_on() -> None:
     assert reach.value == pytest.approx(420, rel=0.15)
 
 
-def test_goal_that_flat_curve_does_not_reach_is_never_reached() -> None:
+def test_flat_curve_never_reaches_a_higher_goal() -> None:
     t = np.arange(0.0, 400.0, 5.0)
     curve = fit_learning_curve(t, 0.8 - 0.3 * np.exp(-t / 20), 5000)
     assert curve.reach(0.95).value == np.inf
@@ -216,11 +216,11 @@ def test_goal_that_flat_curve_does_not_reach_is_never_reached() -> None:
         (np.array([]), 300),
     ],
 )
-def test_if_there_is_too_little_no_curve_is_fitted(answers: np.ndarray, rows: int) -> None:
+def test_too_little_data_gives_no_curve(answers: np.ndarray, rows: int) -> None:
     assert fit_learning_curve(answers, rising(answers), rows) is None
 
 
-def test_points_without_accuracy_or_rows_do_not_count() -> None:
+def test_points_without_accuracy_or_rows_are_ignored() -> None:
     t = np.arange(10) * 10.0
     y = rising(t)
     y[:5] = np.nan
@@ -230,13 +230,13 @@ def test_points_without_accuracy_or_rows_do_not_count() -> None:
     assert fit_learning_curve(t, rising(t), rows) is None
 
 
-def test_points_that_fall_far_have_no_curve() -> None:
+def test_falling_accuracy_gives_no_curve() -> None:
     answers = np.arange(0.0, 70.0, 10.0)
     assert fit_learning_curve(answers, np.linspace(0.8, 0.7, 7), 400) is not None, "as chance has it"
     assert fit_learning_curve(answers, np.linspace(0.9, 0.2, 7), 400) is None
 
 
-def test_what_are_not_shares_and_other_lengths_are_refused() -> None:
+def test_values_outside_0_to_1_and_unequal_lengths_are_refused() -> None:
     answers = np.arange(0.0, 70.0, 10.0)
     with pytest.raises(ValueError, match=r"shares in \[0, 1\]. Got 52"):
         fit_learning_curve(answers, [52.0, 60, 65, 69, 71, 74, 75], 400)
@@ -273,12 +273,12 @@ def test_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
-def test_draws_are_accuracies_that_rise_and_reach_goal_if_they_say(
+def test_draws_are_rising_accuracies_that_reach_the_goal_when_stated(
     accuracy: list[float], rows: float, goal: float
 ) -> None:
     t = 5.0 * np.arange(len(accuracy))
     curve = fit_learning_curve(t, accuracy, rows)
-    assume(curve is not None)  # of points that fall far
+    assume(curve is not None)  # points that fall far
     drawn = curve.draws(np.linspace(0, 4 * t[-1], 9))
     assert ((drawn >= 0) & (drawn <= 1)).all()
     assert (np.diff(drawn, axis=1) >= -1e-12).all()
@@ -293,8 +293,8 @@ def test_draws_are_accuracies_that_rise_and_reach_goal_if_they_say(
     assert low.value <= high.value
 
 
-def test_points_on_the_same_rows_vary_together() -> None:
-    """As many rows measured again and again by simulation."""
+def test_covariance_of_points_on_the_same_rows_matches_simulation() -> None:
+    """Simulates repeated measurements on the same number of rows."""
     t = np.arange(0.0, 240.0, 10.0)
     true = rising(t)
     runs = np.array([measured(true, 200, seed) for seed in range(4000)])
@@ -306,7 +306,7 @@ def test_points_on_the_same_rows_vary_together() -> None:
     assert correlation == pytest.approx(np.corrcoef(runs.T)[0, -1], abs=0.12)
 
 
-def test_intervals_hold_what_happens() -> None:
+def test_intervals_cover_the_true_future_accuracy() -> None:
     """Of 100 projects whose rows are redrawn, with true curves of both families."""
     held, read = [], []
     for seed in range(100):
@@ -332,6 +332,6 @@ def test_intervals_hold_what_happens() -> None:
     assert np.mean(read) >= 0.9
 
 
-def test_ends_of_draws_are_theirs_even_if_some_are_infinite() -> None:
+def test_quantiles_of_draws_accept_infinite_values() -> None:
     assert reach_of(np.array([1.0, 2.0, 3.0, np.inf])) == Reach(3.0, 1.0, np.inf)
     assert reach_of(np.arange(101.0), 0.9) == Reach(50.0, 5.0, 95.0)

@@ -1,4 +1,4 @@
-"""The list of learners: names, settings, scaling, what a mapping makes of it."""
+"""The list of learners: names, settings, scaling, and mappings given by the caller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULTS = ["plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl", "forest"
 
 
 @pytest.mark.parametrize("name", LEARNER_ENTRIES)
-def test_settings_are_parameters_of_learner(name):
+def test_settings_are_parameters_of_the_learner(name):
     entry = LEARNER_ENTRIES[name]
     assert entry.name == name
     assert entry.settings
@@ -40,7 +40,7 @@ def test_settings_are_parameters_of_learner(name):
     assert clone(entry.estimator).get_params() == before, "an entry's estimator is never changed"
 
 
-def test_learner_that_is_model_has_its_name_and_class():
+def test_learner_has_the_name_and_class_of_the_app_model():
     """The app adopts a learner by its name."""
     for name, entry in LEARNER_ENTRIES.items():
         if name in MODEL_ENTRIES:
@@ -54,7 +54,7 @@ def test_learner_that_is_model_has_its_name_and_class():
         }
 
 
-def test_dense_features_of_margin_learners_are_z_scored():
+def test_margin_learners_standardise_dense_features():
     X = np.random.default_rng(0).normal(3, 7, size=(20, 2))
     model = LEARNER_ENTRIES["clpl"].make({"C": 3.0}, X).fit(X, np.arange(20) % 2)
     assert isinstance(model.steps[0][1], StandardScaler)
@@ -64,7 +64,7 @@ def test_dense_features_of_margin_learners_are_z_scored():
 
 
 def test_every_classifier_of_library_can_be_compared():
-    """But those that learn a row at a time, and the choice itself."""
+    """Except online learners and the automatic choice itself."""
     classes = {
         value
         for name in plcore.__all__
@@ -80,7 +80,7 @@ def test_baselines_follow_default_learners():
     assert order == sorted(order, reverse=True)
 
 
-def test_which_are_compared(monkeypatch):
+def test_compared_learners_are_the_default_all_or_named_ones(monkeypatch):
     monkeypatch.setitem(LEARNER_ENTRIES, "rival", LearnerEntry("rival", Told(), by_default=False))
     assert [entry.name for entry in read_learners(None)] == DEFAULTS
     assert [entry.name for entry in read_learners("all")] == list(LEARNER_ENTRIES)
@@ -88,7 +88,7 @@ def test_which_are_compared(monkeypatch):
     assert [entry.name for entry in read_learners("clpl")] == ["clpl"]
 
 
-def test_mapping_brings_its_own():
+def test_mapping_replaces_the_built_in_learners():
     own = {"mine": Told(1), 7: CLPLClassifier(C=3.0)}
     first, second = read_learners(own)
     assert (first.name, second.name) == ("mine", "7")
@@ -98,7 +98,7 @@ def test_mapping_brings_its_own():
     assert made.C == 3.0
 
 
-def test_what_learner_does_not_take_is_not_passed_on():
+def test_unsupported_fit_arguments_are_not_passed_on():
     X, y, weights = np.zeros((4, 1)), np.ones((4, 2), dtype=bool), np.ones((4, 2))
     Weighed.seen.clear()
     fit_learner(Weighed(), X, y, candidate_weights=weights, progress=print)

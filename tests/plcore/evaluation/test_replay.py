@@ -45,7 +45,7 @@ from tests.plcore.loop.fake_table import blobs
 WINNERS = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]], dtype=bool)
 
 
-def test_error_rate_by_hand():
+def test_error_rate_matches_values_computed_by_hand():
     y = [0, 1, 2, 0, 0]
     assert error_rate(WINNERS, y) == pytest.approx(4 / 5)
     assert error_rate(WINNERS, y, "uniform") == pytest.approx(1 - (1 + 1 / 2 + 1 / 3) / 5)
@@ -55,7 +55,7 @@ def test_error_rate_by_hand():
     assert error_rate(np.eye(3), [0, 1, 2]) == error_rate(np.eye(3), [0, 1, 2], "uniform") == 0
 
 
-def test_uniform_ties_is_mean_over_draws():
+def test_uniform_ties_equal_the_mean_over_random_draws():
     rng = np.random.default_rng(0)
     best = rng.random((50, 4)) < 0.5
     best[:, 0] |= ~best.any(axis=1)
@@ -78,7 +78,7 @@ def test_uniform_ties_is_mean_over_draws():
         ((WINNERS[0], [0] * 3), "winners must be"),
     ],
 )
-def test_error_rate_refuses(arguments, message):
+def test_error_rate_refuses_invalid_input(arguments, message):
     with pytest.raises(ValueError, match=message):
         error_rate(*arguments)
     with pytest.raises(ValueError, match="name the 3 columns"):
@@ -95,7 +95,7 @@ def iris():
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_replay_is_loop_by_hand(iris, name):
+def test_replay_matches_a_loop_by_hand(iris, name):
     X, sets, y, X_test, y_test = iris
     X, sets, y = X[:50], sets[:50], y[:50]
     knn = PLKNeighborsClassifier(3, weights="uniform")
@@ -121,7 +121,7 @@ def test_replay_is_loop_by_hand(iris, name):
     assert again.errors.tolist() == [errors[0], errors[-1]]
 
 
-def test_answers_help_and_effects_help_most(iris):
+def test_answers_reduce_the_error_and_effects_reduce_it_most(iris):
     errors = {
         name: replay(
             *iris, strategy=name, learner=PLKNeighborsClassifier(3), random_state=0, ties="uniform"
@@ -132,7 +132,7 @@ def test_answers_help_and_effects_help_most(iris):
     assert errors["apl"][-1] < errors["random"][-1] < errors["random"][0]
 
 
-def test_winners_of_paper_match_learner(iris):
+def test_winners_by_the_paper_match_the_learner(iris):
     """Eq. 1 unweighted on a graph made once, as benchmarks/questions/table8.py does it, equals replay with PL-KNN."""
     X, sets, y, X_test, y_test = iris
     for ties in ("error", "uniform"):
@@ -151,7 +151,7 @@ def test_winners_of_paper_match_learner(iris):
 
 
 class Refitted(ClassifierMixin, BaseEstimator):
-    """A learner without `update` and with names as classes; looks at the candidates of the row's own kind."""
+    """A learner without `update` and with names as classes, fitted again after every answer."""
 
     def __init__(self, proba=True):
         self.proba = proba
@@ -181,7 +181,7 @@ def entropy(learner, X, candidates):
 
 
 @pytest.mark.parametrize("learner", [PLKNeighborsClassifier(5), Refitted()])
-def test_strategy_of_ten_lines_is_loop_by_hand(iris, learner):
+def test_custom_strategy_matches_a_loop_by_hand(iris, learner):
     X, sets, y, X_test, y_test = iris
     sets = sets[:, [2, 0, 1]]
     y, y_test = (y + 1) % 3, (y_test + 1) % 3
@@ -202,8 +202,8 @@ def test_strategy_of_ten_lines_is_loop_by_hand(iris, learner):
     assert same.rows.tolist() == rows[:9]
 
 
-def test_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
-    """Also if it has no update, and where it is measured at other times."""
+def test_learner_is_refitted_every_learn_every_answers(iris):
+    """Even if it has no `update` and is measured at other times."""
     fits = []
 
     class Counted(Refitted):
@@ -219,10 +219,10 @@ def test_learner_learns_for_its_strategy_as_often_as_it_is_told_to(iris):
     assert fits == [begun + answered for answered in (0, 1, 2, 3)]
     fits.clear()
     replay(*iris, strategy="mp", learner=Counted(), budget=3)
-    assert fits == [begun, begun + 3]  # who does not ask the learner does not wait for it
+    assert fits == [begun, begun + 3]  # a strategy that does not use the learner does not need it fitted
 
 
-def test_effects_of_learner_itself_are_strategy(iris):
+def test_effect_scores_of_the_learner_can_be_a_strategy(iris):
     X, sets, y, X_test, y_test = iris
     ridge = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
     asked = []
@@ -252,7 +252,7 @@ def test_every_strategy_of_learner_can_be_replayed_by_name(iris, name):
 
 
 @pytest.mark.parametrize("proba", [True, False])
-def test_any_learner_and_names_as_classes(iris, proba):
+def test_any_learner_and_class_names_are_accepted(iris, proba):
     X, sets, y, X_test, y_test = iris
     names = np.array(["setosa", "versicolor", "virginica"])
     frame = pd.DataFrame(sets, columns=names)
@@ -305,7 +305,7 @@ def test_wrong_labels_are_refused(iris):
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, "margin"])
-def test_replay_asks_as_live_learner_does(name):
+def test_replay_asks_the_same_questions_as_a_live_learner(name):
     table, y = blobs(90, m=4, seed=1)
     options = LearnerSettings(n_neighbors=4, strategy=name, seed=3)
     learner = ActiveLearner(table, options)
@@ -328,7 +328,7 @@ def test_replay_asks_as_live_learner_does(name):
     )  # the learner gives ties to the first class
 
 
-# The line of random order: from whole runs, and from short ones that are carried on.
+# The random-order baseline: from complete runs, and from short ones that are extrapolated.
 
 
 def runs(
@@ -355,7 +355,7 @@ def runs(
     )
 
 
-def test_line_is_mean_of_runs_and_its_interval_that_of_one() -> None:
+def test_line_is_the_mean_of_runs_with_the_interval_of_a_single_run() -> None:
     answers = np.array([0, 50, 100])
     same = runs(0, answers, np.array([0.4, 0.6, 0.7]), 0.6, apart=0.0)
     line = by_replays(same)
@@ -368,7 +368,7 @@ def test_line_is_mean_of_runs_and_its_interval_that_of_one() -> None:
     assert np.mean(np.array(apart.high) - apart.low) > np.mean(high - low) + 0.05
 
 
-def test_what_it_needs_is_if_it_comes_to_project() -> None:
+def test_answers_needed_are_those_to_reach_the_accuracy_of_the_project() -> None:
     answers = np.arange(0, 401, 50)
     found = by_replays(runs(1, answers, 0.4 + answers / 1000, 0.6, apart=0.005, given=100))
     assert found.needed.low <= 200 <= found.needed.high
@@ -377,25 +377,25 @@ def test_what_it_needs_is_if_it_comes_to_project() -> None:
     assert never.needed == Reach(np.inf, np.inf, np.inf)
 
 
-def test_two_orders_do_not_say_how_far_orders_are_apart() -> None:
+def test_two_orders_are_too_few_for_an_interval() -> None:
     with pytest.raises(ValueError, match="3 random orders"):
         by_replays(runs(0, np.array([0, 9]), np.array([0.4, 0.6]), 0.5, orders=2))
 
 
-def test_if_measured_curve_reaches_goal() -> None:
+def test_first_reached_interpolates_a_monotone_curve() -> None:
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.7) == pytest.approx(15)
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.3) == 0
     assert first_reached([0, 10, 20], [0.4, 0.6, 0.8], 0.81) == np.inf
     assert first_reached([0, 10, 20], [0.4, 0.8, 0.6], 0.7) == 10, "made to rise: 0.4, 0.7, 0.7"
 
 
-def test_checks_that_count_unevenly_measure_like_fewer() -> None:
+def test_uneven_weights_reduce_the_effective_number_of_checks() -> None:
     some = runs(0, np.array([0, 9]), np.array([0.4, 0.6]), 0.5, rows=4)
     uneven = RandomRuns(some.answers, some.right, np.array([0.7, 0.1, 0.1, 0.1]), some.right_now, 9)
     assert (some.measured, uneven.measured) == (pytest.approx(4), pytest.approx(1 / 0.52))
 
 
-def test_line_is_carried_on_but_not_too_far() -> None:
+def test_line_is_extrapolated_only_so_far() -> None:
     answers = np.linspace(0, 70, 8).round().astype(int)
     true = 0.9 - 0.4 / (1 + answers / 40)
     line = by_carrying_on(runs(2, answers, true, 0.85, rows=2000, given=140))
@@ -408,14 +408,14 @@ def test_line_is_carried_on_but_not_too_far() -> None:
     assert by_carrying_on(runs(2, answers, true, 0.85, rows=20)) is None
 
 
-def test_as_json_and_back() -> None:
+def test_line_round_trips_through_json() -> None:
     line = RandomOrderLine((0.0, 9.0), (0.4, 0.5), (0.3, 0.4), (0.5, 0.6), Reach(20.0, 9.0, np.inf))
     assert line.to_json()["needed"] == [20.0, 9.0, None]
     assert RandomOrderLine.from_json(line.to_json()) == line
 
 
-def test_intervals_hold_another_order_on_all_rows() -> None:
-    """Of 60 projects: the line at its end, and what one more order needs."""
+def test_intervals_cover_another_random_order() -> None:
+    """For 60 projects: the end of the line, and the answers that one more order needs."""
     lines, needs = [], []
     answers = np.arange(0, 501, 50)
     true = 0.9 - 0.4 / (1 + answers / 100)

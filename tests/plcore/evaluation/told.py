@@ -1,4 +1,4 @@
-"""Learners that predict what a feature says, and what they do as well: fail, warn, take time by their own clock."""
+"""Learners that predict the value of a feature, and can fail, warn or take time on a fake clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Told(ClassifierMixin, BaseEstimator):
-    """Predicts the number in one feature; fits that fail, warn or cost are reported by its parameters."""
+    """Predicts the number in one feature; its parameters make a fit fail, warn or take time."""
 
     def __init__(self, column=0, error=None, warning=None):
         self.column = column
@@ -30,7 +30,7 @@ class Told(ClassifierMixin, BaseEstimator):
 
 
 class Clock:
-    """CPU seconds that pass only when someone lets them."""
+    """A fake clock of CPU seconds that tests advance."""
 
     def __init__(self):
         self.now = 100.0
@@ -56,7 +56,7 @@ class Slow(Told):
 
 
 class Reporting(Slow):
-    """Tells the progress: ten steps of a fit."""
+    """Reports progress in ten steps of a fit."""
 
     def fit(self, X, y, progress=None):
         for step in range(10):

@@ -26,7 +26,7 @@ def clusters(n: int = 150, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def without_truth(sets: np.ndarray, y: np.ndarray, share: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
-    """Sets of which a share has lost the truth, so that one wrong candidate is left; and these rows."""
+    """Sets of which a share has lost the truth, leaving one wrong candidate; and those rows."""
     rows = np.random.default_rng(3).choice(len(y), int(share * len(y)), replace=False)
     sets = sets.copy()
     sets[rows, y[rows]] = False
@@ -54,7 +54,7 @@ def plain_estimate(scores, candidates, weights, temperature):
     return o, weights @ np.log(e * b + (1 - e) * a)
 
 
-def test_estimate_is_that_of_plain_loops():
+def test_estimate_matches_plain_loops():
     rng = np.random.default_rng(1)
     candidates = rng.random((30, 4)) < 0.4
     candidates[np.arange(30), rng.integers(4, size=30)] = True
@@ -85,7 +85,7 @@ def test_rows_without_truth_are_found_and_labelled():
     prior = wrong / wrong.sum(axis=1, keepdims=True)
     np.testing.assert_array_equal(loaded.settle(prior, 3).labels, model.rounds_.settle(prior, 3).labels)
 
-    # An answer ends the doubt, also where it confirms the one candidate.
+    # An answer ends the doubt, even if it confirms the only candidate.
     row = rows[0]
     model.update(row, np.eye(M, dtype=bool)[y[row]])
     assert model.outside_[row] == 0
@@ -97,8 +97,8 @@ def test_rows_without_truth_are_found_and_labelled():
     assert wrong[row, told.label_distributions_[row].argmax()]
 
 
-def test_label_dependent_sets_stay_as_without_doubts():
-    # {y, y + 1}: single candidates are what tells the classes apart, so doubting them swaps all labels.
+def test_label_dependent_sets_are_not_doubted():
+    # {y, y + 1}: only the single candidates distinguish the classes, so doubting them swaps all labels.
     X, _, y = clusters(150, seed=4)
     sets = np.eye(M, dtype=bool)[y]
     several = np.random.default_rng(5).random(len(y)) < 0.8
@@ -112,8 +112,8 @@ def test_label_dependent_sets_stay_as_without_doubts():
     np.testing.assert_array_equal(guarded.predict_proba(X), plain.predict_proba(X))
 
 
-def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(monkeypatch):
-    """Of 300 held-out rows so many are inside of their sets, and so many are predicted as they are labelled."""
+def test_doubts_are_chosen_if_agreement_rises_without_losing_accuracy(monkeypatch):
+    """Figures of 300 held-out rows: predictions inside their sets, and predictions equal to the labels."""
     sets = np.ones((300, 2), dtype=bool)
     rows = choice.Rows(np.zeros((300, 1)), sets, sets / 2, sets / 2, np.ones(300))
     grid = choice.Grid(("rbf",), (0.1,), 0.5, 0.0, 0.05, 25, 100, doubts=(0.0, 0.8))
@@ -144,7 +144,7 @@ def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(mo
     )  # 3 rows fewer inside: 1.7 of them
     assert chosen(plain=(240, 200), open=(240, 209), single=(249, 209)) == 0.8
 
-    # Nor are the sets to be less probable.
+    # The sets must not become less probable either.
     def less(setting, whole):
         rows = np.arange(300)
         return (setting.doubt is not None) * (1.0 * (rows >= 298) - 1.0 * (rows < wrong))
@@ -156,7 +156,7 @@ def test_doubts_are_taken_for_agreement_that_does_not_cost_candidate_accuracy(mo
     assert chosen(plain=(240, 200), open=(240, 209), single=(240, 230)) is None
 
 
-def test_probability_of_held_out_sets_is_that_at_the_best_temperature():
+def test_held_out_likelihood_uses_the_best_temperature():
     X, sets, _ = clusters()
     rows = choice.Rows(X, sets, sets / 2, sets / 2, np.ones(150))
     grid = choice.Grid(("rbf",), (0.1,), 0.5, 0.0, 0.05, 25, 100, doubts=(0.0,))
@@ -175,8 +175,8 @@ def test_probability_of_held_out_sets_is_that_at_the_best_temperature():
     assert logs.sum() == pytest.approx(plain, abs=0.3)
 
 
-def test_rows_in_doubt_are_never_learnt_without_class_masses(monkeypatch):
-    """The choice has gone to mass 0."""
+def test_doubtful_rows_are_never_used_without_class_masses(monkeypatch):
+    """The class mass was chosen as 0."""
     monkeypatch.setattr(choice, "_challenge", lambda best, found, settings, *_: (settings[0], found))
     X, sets, y = clusters()
     wrong, _ = without_truth(sets, y)
@@ -188,7 +188,7 @@ def test_rows_in_doubt_are_never_learnt_without_class_masses(monkeypatch):
     assert (model.class_mass_, model.outside_start_) == (0.5, 0.0)
 
 
-def test_blind_checks_of_single_candidates_decide_the_start():
+def test_blind_checks_of_single_candidates_set_the_start():
     assert starts_to_try(None) == starts_to_try((9, 9)) == ((0.0, 0.8), None)
     assert starts_to_try((1, 10)) == ((0.0,), None)
     assert starts_to_try((5, 10)) == ((), 0.5)

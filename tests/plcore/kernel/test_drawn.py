@@ -1,4 +1,4 @@
-"""More rows than are kept in memory: learnt from drawn ones, the others follow by scores that have not seen them."""
+"""More rows than fit in memory: the model learns from a sample, and the other rows get scores from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5, "random_state": 3}
 
 @pytest.fixture
 def few(monkeypatch):
-    """A memory that holds 200 rows, of which 150 are drawn."""
+    """Limit memory to 200 rows, of which 150 are drawn."""
     monkeypatch.setattr(ridge, "MOST_RESIDENT", 200)
     monkeypatch.setattr(ridge, "DRAWN", 150)
     monkeypatch.setattr(ridge, "FEW", 2)
@@ -41,14 +41,14 @@ def rows_of(candidates, weights=None, sources=None):
     return Rows(np.zeros((len(candidates), 1)), candidates, prior, prior, weights, sources)
 
 
-def test_sources_are_drawn_whole(few):
+def test_sources_are_drawn_as_a_whole(few):
     sources = np.random.default_rng(0).permutation(np.repeat(np.arange(100), 5))
     rows = draw(rows_of(np.ones((500, 2), dtype=bool), sources=sources), 0)
     assert len(rows) == 150
     assert set(np.bincount(sources[rows])) == {0, 5}
 
 
-def test_rows_without_weight_come_with_their_sources_unless_they_are_most(few):
+def test_rows_of_weight_zero_are_drawn_with_their_source_unless_too_many(few):
     sources = np.random.default_rng(0).permutation(np.repeat(np.arange(100), 5))
     absent = np.arange(500) % 4 == 0
     candidates = np.ones((500, 2), dtype=bool)
@@ -59,7 +59,7 @@ def test_rows_without_weight_come_with_their_sources_unless_they_are_most(few):
     assert rows.tolist() == list(range(10)), "members would be nine times as many"
 
 
-def test_rows_of_rare_classes_bring_their_sources(few):
+def test_rows_of_rare_classes_are_drawn_with_their_source(few):
     candidates, sources = np.ones((500, 3), dtype=bool), np.repeat(np.arange(100), 5)
     candidates[:, 1] = False
     candidates[[7, 400], 1] = True
@@ -69,7 +69,7 @@ def test_rows_of_rare_classes_bring_their_sources(few):
     assert set(inside) == {0, 5}
 
 
-def test_few_rows_are_all_learned_from(few):
+def test_few_rows_are_all_used_for_training(few):
     assert draw(rows_of(np.ones((200, 2), dtype=bool)), 0) is None
     rows = draw(rows_of(np.ones((201, 2), dtype=bool)), 0)
     assert len(rows) == 150
@@ -77,7 +77,7 @@ def test_few_rows_are_all_learned_from(few):
     np.testing.assert_array_equal(rows, draw(rows_of(np.ones((201, 2), dtype=bool)), 0))
 
 
-def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few):
+def test_all_rows_of_rare_classes_but_none_of_weight_zero_are_drawn(few):
     candidates = np.zeros((5000, 3), dtype=bool)
     candidates[:, 0] = True
     candidates[[17, 4321], 1] = True
@@ -90,7 +90,7 @@ def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few)
     assert len(draw(rows_of(candidates, np.where(np.arange(5000) < 60, 1.0, 0.0)), 0)) == 60
 
 
-def test_learned_model_is_fit_of_drawn_rows(few, data):
+def test_model_is_the_fit_of_the_drawn_rows(few, data):
     X, candidates, y = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     seed = int(np.random.RandomState(3).randint(2**31 - 1))
@@ -108,7 +108,7 @@ def test_learned_model_is_fit_of_drawn_rows(few, data):
     assert (model.predict(X) == y).mean() > 0.85
 
 
-def test_frames_sparse_rows_and_weights(few, data):
+def test_drawn_rows_accept_frames_sparse_rows_and_weights(few, data):
     X, candidates, _ = data
     frame = pd.DataFrame(X, columns=list("abcd"))
     plain = PLKernelRidge(**GIVEN).fit(X, candidates)
@@ -125,8 +125,8 @@ def test_frames_sparse_rows_and_weights(few, data):
     np.testing.assert_allclose(weighted.label_distributions_.sum(axis=1), 1.0)
 
 
-def test_the_others_may_have_no_weight(few, data):
-    """All rows with weight are drawn then, and what follows has no masses of its own."""
+def test_rows_outside_the_draw_can_have_weight_zero(few, data):
+    """Then all rows with weight are drawn, and the others have no masses of their own."""
     X, candidates, _ = data
     weights = np.where(np.arange(400) < 120, 1.0, 0.0)
     model = PLKernelRidge(**GIVEN).fit(X, candidates, sample_weight=weights)
@@ -136,7 +136,7 @@ def test_the_others_may_have_no_weight(few, data):
     assert (model.label_distributions_[~candidates] == 0).all()
 
 
-def test_what_needs_features_of_every_row_is_refused(few, data):
+def test_operations_that_need_all_features_are_refused(few, data):
     X, candidates, _ = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     for call in (

@@ -1,4 +1,4 @@
-"""Scores of a file against the kernel ridge: the pool fitted without truth, and what blind checks choose."""
+"""Scores of a file combined with the kernel ridge: the pool fitted without truth, and the choice by blind checks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def fitted(overlapping, weights):
     return PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X, candidates, candidate_weights=weights)
 
 
-def test_pool_is_best_of_grid_by_its_formula():
+def test_pool_maximises_its_formula_over_the_grid():
     own = np.array([[4.0, 0.0, 1.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]])
     prior = np.array([[0.7, 0.3, 0.0], [0.2, 0.6, 0.2], [1.0, 0.0, 0.0]])
     pool = ScorePool.fit(own, prior)
 
     def gain(temperature, power):
         found = 0.0
-        for row, scores in zip(own[:2], prior[:2], strict=True):  # one candidate says nothing
+        for row, scores in zip(own[:2], prior[:2], strict=True):  # a single candidate is uninformative
             inside = scores > 0
             shares = np.exp(row[inside] / temperature)
             powered = scores[inside] ** power
@@ -49,7 +49,7 @@ def test_pool_is_best_of_grid_by_its_formula():
     np.testing.assert_allclose(pool.labels(own, prior)[0], [*(shares / shares.sum()), 0.0])
 
 
-def test_even_scores_have_nothing_to_tell():
+def test_even_scores_are_ignored():
     own = np.random.default_rng(0).normal(size=(50, 3))
     pool = ScorePool.fit(own, np.full((50, 3), 1 / 3))
     assert pool.gain == pytest.approx(0.0, abs=1e-9)
@@ -57,7 +57,7 @@ def test_even_scores_have_nothing_to_tell():
     assert not ScorePool.fit(own, np.eye(3)[np.zeros(50, dtype=int)]).tells
 
 
-def test_good_scores_win_over_rounds(overlapping):
+def test_accurate_scores_outweigh_the_model(overlapping):
     _, candidates, y = overlapping
     model = fitted(overlapping, scores_of(y, 4.0))
     weighed = model.weigh_scores()
@@ -71,7 +71,7 @@ def test_good_scores_win_over_rounds(overlapping):
     np.testing.assert_allclose(weighed.labels.sum(axis=1), 1)
 
 
-def test_noise_is_ignored_and_leaves_labels_without_scores(overlapping):
+def test_noisy_scores_leave_the_labels_unchanged(overlapping):
     model = fitted(overlapping, scores_of(overlapping[2], 0.0))
     before = model.label_distributions_.copy()
     weighed = model.weigh_scores()
@@ -81,7 +81,7 @@ def test_noise_is_ignored_and_leaves_labels_without_scores(overlapping):
     np.testing.assert_array_equal(model.label_distributions_, before)
 
 
-def test_scores_that_are_often_wrong_stay_factor_of_rounds(overlapping):
+def test_inaccurate_scores_stay_a_prior_of_the_rounds(overlapping):
     y = overlapping[2]
     wrong = np.random.default_rng(1).random(len(y)) < 0.3
     said = np.where(wrong, (y + 1) % 4, y)
@@ -94,7 +94,7 @@ def test_scores_that_are_often_wrong_stay_factor_of_rounds(overlapping):
     np.testing.assert_array_equal(weighed.labels, model.label_distributions_)
 
 
-def test_ten_checks_choose_rule():
+def test_ten_checks_choose_the_rule():
     own, prior = np.tile([[3.0, 0.0]], (12, 1)), np.tile([[0.4, 0.6]], (12, 1))
     pool = ScorePool(1.0, 1.0, 100.0, 12, 0.99, True)
     truth = np.ones(12, dtype=int)
@@ -110,7 +110,7 @@ def test_ten_checks_choose_rule():
     )  # as right as the rounds: it stays
 
 
-def test_checks_are_rows_that_did_not_train(overlapping):
+def test_checks_are_rows_outside_training(overlapping):
     X, candidates, y = overlapping
     weights = scores_of(y, 4.0)
     model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(
@@ -122,6 +122,6 @@ def test_checks_are_rows_that_did_not_train(overlapping):
     assert weighed.right[weighed.rule] == max(weighed.right.values())
 
 
-def test_fit_without_scores_is_refused(overlapping):
+def test_weighing_scores_without_scores_is_refused(overlapping):
     with pytest.raises(ValueError, match="There are no scores to weigh"):
         fitted(overlapping, None).weigh_scores()

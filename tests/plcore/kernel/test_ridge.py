@@ -39,7 +39,7 @@ def digits():
 
 
 def shuffled_pictures():
-    """Rows of pictures with some rare classes, each with the labels of all rows of its picture, in no order."""
+    """Shuffled rows of pictures with some rare classes, each with the labels of all rows of its picture."""
     random = np.random.default_rng(1)
     shares = 0.75 ** np.arange(10)
     y = random.choice(10, p=shares / shares.sum(), size=480)
@@ -61,7 +61,7 @@ class TestAnswers:
         assert model.candidate_accuracy_ == 1
         assert model.predict_proba(X)[np.arange(90), y].min() > 0.9
 
-    def test_digits_with_four_candidates(self, digits):
+    def test_accuracy_on_digits_with_four_candidates(self, digits):
         X, candidates, y = digits
         train, test = np.arange(1797) % 3 > 0, np.arange(1797) % 3 == 0
         model = PLKernelRidge().fit(X[train], candidates[train])
@@ -71,7 +71,7 @@ class TestAnswers:
             X[train], candidates[train]
         ).score(X[test], y[test])
 
-    def test_scale_of_features_does_not_matter_unless_asked(self, separable):
+    def test_feature_scale_matters_only_without_scaling(self, separable):
         X, candidates, _ = separable
         scaled = X * [1, 10, 100, 1e6] + 5
         same = PLKernelRidge(**SET).fit(X, candidates).decision_function(X)
@@ -81,8 +81,8 @@ class TestAnswers:
         other = PLKernelRidge(**SET, scaling=None).fit(scaled, candidates).decision_function(scaled)
         assert np.abs(other - same).max() > 0.1
 
-    def test_rows_that_say_nothing(self, separable):
-        """Rows that may be every class are disambiguated, and move no class mass."""
+    def test_rows_with_all_candidates_are_labelled_and_move_no_class_mass(self, separable):
+        """Rows whose set holds every class are disambiguated, but do not change the class masses."""
         X, candidates, y = separable
         silent = candidates.copy()
         silent[::3] = True
@@ -91,21 +91,21 @@ class TestAnswers:
         model = PLKernelRidge().fit(X, np.ones((90, 3), dtype=bool))
         np.testing.assert_allclose(model.label_distributions_, 1 / 3, atol=1e-6)
 
-    def test_duplicates(self, separable):
-        """They make the kernel matrix singular, and confirm one another: they want a larger ridge."""
+    def test_duplicate_rows_are_learned(self, separable):
+        """They make the kernel matrix singular and confirm one another, so they need a larger ridge."""
         X, candidates, y = separable
         X, candidates, y = np.repeat(X, 5, axis=0), np.repeat(candidates, 5, axis=0), np.repeat(y, 5)
         for kernel in ("rbf", "laplace", "linear"):
             model = PLKernelRidge(kernel, alpha=2.0).fit(X, candidates)
             assert (model.predict(X) == y).mean() > 0.97
 
-    def test_class_in_nearly_every_set_is_named(self, separable):
+    def test_class_in_nearly_every_set_causes_a_warning(self, separable):
         X, candidates, _ = separable
         frame = pd.DataFrame(np.hstack([candidates, np.ones((90, 1), dtype=bool)]), columns=[*"abc", "sky"])
         with pytest.warns(UserWarning, match="More than 97% of the candidate sets have 'sky'"):
             PLKernelRidge(**SET).fit(X, frame)
 
-    def test_sparse_rows(self, separable):
+    def test_sparse_rows_match_dense_rows(self, separable):
         X, candidates, y = separable
         X = np.where(np.abs(X) < 1, 0, X)
         stored = sparse.csr_matrix(X)
@@ -134,7 +134,7 @@ def orders(rows: int, count: int) -> list[np.ndarray]:
 
 
 class TestChoice:
-    def test_it_is_repeatable(self, digits):
+    def test_fits_are_reproducible(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
         models = [
             PLKernelRidge(random_state=seed).fit(X, candidates) for seed in (0, 0, np.random.RandomState(0))
@@ -143,8 +143,8 @@ class TestChoice:
         for model in models[1:]:
             np.testing.assert_array_equal(model.label_distributions_, models[0].label_distributions_)
 
-    def test_order_of_rows_chooses_nothing(self):
-        """Small noisy tables, on which other folds choose other settings."""
+    def test_row_order_does_not_affect_the_chosen_settings(self):
+        """Small noisy tables, on which different folds would choose different settings."""
         found = set()
         for seed in range(4):
             random = np.random.default_rng(seed)
@@ -157,7 +157,7 @@ class TestChoice:
             found |= chosen
         assert len(found) == 4
 
-    def test_no_setting_of_grid_is_better_on_folds(self, digits):
+    def test_chosen_setting_is_the_best_of_the_grid_on_folds(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
         best = PLKernelRidge(class_mass=0.5).fit(X, candidates)
         for kernel in ("rbf", "laplace"):
@@ -169,7 +169,7 @@ class TestChoice:
         assert best.alpha_ in choice.ALPHAS
         assert best.class_mass_ == 0.5
 
-    def test_mass_leaves_middle_for_more_than_one_standard_error_only(self, monkeypatch):
+    def test_class_mass_leaves_the_default_only_beyond_one_standard_error(self, monkeypatch):
         rows = choice.Rows(np.zeros((200, 1)), *(np.ones((200, 2), dtype=bool),) * 3, np.ones(200))
         grid = choice.Grid(("rbf",), (0.1,), None, None, 0.05, 25, 100)
 
@@ -195,11 +195,11 @@ class TestChoice:
         better = chosen({0.0: (20, 5), 1.0: (20, 10)})
         assert (better.mass, better.accuracy) == (0.0, pytest.approx(0.575))
 
-    def test_what_is_clearly_worse_on_first_fold_is_not_tried_on_the_others(self, monkeypatch):
-        """By more than 1.5 paired standard errors; what is left is compared on all folds."""
+    def test_clearly_worse_settings_are_dropped_after_the_first_fold(self, monkeypatch):
+        """Worse by more than 1.5 paired standard errors; the remaining settings are compared on all folds."""
         rows = choice.Rows(np.zeros((300, 1)), *(np.ones((300, 2), dtype=bool),) * 3, np.ones(300))
         asked = []
-        # Of the 100 rows of each fold this many are hit: the first alpha loses late, the last one early.
+        # Hits among the 100 rows of each fold: the first alpha loses late, the last one early.
         right = {0.02: (80, 10, 10), 0.1: (79, 90, 90), 0.5: (70, 99, 99), 2.0: (79, 91, 90)}
 
         class Folds:
@@ -218,7 +218,7 @@ class TestChoice:
         assert {alpha for alpha, number in asked if number == 0} == set(choice.ALPHAS)
         assert {alpha for alpha, number in asked if number} == {0.02, 0.1, 2.0}
 
-    def test_false_candidates_that_go_with_the_truths_are_told_from_evenly_spread_ones(self):
+    def test_correlated_false_candidates_are_distinguished_from_random_ones(self):
         random = np.random.default_rng(0)
         shares = 0.7 ** np.arange(8)
         shares /= shares.sum()
@@ -238,7 +238,7 @@ class TestChoice:
         ):
             assert not choice.uneven(evenly)
 
-    def test_softer_rounds_where_false_candidates_are_truths_of_other_rows(self, monkeypatch):
+    def test_rounds_are_softer_if_false_candidates_are_truths_of_other_rows(self, monkeypatch):
         """Rows of pictures, shuffled so that no sources show: each has the labels of all rows of its picture."""
         X, candidates, y = shuffled_pictures()
         model, sharp = PLKernelRidge(), PLKernelRidge(temperature=0.05)
@@ -252,7 +252,7 @@ class TestChoice:
         np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
         assert PLKernelRidge(class_mass=1.0).fit(X, candidates).temperature_ == 0.05
 
-        # Where labels part from held-out predictions by it, the temperature stays.
+        # The temperature stays if labels would differ from held-out predictions because of it.
         def parting(setting, *, among_all):
             return np.ones(len(y)) - (setting.temperature == 0.15) * (np.arange(len(y)) == 0)
 
@@ -260,7 +260,7 @@ class TestChoice:
         kept = PLKernelRidge().fit(X, candidates)
         np.testing.assert_array_equal(kept.label_distributions_, sharp.label_distributions_)
 
-    def test_fewer_settings_are_tried_and_the_same_is_chosen(self, monkeypatch, digits):
+    def test_early_stopping_tries_fewer_settings_and_chooses_the_same(self, monkeypatch, digits):
         X, candidates, _ = (part[:400] for part in digits)
         made = []
 
@@ -278,7 +278,7 @@ class TestChoice:
         for name in ("kernel_", "alpha_", "class_mass_", "candidate_accuracy_"):
             assert getattr(quick, name) == getattr(whole, name)
 
-    def test_with_all_given_accuracy_is_by_leaving_one_out(self, digits):
+    def test_given_settings_report_leave_one_out_accuracy(self, digits):
         X, candidates, _ = (part[:300] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         scores = model.rounds_.ridge.left_out_scores(model.label_distributions_)
@@ -286,7 +286,7 @@ class TestChoice:
         assert model.candidate_accuracy_ == pytest.approx(inside)
         assert (model.kernel_, model.alpha_, model.class_mass_) == ("rbf", 0.1, 0.5)
 
-    def test_many_rows_are_sampled(self, monkeypatch, digits):
+    def test_settings_of_many_rows_are_chosen_on_a_sample(self, monkeypatch, digits):
         seen = []
         folds = choice._Folds
 
@@ -302,8 +302,8 @@ class TestChoice:
         PLKernelRidge(alpha=0.1).fit(digits[0][:300], digits[1][:300])
         assert seen == [299, 299, 120, 120]
 
-    def test_settings_of_many_rows_are_chosen_with_few_points_and_rounds(self, monkeypatch, digits):
-        """No more of either than was requested."""
+    def test_settings_of_many_rows_are_chosen_with_fewer_points_and_rounds(self, monkeypatch, digits):
+        """But never with more of either than was requested."""
         grids = []
 
         class Kept:
@@ -335,7 +335,7 @@ class TestChoice:
             (choice.FEW_POINTS, choice.FEW_ROUNDS),
         ]
 
-    def test_few_rows(self):
+    def test_few_rows_use_default_settings(self):
         X = np.arange(10.0).reshape(5, 2)
         model = PLKernelRidge().fit(X, np.eye(3, dtype=bool)[[0, 1, 2, 0, 1]])
         assert (model.kernel_, model.alpha_, model.class_mass_) == ("rbf", 0.1, 0.5)
@@ -345,7 +345,7 @@ class TestChoice:
 class TestWeights:
     @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
     @pytest.mark.parametrize("mass", [0.0, 1.0])
-    def test_are_repetition(self, digits, kernel, mass):
+    def test_sample_weights_equal_repeated_rows(self, digits, kernel, mass):
         X, candidates, _ = (part[:120] for part in digits)
         weights = np.arange(120) % 4
         rows = np.repeat(np.arange(120), weights)
@@ -357,7 +357,7 @@ class TestWeights:
         )
         assert weighted.candidate_accuracy_ == pytest.approx(repeated.candidate_accuracy_)
 
-    def test_of_candidates_are_if_it_starts_and_are_scaled(self, digits):
+    def test_candidate_weights_are_scaled_per_row_and_set_the_start(self, digits):
         X, candidates, y = (part[:200] for part in digits)
         scores = np.where(np.eye(10, dtype=bool)[y], 6.0, 1.0)
         even = PLKernelRidge(**SET).fit(X, candidates)
@@ -372,10 +372,10 @@ class TestWeights:
         with pytest.raises(CandidateError, match="candidate_weights"):
             PLKernelRidge(**SET).fit(X, candidates, candidate_weights=-scores)
 
-    def test_masses_match_sets_as_imported(self, digits):
+    def test_class_masses_use_the_imported_sets(self, digits):
         X, candidates, y = (part[:200] for part in digits)
         answered = candidates.copy()
-        answered[y == 3] = np.eye(10, dtype=bool)[3]  # a strategy that asked for one class only
+        answered[y == 3] = np.eye(10, dtype=bool)[3]  # as a strategy would that asked about one class only
         imported = PLKernelRidge(**SET).fit(X, answered, imported=candidates)
         model = PLKernelRidge(**SET).fit(X, answered)
         np.testing.assert_allclose(imported.rounds_.masses.targets, (candidates / 4).sum(axis=0))
@@ -383,7 +383,7 @@ class TestWeights:
         with pytest.raises(CandidateError, match="imported must have the shape"):
             PLKernelRidge(**SET).fit(X, answered, imported=candidates[:9])
 
-    def test_masses_of_sets_as_imported_use_their_weights(self, digits):
+    def test_masses_of_imported_sets_use_candidate_weights(self, digits):
         X, candidates, y = (part[:200] for part in digits)
         votes = np.where(np.eye(10, dtype=bool)[y], 3.0, 1.0) * candidates
         answered = np.where((y == 3)[:, None], np.eye(10, dtype=bool)[3], candidates)
@@ -395,18 +395,18 @@ class TestWeights:
         model = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=votes, imported=candidates)
         np.testing.assert_array_equal(model.label_distributions_, as_it_is.label_distributions_)
 
-    def test_sets_as_imported_use_names_of_their_columns(self, digits):
+    def test_imported_sets_must_have_the_classes_as_columns(self, digits):
         X, candidates, _ = (part[:60] for part in digits)
         frame = pd.DataFrame(candidates, columns=list("abcdefghij"))
         with pytest.raises(CandidateError, match="columns of imported must be the classes, in their order"):
             PLKernelRidge(**SET).fit(X, frame, imported=frame[frame.columns[::-1]])
 
 
-@pytest.mark.filterwarnings("ignore:More than 97")  # of random sets that is no fault
+@pytest.mark.filterwarnings("ignore:More than 97")  # not an error with random sets
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), n=st.integers(7, 40), m=st.integers(2, 5), data=st.data())
-def test_relabel_is_fresh_fit_with_settings_chosen(seed, n, m, data):
-    """Bit for bit: a version of a project's model can always be made again."""
+def test_relabel_equals_a_fresh_fit_with_the_chosen_settings(seed, n, m, data):
+    """Bit for bit, so that any version of a project's model can be reproduced."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     first, after = (sets_of(rng, n, m) for _ in range(2))
@@ -443,7 +443,7 @@ class TestManyRows:
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace", "linear"])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_model_is_the_same(self, digits, monkeypatch, kernel, weighted):
+    def test_many_rows_give_the_same_model(self, digits, monkeypatch, kernel, weighted):
         X, candidates, _ = (part[:200] for part in digits)
         weights = np.arange(200) % 3 + 0.5 if weighted else None
         few = PLKernelRidge(kernel, 0.1, 0.5).fit(X, candidates, sample_weight=weights)
@@ -455,14 +455,14 @@ class TestManyRows:
         assert (many.n_iter_, many.candidate_accuracy_) == (few.n_iter_, few.candidate_accuracy_)
         assert not hasattr(many._features, "_factor")
 
-    def test_rows_without_weight_do_not_make_many(self, digits):
+    def test_rows_of_weight_zero_do_not_count_as_many(self, digits):
         X, candidates, _ = (part[:200] for part in digits)
         weights = (np.arange(200) < 100).astype(float)
         alone = PLKernelRidge(**SET).fit(X[:100], candidates[:100])
         both = PLKernelRidge(**SET).fit(X, candidates, sample_weight=weights)
         np.testing.assert_allclose(both.decision_function(X), alone.decision_function(X), atol=1e-8)
 
-    def test_few_points_are_about_as_good(self, digits, many):
+    def test_fewer_points_are_nearly_as_accurate(self, digits, many):
         X, candidates, y = digits
         train, test = np.arange(1797) % 3 > 0, np.arange(1797) % 3 == 0
         for kernel in ("rbf", "laplace"):
@@ -470,7 +470,7 @@ class TestManyRows:
             assert model._features.points.shape == (210, 64)
             assert model.score(X[test], y[test]) > 0.96
 
-    def test_what_follows_answers_is_fit_too(self, digits, many):
+    def test_relabel_of_many_rows_equals_a_fresh_fit(self, digits, many):
         X, candidates, y = (part[:250] for part in digits)
         model = PLKernelRidge("rbf", n_components=120).fit(X, candidates)
         answered = np.where((np.arange(250) < 20)[:, None], np.eye(10, dtype=bool)[y], candidates)
@@ -489,8 +489,8 @@ class TestManyRows:
         expected = fresh.rounds_.settle(prior_labels(answered), 3, start).labels
         np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-10)
 
-    def test_features_that_say_nothing(self, digits, many, capfd):
-        """No point is left, and nothing complains of that."""
+    def test_constant_features_leave_no_point(self, digits, many, capfd):
+        """No warning is printed."""
         candidates = digits[1][:200]
         model = PLKernelRidge("linear", 0.1, 0.5, n_components=10).fit(np.zeros((200, 40)), candidates)
         assert len(model._features.points) == 0
@@ -500,7 +500,7 @@ class TestManyRows:
         )
         assert capfd.readouterr() == ("", "")
 
-    def test_sparse_rows_and_equal_ones(self, digits, many):
+    def test_many_sparse_or_equal_rows_are_accepted(self, digits, many):
         X, candidates, _ = (part[:200] for part in digits)
         twice = np.repeat(X, 2, axis=0)
         model = PLKernelRidge("rbf", 2.0, 0.5).fit(twice, np.repeat(candidates, 2, axis=0))
@@ -514,7 +514,7 @@ class TestManyRows:
 
 
 class TestRelabel:
-    def test_costs_no_kernel_and_no_choice(self, digits, monkeypatch):
+    def test_relabel_computes_no_kernel_and_chooses_no_settings(self, digits, monkeypatch):
         X, candidates, y = (part[:200] for part in digits)
         model = PLKernelRidge().fit(X, candidates)
         for name in ("KernelFeatures", "Smoother", "choose"):
@@ -523,7 +523,7 @@ class TestRelabel:
         np.testing.assert_array_equal(model.transduction_, y)
         np.testing.assert_array_equal(model.predict(X), y)
 
-    def test_wrong_candidates_change_nothing(self, digits):
+    def test_relabel_with_wrong_candidates_changes_nothing(self, digits):
         X, candidates, _ = (part[:60] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         before = model.label_distributions_.copy()
@@ -537,7 +537,7 @@ class TestRelabel:
             model.relabel(pd.DataFrame(candidates, columns=list("abcdefghij")))
         np.testing.assert_array_equal(model.label_distributions_, before)
 
-    def test_coordinates_score_like_rows_themselves(self, digits):
+    def test_coordinates_give_the_same_scores_as_rows(self, digits):
         X, candidates, y = (part[:200] for part in digits)
         model = PLKernelRidge("laplace", n_components=60).fit(X[:150], candidates[:150])
         held = model.coordinates(X[150:])
@@ -549,7 +549,7 @@ class TestRelabel:
 
 
 class TestProgress:
-    def test_is_reported_every_round_and_can_end_fit(self, digits):
+    def test_progress_is_reported_every_round_and_can_end_the_fit(self, digits):
         X, candidates, _ = (part[:120] for part in digits)
         told = []
         model = PLKernelRidge(**SET).fit(X, candidates, progress=lambda *now: told.append(now))
@@ -570,7 +570,7 @@ class TestProgress:
 
 
 class TestUpdate:
-    def test_equals_rounds_of_fresh_fit_from_the_same_labels(self, digits):
+    def test_update_equals_one_round_of_a_fresh_fit_from_the_same_labels(self, digits):
         X, candidates, y = (part[:250] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         answered = candidates.copy()
@@ -584,7 +584,7 @@ class TestUpdate:
         np.testing.assert_array_equal(model.candidates_, answered)
         assert model.n_iter_ <= 3
 
-    def test_predicts_what_refit_predicts(self, digits):
+    def test_update_predicts_the_same_as_a_refit(self, digits):
         X, candidates, y = digits
         train, test = np.arange(1797) % 3 == 0, np.arange(1797) % 3 > 0
         X_train, left, truth = X[train], candidates[train].copy(), y[train]
@@ -597,7 +597,7 @@ class TestUpdate:
             same.append((model.predict(X[test]) == refit.predict(X[test])).mean())
         assert np.mean(same) >= 0.9995
 
-    def test_says_what_changed_and_can_be_withdrawn(self, digits):
+    def test_update_returns_changed_rows_and_can_be_undone(self, digits):
         X, candidates, y = (part[:250] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         wrong = np.flatnonzero(model.transduction_ != y)[0]
@@ -612,8 +612,8 @@ class TestUpdate:
         assert np.count_nonzero(model.label_distributions_[wrong]) > 1
 
     @pytest.mark.parametrize("given", ["fit", "relabel"])
-    def test_keeps_candidate_weights(self, digits, given):
-        """Known facts about an answer's classes beforehand continues counting, as in PL-KNN."""
+    def test_update_keeps_candidate_weights(self, digits, given):
+        """Prior weights of the answered classes still count, as in PL-KNN."""
         X, candidates, _ = (part[:250] for part in digits)
         scores = np.random.default_rng(0).random((250, 10)) ** 4
         model = PLKernelRidge(**SET).fit(X, candidates, candidate_weights=scores if given == "fit" else None)
@@ -628,7 +628,7 @@ class TestUpdate:
         model.update([row], narrowed[[row]])
         np.testing.assert_allclose(model.label_distributions_, expected, atol=1e-12)
 
-    def test_wrong_rows_and_candidates_change_nothing(self, digits):
+    def test_update_with_wrong_input_changes_nothing(self, digits):
         X, candidates, _ = (part[:60] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         before = model.label_distributions_.copy(), model.candidates_.copy()
@@ -641,7 +641,7 @@ class TestUpdate:
 
 
 class TestEffects:
-    def test_next_to_the_whole_smoother(self, digits):
+    def test_effect_scores_match_the_full_smoother(self, digits):
         X, candidates, _ = (part[:150] for part in digits)
         weights = np.linspace(0.5, 2, 150)
         model = PLKernelRidge(**SET).fit(X, candidates, sample_weight=weights)
@@ -651,7 +651,7 @@ class TestEffects:
         u = 1 - (ordered[:, -1] - ordered[:, -2])
         np.testing.assert_allclose(model.effect_scores(), u * (np.abs(H).T @ u), rtol=1e-9, atol=1e-12)
 
-    def test_only_most_unsure_rows_are_summed_over(self, digits, monkeypatch):
+    def test_effect_scores_sum_over_the_most_uncertain_rows_only(self, digits, monkeypatch):
         X, candidates, _ = (part[:150] for part in digits)
         model = PLKernelRidge(**SET).fit(X, candidates)
         ridge, exact = model.rounds_.ridge, model.effect_scores()
@@ -663,7 +663,7 @@ class TestEffects:
         np.testing.assert_allclose(model.effect_scores(), u * (H[most].T @ u[most]), rtol=1e-9, atol=1e-12)
         assert np.corrcoef(model.effect_scores(), exact)[0, 1] > 0.95
 
-    def test_rows_without_weight_neither_count_nor_are_asked(self, digits):
+    def test_rows_of_weight_zero_have_no_effect_score(self, digits):
         X, candidates, _ = (part[:150] for part in digits)
         weights = (np.arange(150) % 5 > 0).astype(float)
         kept = weights > 0
@@ -672,7 +672,7 @@ class TestEffects:
         np.testing.assert_allclose(with_them[kept], without, rtol=1e-6, atol=1e-9)
         assert (with_them[~kept] == 0).all()
 
-    def test_is_zero_if_one_candidate_is_left(self, digits):
+    def test_effect_score_is_zero_for_a_single_candidate(self, digits):
         X, candidates, y = (part[:150] for part in digits)
         answered = candidates.copy()
         answered[:30] = np.eye(10, dtype=bool)[y[:30]]
@@ -681,7 +681,7 @@ class TestEffects:
         assert (effect[30:] > 0).all()
 
 
-def test_memory_never_holds_all_pairs_of_rows():
+def test_effect_scores_never_hold_all_pairs_of_rows_in_memory():
     n = 6000
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=n)
@@ -699,7 +699,7 @@ def test_memory_never_holds_all_pairs_of_rows():
 
 @pytest.mark.slow
 @pytest.mark.public_data
-def test_lost_without_clean_label():
+def test_accuracy_on_lost_without_clean_labels():
     """One fold of ten; PL-KNN has 0.40 there, the margin learners at most 0.78
     (benchmarks/results/model_accuracy.md)."""
     stored = np.load(DATA / "lost.npz")

@@ -1,4 +1,4 @@
-"""The parts of the kernel ridge next to plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
+"""The parts of the kernel ridge compared with plain NumPy: leave-one-out scores, masses, rounds, points, effects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def data():
 
 class TestLeaveOneOut:
     @pytest.mark.parametrize("alpha", [0.02, 2.0])
-    def test_equals_as_many_refits_as_there_are_rows(self, data, alpha):
+    def test_leave_one_out_scores_equal_refits_without_each_row(self, data, alpha):
         X, _, Q = data
         weights = np.ones(40)
         Z = KernelFeatures("laplace", 25).fit(X, weights, np.random.RandomState(0))
@@ -58,7 +58,7 @@ class TestLeaveOneOut:
             B = plain_ridge(Z[others], Q[others], weights[others], alpha)
             np.testing.assert_allclose(scores[row], np.append(Z[row], 1) @ B, rtol=1e-8, atol=1e-9)
 
-    def test_of_row_with_weight_one_copy_is_left_out(self, data):
+    def test_one_copy_of_a_weighted_row_is_left_out(self, data):
         X, _, Q = data
         weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
         scores = Smoother(X, weights).ridge(0.5).left_out_scores(Q)
@@ -78,7 +78,7 @@ class TestLeaveOneOut:
         scores = smoother.ridge(0.1).scores(Q, smoother.turn(new))
         np.testing.assert_allclose(scores, new @ outer + shift, atol=1e-10)
 
-    def test_sparse_features_give_the_same(self, data):
+    def test_sparse_features_give_the_same_scores(self, data):
         X, _, Q = data
         X = np.where(np.abs(X) < 0.7, 0, X)
         weights = np.linspace(0.5, 2, 40)
@@ -88,7 +88,7 @@ class TestLeaveOneOut:
         dense, thin = (one.weights_of(one.ridge(0.1), Q)[0] for one in both)
         np.testing.assert_allclose(thin, dense, atol=1e-10)
 
-    def test_rounds_in_single_precision_agree(self, data, monkeypatch):
+    def test_rounds_in_single_precision_match_double_precision(self, data, monkeypatch):
         X, _, Q = data
         Z = KernelFeatures("laplace", 40).fit(X, np.ones(40), np.random.RandomState(0))
         double = Smoother(Z, np.ones(40)).ridge(0.02).left_out_scores(Q)
@@ -99,11 +99,11 @@ class TestLeaveOneOut:
 
 
 class TestFactor:
-    """The Cholesky factor of one ridge gives what the eigenvectors give."""
+    """The Cholesky factor for one alpha gives the same results as the eigenvectors."""
 
     @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
     @pytest.mark.parametrize("alpha", [0.02, 2.0])
-    def test_is_the_same_regression(self, data, form, alpha):
+    def test_factor_gives_the_same_regression(self, data, form, alpha):
         X, _, Q = data
         weights = np.tile([1.0, 3.0, 0.4, 0.0], 10)
         whole, factored = Smoother(X, weights), FactoredSmoother(form(X), weights, alpha)
@@ -121,8 +121,8 @@ class TestFactor:
         )
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-    def test_plain_features_and_their_penalty_are_kernel(self, data, kernel):
-        """With Z = K(x, points) and M the kernel of the points, Z M^-1 Z' is what the other features give."""
+    def test_plain_features_with_their_penalty_equal_the_kernel(self, data, kernel):
+        """With Z = K(x, points) and M the kernel of the points, Z M^-1 Z' equals the product of the other features."""
         X, _, Q = data
         ones = np.ones(40)
         plain, other = KernelFeatures(kernel, 40, plain=True), KernelFeatures(kernel, 40)
@@ -134,7 +134,7 @@ class TestFactor:
             atol=1e-7,
         )
 
-    def test_rows_in_single_precision_agree(self, data, monkeypatch):
+    def test_rows_in_single_precision_match_double_precision(self, data, monkeypatch):
         X, _, Q = data
         features = KernelFeatures("laplace", 40, plain=True)
         K = features.fit(X, np.ones(40), np.random.RandomState(0))
@@ -148,8 +148,8 @@ class TestFactor:
         assert single.rows.dtype == np.float32
         np.testing.assert_allclose(single.left_out_scores(Q), double, atol=1e-4)
 
-    def test_if_single_precision_would_be_magnified_product_is_double(self, monkeypatch):
-        """Two features that are nearly the same, and a ridge that holds them apart: the factor is small there."""
+    def test_double_precision_is_used_if_rounding_errors_would_grow(self, monkeypatch):
+        """Two nearly equal features and a small ridge: the factor is small there."""
         monkeypatch.setattr("plcore.kernel.smoother.SINGLE_FROM", 40)
         rng = np.random.default_rng(0)
         Z, Q = rng.normal(size=(40, 5)), np.eye(40)[:, :3]
@@ -169,7 +169,7 @@ class TestFactor:
                 smoother.ridge().left_out_scores(Q), exact.ridge().left_out_scores(Q), atol=1e-4
             )
 
-    def test_point_that_others_nearly_span_is_left_out(self):
+    def test_nearly_dependent_point_is_left_out(self):
         """Its penalty would drown in the rounding of the normal equations."""
         rng = np.random.default_rng(0)
         X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)
@@ -185,14 +185,14 @@ class TestFactor:
             atol=1e-4,
         )
 
-    def test_equal_rows_and_small_ridge_are_not_fault(self):
+    def test_equal_rows_with_a_small_ridge_are_accepted(self):
         Z = np.ones((50, 4))
         scores = FactoredSmoother(Z, np.ones(50), 1e-12).ridge().left_out_scores(np.eye(50)[:, :3])
         assert np.isfinite(scores).all()
 
 
 class TestFeatures:
-    def test_width_is_mean_distance_by_weights(self, data):
+    def test_width_is_the_weighted_mean_distance(self, data):
         X, weights = data[0].copy(), np.tile([1.0, 3.0, 0.4, 0.0], 10)
         X[1::4] = X[0::4]  # some rows are equal
         shares = weights / weights.sum()
@@ -202,10 +202,10 @@ class TestFeatures:
             distances = np.linalg.norm(X[:, None] - X, ord=norm, axis=2)
             assert features.width == pytest.approx(shares @ distances @ shares, rel=1e-8)
             features.fit(X[:2], np.ones(2), np.random.RandomState(0))
-            assert features.width == 1.0  # rows that are all equal have none
+            assert features.width == 1.0  # there is no width if all rows are equal
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_products_are_kernel(self, data, kernel):
+    def test_products_of_features_equal_the_kernel(self, data, kernel):
         X = fit_scaler("standard", data[0], np.ones(40)).transform(data[0])
         features = KernelFeatures(kernel, 100)
         Z = features.fit(X, np.ones(40), np.random.RandomState(0))
@@ -222,7 +222,7 @@ class TestFeatures:
             assert s**2 == pytest.approx((X**2).sum(axis=1).mean())
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_duplicates_add_no_points(self, kernel):
+    def test_duplicate_rows_add_no_points(self, kernel):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(10, 30))[np.arange(50) % 10]
         Z = KernelFeatures(kernel, 20).fit(X, np.ones(50), np.random.RandomState(0))
@@ -241,7 +241,7 @@ class TestFeatures:
                                    expected @ expected.T, atol=1e-8)  # fmt: skip
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_beyond_n_components_points_are_few(self, kernel):
+    def test_points_are_limited_to_n_components(self, kernel):
         X = np.random.default_rng(0).normal(size=(300, 60))
         features = KernelFeatures(kernel, 20)
         Z = features.fit(X, np.ones(300), np.random.RandomState(0))
@@ -249,19 +249,19 @@ class TestFeatures:
         assert features.points.shape == (20, 60)
 
     @pytest.mark.parametrize("kernel", KERNELS)
-    def test_plain_features_have_fewer_points(self, kernel):
+    def test_plain_features_use_fewer_points(self, kernel):
         X = np.random.default_rng(0).normal(size=(300, 60))
         features = KernelFeatures(kernel, 50, plain=True)
         Z = features.fit(X, np.ones(300), np.random.RandomState(0))
         assert Z.shape == (300, 35)
         assert features.penalty.shape == (35, 35)
         np.testing.assert_allclose(features.transform(features.points), features.penalty, atol=1e-14)
-        every = KernelFeatures(kernel, 300, plain=True)  # all rows can be points, or all features serve
+        every = KernelFeatures(kernel, 300, plain=True)  # all rows can be points, or all features are used
         Z = every.fit(X, np.ones(300), np.random.RandomState(0))
         assert Z.shape == ((300, 60) if kernel == "linear" else (300, 300))
         assert (every.penalty is None) == (kernel == "linear")
 
-    def test_points_of_laplace_are_centres(self):
+    def test_laplace_points_are_cluster_centres(self):
         rng = np.random.default_rng(0)
         X = np.repeat(np.eye(6) * 50, 50, axis=0) + rng.normal(size=(300, 6))
         centres = KernelFeatures("laplace", 30)
@@ -276,7 +276,7 @@ class TestFeatures:
 
 
 class TestMasses:
-    def test_labels_that_have_masses_stay(self, data):
+    def test_labels_that_meet_the_masses_stay_unchanged(self, data):
         _, candidates, prior = data
         masses = ClassMasses(np.ones(40), prior.sum(axis=0))
         np.testing.assert_allclose(masses.pull(prior, 1.0), prior, atol=1e-12)
@@ -290,7 +290,7 @@ class TestMasses:
         assert (labels[~candidates] == 0).all()
         np.testing.assert_allclose(labels.sum(axis=1), 1)
 
-    def test_one_pull_is_three_power_steps(self, data):
+    def test_one_pull_equals_three_power_steps(self, data):
         _, _, prior = data
         labels = softmax_inside(np.random.default_rng(1).normal(size=(40, 4)), 0.3, prior)
         masses = ClassMasses(np.ones(40), prior.sum(axis=0))
@@ -301,16 +301,16 @@ class TestMasses:
         np.testing.assert_allclose(masses.pull(labels, 0.5), expected)
         assert masses.pull(labels, 0.0) is labels
 
-    def test_rows_that_may_be_everything_are_left_out(self):
+    def test_rows_with_all_candidates_do_not_count_for_masses(self):
         candidates = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0]], dtype=bool)
         masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 2.0, 5.0, 1.0]))
-        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # the last class no one has
+        np.testing.assert_allclose(masses.weights, [1, 2, 0, 1])  # no row has the last class
         np.testing.assert_allclose(masses.targets, [0.5, 2.5, 1, 0])
         uneven = ClassMasses.of(prior_labels(candidates, [[1, 1, 1, 1]] * 2 + [[8, 1, 1, 1]] * 2), np.ones(4))
-        np.testing.assert_allclose(uneven.targets, [1.3, 2.1, 0.6, 0])  # scores do say something
+        np.testing.assert_allclose(uneven.targets, [1.3, 2.1, 0.6, 0])  # with weights they count
 
-    def test_class_that_no_set_told_of_is_not_pulled(self):
-        """An answer may bring a class that no one had, or that only rows had which may be everything."""
+    def test_class_missing_from_informative_sets_is_not_pulled(self):
+        """An answer may name a class that no row had, or only rows with all candidates."""
         imported = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]], dtype=bool)
         answered = imported.copy()
         answered[0] = answered[2] = [0, 0, 1]
@@ -321,7 +321,7 @@ class TestMasses:
         np.testing.assert_array_equal(pulled[[0, 2]], answered[[0, 2]])
         assert pulled[3, 2] > 0.5
 
-    def test_rows_without_weight_tell_nothing(self):
+    def test_rows_of_weight_zero_do_not_count_for_masses(self):
         candidates = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=bool)
         masses = ClassMasses.of(prior_labels(candidates), np.array([1.0, 1.0, 0.0]))
         np.testing.assert_array_equal(
@@ -329,24 +329,24 @@ class TestMasses:
         )  # two classes are left, and row 0 may be both
         np.testing.assert_array_equal(masses.targets, [1, 0, 0])
 
-    def test_all_rows_may_be_everything(self):
+    def test_all_rows_can_have_all_candidates(self):
         prior = prior_labels(np.ones((5, 3), dtype=bool))
         labels = softmax_inside(np.arange(15.0).reshape(5, 3) % 4, 1.0, prior)
         np.testing.assert_allclose(ClassMasses.of(prior, np.ones(5)).pull(labels, 1.0), labels)
 
-    def test_frequent_classes(self):
+    def test_class_in_nearly_every_set_is_frequent(self):
         candidates = np.eye(5, dtype=bool)[np.arange(100) % 5]
         assert not frequent_classes(candidates).any()
         assert not frequent_classes(
             np.eye(2, dtype=bool)[np.zeros(50, dtype=int)]
-        ).any()  # labels are no sets
+        ).any()  # exact labels do not count
         candidates[:, 0] = True
         assert frequent_classes(candidates).tolist() == [True, False, False, False, False]
         assert not frequent_classes(np.ones((9, 3), dtype=bool)).any()
 
 
 class TestRounds:
-    def test_next_to_plain_numpy(self, data):
+    def test_rounds_match_plain_numpy(self, data):
         X, candidates, prior = data
         n, T, alpha, mass = 40, 0.05, 0.1, 0.5
         Z = X - X.mean(axis=0)
@@ -363,8 +363,8 @@ class TestRounds:
         found = Rounds(ridge, ClassMasses.of(prior, np.ones(n)), mass, T).settle(prior, max_iter=2)
         np.testing.assert_allclose(found.labels, Q, atol=1e-9)
 
-    def test_one_answer_moves_scores_by_its_column_of_smoother(self, data):
-        """Exactly, and its own leave-one-out score not at all: this is all that an answer changes in a first round."""
+    def test_one_answer_moves_scores_by_its_smoother_column(self, data):
+        """Exactly, while its own leave-one-out score stays: nothing else changes in a first round."""
         X, _, prior = data
         weights = np.linspace(0.5, 2, 40)
         ridge = Smoother(X, weights).ridge(0.1)
@@ -381,7 +381,7 @@ class TestRounds:
         np.testing.assert_allclose(same, 0, atol=1e-12)
 
     @given(seed=st.integers(0, 10**6), mass=st.sampled_from([0.0, 0.5, 1.0]), count=st.integers(1, 4))
-    def test_update_is_refit_s_own_rounds(self, seed, mass, count):
+    def test_update_runs_the_same_rounds_as_a_refit(self, seed, mass, count):
         """Answers before the first round: the update's rounds are those of a refit, bit for bit, the first one too.
         After it they are the same rounds from where the labels were."""
         rng = np.random.default_rng(seed)
@@ -405,12 +405,12 @@ class TestRounds:
         np.testing.assert_array_equal(later.labels[rows], answered[rows])
         back = rounds.update(
             later.labels, rows, prior
-        )  # a withdrawn answer says nothing of what it ruled out
+        )  # a withdrawn answer leaves no trace of the candidates it removed
         assert ((back.labels > 0) <= candidates).all()
 
     @pytest.mark.parametrize("mass", [0.0, 0.5, 1.0])
     @pytest.mark.parametrize("told", [False, True])
-    def test_class_scores_are_next_round_s_logarithms(self, data, mass, told):
+    def test_class_scores_are_the_logarithms_of_the_next_round(self, data, mass, told):
         X, candidates, prior = data
         weights = np.random.default_rng(1).random((40, 4)) if told else None
         prior = prior_labels(candidates, weights)
@@ -422,7 +422,7 @@ class TestRounds:
         np.testing.assert_allclose(inside, rounds.settle(prior, 1, labels).labels, atol=1e-9)
 
     def test_cycle_is_damped(self):
-        """A regression that scores every row against its own labels: the plain turns swap two states for ever."""
+        """A regression that scores every row against its labels: undamped rounds alternate between two states."""
         even = np.full((2, 2), 0.5)
         start = np.array([[0.6, 0.4], [0.3, 0.7]])
         labels = start
@@ -436,7 +436,7 @@ class TestRounds:
         assert found.converged
         np.testing.assert_allclose(found.labels, even, atol=0.01)
 
-    def test_largest_change_stops_it(self, data):
+    def test_rounds_stop_when_the_largest_change_is_small(self, data):
         X, _, prior = data
         ridge = Smoother(X, np.ones(40)).ridge(5.0)
         rounds = Rounds(ridge, ClassMasses.of(prior, np.ones(40)), 0.0, 1.0)
@@ -449,7 +449,7 @@ class TestRounds:
 
 
 class _Against(Ridge):
-    """Scores that speak against the labels."""
+    """Returns scores that contradict the labels."""
 
     def __init__(self) -> None:
         super().__init__(np.zeros((2, 0)), np.ones(2), np.ones(0))
@@ -459,8 +459,8 @@ class _Against(Ridge):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_masses_of_power_one_come_to_transport_that_sinkhorn_finds(seed):
-    """Where the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
+def test_masses_of_power_one_converge_to_the_sinkhorn_solution(seed):
+    """If the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
     rng = np.random.default_rng(seed)
     n, m = 60, 5
     sets = some_sets(rng, n, m, 0.6)
@@ -481,7 +481,7 @@ def test_masses_of_power_one_come_to_transport_that_sinkhorn_finds(seed):
     assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
 
 
-# Code shared by learners with soft labels: scores, ties, classes that no one has, scaling.
+# Code shared by learners with soft labels: scores, ties, classes without rows, scaling.
 
 
 class Given(SoftLabelClassifier):
@@ -503,14 +503,14 @@ def model():
     return Given().fit(np.eye(3), np.array([[1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=bool))
 
 
-def test_what_fit_ends_in(model):
+def test_fit_sets_labels_objective_and_convergence(model):
     assert model.transduction_.tolist() == ["a", "b", "a"]  # ties go to the first class
     assert model.objective_.tolist() == [2, 1]
     assert model.n_iter_ == 2
     assert model.converged_
 
 
-def test_scores_and_predictions(model):
+def test_absent_class_is_never_predicted(model):
     X = np.array([[0.4, 0.4, 9], [0.1, 0.7, 9], [-3, -2, 9]])
     np.testing.assert_array_equal(
         model.decision_function(X), [[0.4, 0.4, -np.inf], [0.1, 0.7, -np.inf], [-3, -2, -np.inf]]
@@ -532,7 +532,7 @@ def test_new_rows_are_checked_and_scaled(model):
     np.testing.assert_allclose(scaled.decision_function([[1.0, 3, 2]]), [[0.5, 0.75, 0.25]])
 
 
-def test_scalers():
+def test_scalers_match_known_values():
     X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
     repeated = X[[0, 0, 0, 1, 2]]
     np.testing.assert_allclose(
@@ -547,7 +547,7 @@ def test_scalers():
         assert thin.nnz == 5  # nothing is shifted
 
 
-def test_auto_scales_dense_rows_alone():
+def test_auto_scaling_applies_to_dense_rows_only():
     X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
     standard = fit_scaler("standard", X, weights)
     np.testing.assert_array_equal(scaled(fit_scaler("auto", X, weights), X), standard.transform(X))
@@ -556,13 +556,13 @@ def test_auto_scales_dense_rows_alone():
     assert scaled(None, thin) is thin
     np.testing.assert_array_equal(
         scaled(standard, thin), standard.transform(X)
-    )  # rows as they were in the fit
+    )  # scaled as dense rows were in the fit
 
 
 class TestProbabilities:
     @pytest.fixture
     def drawn(self, monkeypatch):
-        """Leave-one-out scores, the truth, which was drawn by them at temperature 0.3, and what draws more."""
+        """Leave-one-out scores, the truth drawn from them at temperature 0.3, and the generator."""
         rng = np.random.default_rng(0)
         scores = rng.normal(size=(4000, 4))
         chances = np.exp(scores / 0.3)
@@ -572,12 +572,12 @@ class TestProbabilities:
         return Ridge(np.zeros((4000, 1)), np.ones(4000), np.zeros(1)), y, rng
 
     @pytest.mark.parametrize("false", [0.0, 0.4])
-    def test_they_have_temperature_at_which_sets_are_most_probable(self, drawn, false):
+    def test_temperature_maximises_the_likelihood_of_the_sets(self, drawn, false):
         ridge, y, rng = drawn
         sets = (rng.random((4000, 4)) < false) | np.eye(4, dtype=bool)[y]
         assert probability_temperature(ridge, sets / 1.0, sets, 7.0) == pytest.approx(0.3, rel=0.1)
 
-    def test_rows_without_weight_and_sets_that_rule_nothing_out_do_not_count(self, drawn):
+    def test_weightless_rows_and_full_sets_do_not_affect_the_temperature(self, drawn):
         ridge, y, rng = drawn
         sets = np.eye(4, dtype=bool)[y]
         wrong = rng.random(4000) < 0.5
@@ -587,7 +587,7 @@ class TestProbabilities:
         free = np.ones((4000, 4), dtype=bool)
         assert probability_temperature(ridge, free / 4.0, free, 7.0) == 7.0
 
-    def test_predict_proba_uses_it(self):
+    def test_predict_proba_uses_the_temperature(self):
         X, y = load_digits(return_X_y=True)
         sets = contaminate(y, "size", p=1.0, r=3, random_state=0)
         model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X[:600], sets[:600])

@@ -1,4 +1,4 @@
-"""Set masses: against plain loops, when sources are seen, what answers do, and what PLKernelRidge makes of them."""
+"""Set masses: compared with plain loops, detection of sources, effects of answers, and use in PLKernelRidge."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def scenes(draw):
 
 
 @given(scenes(), st.sampled_from([0.5, 1.0]))
-def test_it_matches_plain_loops(scene, power):
+def test_set_masses_match_plain_loops(scene, power):
     sources, imported, candidates, weights, soft = scene
     prior = prior_labels(imported)
     masses = SetMasses.among(sources, prior, candidates, weights)
@@ -82,7 +82,7 @@ def test_it_matches_plain_loops(scene, power):
     np.testing.assert_array_equal(again.pull(soft, power), found)
 
 
-def test_row_of_weight_two_is_that_row_twice():
+def test_row_of_weight_two_equals_two_rows():
     sources, prior = np.array([0, 0, 0, 1]), np.full((4, 2), 0.5)
     soft = np.array([[0.9, 0.1], [0.9, 0.1], [0.8, 0.2], [0.9, 0.1]])
     free = np.ones((4, 2), dtype=bool)
@@ -92,8 +92,8 @@ def test_row_of_weight_two_is_that_row_twice():
     np.testing.assert_array_equal(each.pull(soft, 1.0)[3], soft[3])
 
 
-def test_each_name_of_photo_is_one_of_its_faces():
-    """Three rows that all look most like the first name, one of them a little less: names are shared out."""
+def test_names_of_a_photo_are_shared_out_among_its_faces():
+    """Three rows that all look most like the first name, one of them a little less."""
     soft = np.array([[0.9, 0.1], [0.6, 0.4]])
     masses = SetMasses.among(np.zeros(2, dtype=int), np.full((2, 2), 0.5), np.ones((2, 2), bool), np.ones(2))
     found = masses.pull(soft, 1.0)
@@ -103,24 +103,24 @@ def test_each_name_of_photo_is_one_of_its_faces():
 
 
 def seen(sets, X=None, weights=None):
-    """`sources_by_set` of rows that all differ, if nothing else is said."""
+    """`sources_by_set`, by default for rows that all differ."""
     n = len(sets)
     X = np.arange(n, dtype=float)[:, None] if X is None else X
     return sources_by_set(sets, X, np.ones(n) if weights is None else weights)
 
 
 class TestSources:
-    def test_without_source_row_is_its_own(self):
+    def test_row_without_source_is_a_source_of_its_own(self):
         assert len(set(read_sources(["a", None, "a", np.nan, "b", None, "", ""], 8).tolist())) == 7
         assert read_sources(["a", None, "b", "", ""], 5) is None
         codes = read_sources(pd.Series([3, 3, 7], index=[9, 8, 7]), 3)
         assert (codes[0] == codes[1], codes[0] == codes[2]) == (True, False)
 
-    def test_there_is_one_row(self):
+    def test_wrong_number_of_sources_is_refused(self):
         with pytest.raises(ValueError, match="the source of each of the 3 rows"):
             PLKernelRidge().fit(np.zeros((3, 1)), np.ones((3, 2), dtype=bool), groups=["a", "b"])
 
-    def test_runs_of_equal_sets_are_sources_and_sets_drawn_for_each_row_are_not(self):
+    def test_runs_of_equal_sets_are_sources_and_random_sets_are_not(self):
         rng = np.random.default_rng(0)
         sets = rng.random((60, 8)) < 0.4
         sets[:, :2] = True
@@ -134,7 +134,7 @@ class TestSources:
         assert seen(np.eye(3, dtype=bool)[rng.integers(3, size=50)]) is None
 
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-    def test_one_row_several_times_running_is_not_source(self, make):
+    def test_repeated_rows_are_not_a_source(self, make):
         sets = np.random.default_rng(0).random((60, 8)) < 0.4
         sets[:, :2] = True
         X = np.random.default_rng(1).normal(size=(60, 3))
@@ -143,7 +143,7 @@ class TestSources:
         assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 4 == 0).astype(float)) is None
         assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 2).astype(float)) is not None
 
-    def test_sources_that_are_reported_show_in_sets_that_are_equal_beyond_chance(self):
+    def test_given_sources_need_sets_that_are_equal_beyond_chance(self):
         rng = np.random.default_rng(0)
         of = rng.permutation(np.repeat(np.arange(40), 3))
         sets = (rng.random((40, 8)) < 0.4) | np.eye(8, dtype=bool)[rng.integers(8, size=40)]
@@ -158,7 +158,7 @@ class TestSources:
         np.testing.assert_array_equal(as_rows(np.array([0.0, 0.25, 0.75])), [0.5, 0.25, 0.75])
         np.testing.assert_array_equal(as_rows(np.zeros(2)), [1, 1])
 
-    def test_drawn_sources_are_whole(self):
+    def test_sources_are_drawn_as_a_whole(self):
         sources = np.repeat(np.arange(20), 3)
         rows = take_whole(sources, np.arange(10, 60), 12, np.random.RandomState(0))
         inside = np.bincount(sources[rows], minlength=20)
@@ -166,7 +166,7 @@ class TestSources:
         assert all(size in (0, (sources[10:] == number).sum()) for number, size in enumerate(inside))
 
     @pytest.mark.parametrize("seed", range(8))
-    def test_sources_too_large_for_draw_are_drawn_by_rows(self, seed):
+    def test_too_large_sources_are_drawn_by_rows(self, seed):
         sources = np.repeat(np.arange(4), [3000, 3000, 3, 3])
         rows = take_whole(sources, np.arange(6006), 1500, np.random.RandomState(seed))
         assert len(rows) == 1500
@@ -190,8 +190,8 @@ def pictures(seed, n=300):
 
 class TestModel:
     @pytest.mark.parametrize("named", [False, True])
-    def test_rows_of_picture_explain_each_other(self, named):
-        """A hard row gets the label that the others of its image leave."""
+    def test_rows_of_one_picture_explain_each_other(self, named):
+        """A hard row gets the label that the other rows of its image leave."""
         gains = []
         for seed in range(3):
             X, sets, y, of = pictures(seed)
@@ -202,8 +202,8 @@ class TestModel:
         assert min(gains) > -0.01
         assert np.mean(gains) > 0.01
 
-    def test_held_out_rows_without_weight_stay_in_their_source(self):
-        """For a whole picture more is known than of its training rows, also of these."""
+    def test_held_out_rows_of_weight_zero_stay_in_their_source(self):
+        """The whole picture tells more than its training rows alone, even about these rows."""
         X, sets, y, of = pictures(0)
         held = np.random.default_rng(0).random(len(X)) < 0.4
         alone = PLKernelRidge(set_mass=1.0).fit(X[~held], sets[~held], groups=of[~held])
@@ -211,11 +211,11 @@ class TestModel:
         np.testing.assert_allclose(alone.rounds_.ridge.weights.sum(), with_held.rounds_.ridge.weights.sum())
         right = (with_held.transduction_ == y)[~held].mean()
         assert right > (alone.transduction_ == y[~held]).mean()
-        apart = np.where(held, np.nan, of)  # no source: no part
+        apart = np.where(held, np.nan, of)  # rows without a source take no part
         without = PLKernelRidge(set_mass=1.0).fit(X, sets, (~held).astype(float), groups=apart)
         np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)
 
-    def test_choice_keeps_rows_without_weight_in_their_source_and_predicts_none_of_them(self):
+    def test_folds_keep_rows_of_weight_zero_in_their_source_unscored(self):
         X, sets, _, of = pictures(0)
         held = np.random.default_rng(0).random(len(X)) < 0.4
         found = {}
@@ -227,7 +227,7 @@ class TestModel:
         assert found[0.0][0] == found[0.0][1]
         assert found[1.0][0] != found[1.0][1], "they have a say in what their picture's other rows are"
 
-    def test_order_of_rows_chooses_nothing(self):
+    def test_row_order_does_not_affect_the_chosen_set_mass(self):
         X, sets, _, of = pictures(0)
         found = set()
         for seed in range(3):
@@ -236,7 +236,7 @@ class TestModel:
             found.add((model.kernel_, model.alpha_, model.class_mass_, model.candidate_accuracy_))
         assert len(found) == 1
 
-    def test_without_sources_it_is_model_without_bit_for_bit(self):
+    def test_without_sources_the_model_is_identical_to_set_mass_zero(self):
         X, sets, _, _ = pictures(0)
         shuffled = np.random.default_rng(0).permutation(len(X))
         on = PLKernelRidge().fit(X[shuffled], sets[shuffled])
@@ -244,8 +244,8 @@ class TestModel:
         assert on.set_mass_ == 0
         np.testing.assert_array_equal(on.label_distributions_, off.label_distributions_)
 
-    def test_sets_that_follow_from_label_are_not_sources(self):
-        """Rows sorted by class with the sets {y, y + 1} are in runs, too, but there are only ten of them."""
+    def test_sets_determined_by_the_label_are_not_sources(self):
+        """Rows sorted by class with the sets {y, y + 1} form runs too, but only ten of them."""
         y = load_digits().target
         order = np.argsort(y, kind="stable")[::3]
         sets = np.eye(10, dtype=bool)[y] | np.eye(10, dtype=bool)[(y + 1) % 10]
@@ -256,7 +256,7 @@ class TestModel:
     @pytest.mark.filterwarnings("ignore:More than 97")
     @settings(max_examples=10)
     @given(scenes(), st.booleans())
-    def test_relabel_is_fresh_fit(self, scene, named):
+    def test_relabel_equals_a_fresh_fit_with_sources(self, scene, named):
         sources, imported, candidates, weights, _ = scene
         if not weights.any():
             return
@@ -269,19 +269,19 @@ class TestModel:
         np.testing.assert_array_equal(model.label_distributions_, fresh.label_distributions_)
         np.testing.assert_array_equal(model.effect_scores(), fresh.effect_scores())
 
-    def test_weights_that_are_shares_say_as_much_as_ones(self):
+    def test_set_masses_do_not_depend_on_the_scale_of_weights(self):
         X, sets, _, of = pictures(1)
         model = PLKernelRidge(**GIVEN, set_mass=1.0).fit(X, sets, groups=of)
         shares = PLKernelRidge(**GIVEN, set_mass=1.0).fit(X, sets, np.full(len(X), 1 / len(X)), groups=of)
         assert len(shares.rounds_.sources.rows) == len(model.rounds_.sources.rows) > 0
         np.testing.assert_allclose(shares.rounds_.sources.targets, model.rounds_.sources.targets)
 
-    def test_sources_of_one_row_are_none(self):
+    def test_sources_of_one_row_are_ignored(self):
         X, sets, _, _ = pictures(1)
         model = PLKernelRidge(**GIVEN, set_mass=1.0).fit(X, sets, groups=np.arange(len(X)))
         assert model.set_mass_ == 0
 
-    def test_answer_tells_of_the_other_rows_of_its_picture(self):
+    def test_answer_affects_only_rows_of_its_picture(self):
         X, sets, y, of = pictures(1)
         model = PLKernelRidge(**GIVEN, set_mass=1.0).fit(X, sets, groups=of)
         row = int(np.flatnonzero(np.bincount(of)[of] > 3)[0])
@@ -292,7 +292,7 @@ class TestModel:
         assert after.targets[place, y[row]] > before.targets[place, y[row]]
         assert np.array_equal(np.delete(after.targets, place, 0), np.delete(before.targets, place, 0))
 
-    def test_class_scores_give_what_one_round_more_makes_of_labels(self):
+    def test_class_scores_equal_one_more_round(self):
         X, sets, _, of = pictures(2)
         model = PLKernelRidge(**GIVEN, set_mass=1.0, max_iter=60).fit(X, sets, groups=of)
         rounds, prior = model.rounds_, prior_labels(sets)
@@ -301,7 +301,7 @@ class TestModel:
         one_more = rounds.settle(prior, 1, model.label_distributions_).labels
         np.testing.assert_allclose(soft / soft.sum(axis=1, keepdims=True), one_more, atol=1e-9)
 
-    def test_file_keeps_them_and_files_of_before_have_none(self):
+    def test_set_masses_round_trip_and_older_files_have_none(self):
         X, sets, _, of = pictures(2)
         model = PLKernelRidge(**GIVEN, set_mass=0.5).fit(X, sets, groups=of)
         arrays, prior = model.rounds_.to_arrays(), prior_labels(sets)

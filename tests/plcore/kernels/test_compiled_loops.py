@@ -35,12 +35,12 @@ def random_rows(seed, n=40, m=5, ties=False):
 
 
 def lists(candidates):
-    """Where the candidates of each row begin, and the candidates of all rows."""
+    """Offsets of the candidates of each row, and the candidates of all rows."""
     return np.append(0, candidates.sum(axis=1).cumsum()), np.nonzero(candidates)[1]
 
 
 def room(n, m):
-    """For the derivative, and what it is as a whole matrix once it is there."""
+    """Storage for the derivative, and a function that returns it as a full matrix."""
     rows = np.empty(n + 1, dtype=np.int64), np.empty(n * (m + 1), dtype=np.int64), np.empty(n * (m + 1))
 
     def whole():
@@ -68,7 +68,7 @@ def project(point):
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("all_others", [False, True])
-def test_hard_rows(ties, all_others):
+def test_best_candidates_and_hard_losses_match_plain_numpy(ties, all_others):
     scores, candidates, weights, labels = random_rows(0, ties=ties)
     found = np.empty(len(labels), dtype=np.int64)
     favours = np.zeros(candidates.sum())
@@ -103,7 +103,7 @@ def test_hard_rows(ties, all_others):
 @pytest.mark.parametrize("all_others", [False, True])
 @pytest.mark.parametrize("mu", [30.0, 1.0, 0.03])
 @pytest.mark.parametrize("m", [1, 5, 60])
-def test_smooth_rows(with_prior, all_others, mu, m):
+def test_smoothed_losses_match_plain_numpy(with_prior, all_others, mu, m):
     scores, candidates, weights, labels = random_rows(1, m=m)
     n, m = scores.shape
     free = rivals(candidates, labels, all_others)
@@ -135,7 +135,7 @@ def test_smooth_rows(with_prior, all_others, mu, m):
     np.testing.assert_allclose(sums, (smooth, hinge, linear))
 
 
-def test_simplex_quadratic_against_slsqp():
+def test_simplex_quadratic_matches_slsqp():
     rng = np.random.default_rng(3)
     planes = rng.normal(size=(8, 5))
     planes[0] = 0
@@ -161,7 +161,7 @@ def test_simplex_quadratic_against_slsqp():
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("m", [1, 5])
-def test_candidate_losses(ties, m):
+def test_candidate_losses_match_plain_numpy(ties, m):
     scores, candidates, _, _ = random_rows(4, m=m, ties=ties)
     losses = np.empty(candidates.sum())
     before = scores.copy()
@@ -175,7 +175,7 @@ def test_candidate_losses(ties, m):
     np.testing.assert_array_equal(losses, expected)
 
 
-# The compiled loops over soft labels next to plain NumPy.
+# The compiled loops over soft labels compared with plain NumPy.
 
 
 def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
@@ -186,14 +186,14 @@ def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(0, 30), m=st.integers(1, 6))
-def test_largest_change_is_that_of_row_with_weight(seed, n, m):
+def test_largest_change_considers_only_rows_with_weight(seed, n, m):
     before, after = soft_labels(seed, n, m), soft_labels(seed + 1, n, m)
     weights = np.random.default_rng(seed).integers(0, 2, size=n).astype(float)
     changes = np.abs(after - before).sum(axis=1)[weights > 0]
     np.testing.assert_allclose(largest_change(before, after, weights), changes.max(initial=0.0), rtol=1e-14)
 
 
-# Rows given to classes with room for this many each, against SciPy's linear programs and by hand.
+# Assignment of rows to classes with capacities, against SciPy's linear programs and by hand.
 
 
 def sets_of(rng, n, m, share=0.4):
@@ -202,7 +202,7 @@ def sets_of(rng, n, m, share=0.4):
 
 
 def with_last_resort(costs, candidates):
-    """The same costs with entries outside of the candidates dearer than everything inside together."""
+    """The same costs, with each entry outside of the candidates costlier than all inside together."""
     inside = float(np.abs(costs[candidates]).max(initial=0.0))
     return np.where(candidates, costs, (1.0 + inside) * (len(costs) + 1.0))
 
@@ -238,7 +238,7 @@ def assert_least(assignment, costs, candidates, capacities):
     ties=st.booleans(),
     own=st.booleans(),
 )
-def test_it_is_linear_programs_optimum_from_cold_and_from_warm(seed, n, m, everywhere, ties, own):
+def test_assignment_is_optimal_from_a_cold_and_a_warm_start(seed, n, m, everywhere, ties, own):
     rng = np.random.default_rng(seed)
     candidates = sets_of(rng, n, m, 1.0 if everywhere else 0.4)
     capacities = class_capacities(candidates) if own else rng.multinomial(n, np.ones(m) / m)
@@ -250,14 +250,14 @@ def test_it_is_linear_programs_optimum_from_cold_and_from_warm(seed, n, m, every
         assert_least(assignment, given_costs, candidates, capacities)
 
 
-def test_many_classes():
+def test_assignment_with_many_classes_is_optimal():
     rng = np.random.default_rng(0)
     candidates = sets_of(rng, 400, 150, 0.02)
     capacities = class_capacities(candidates)
     assert_least(Assignment(candidates, capacities), rng.random((400, 150)), candidates, capacities)
 
 
-def test_the_same_costs_again_leave_everything_if_it_is():
+def test_equal_costs_give_the_same_assignment_again():
     rng = np.random.default_rng(1)
     candidates = sets_of(rng, 200, 12)
     assignment = Assignment(candidates, class_capacities(candidates))
@@ -266,26 +266,26 @@ def test_the_same_costs_again_leave_everything_if_it_is():
     np.testing.assert_array_equal(assignment.solve(costs), labels)
 
 
-def test_by_hand():
+def test_assignment_matches_values_computed_by_hand():
     costs = np.array([[0.0, 5.0], [0.0, 1.0], [0.0, 3.0]])
     everywhere = np.ones((3, 2), dtype=bool)
     assert Assignment(everywhere, np.array([2, 1])).solve(costs.ravel()).tolist() == [0, 1, 0]
     assert Assignment(everywhere, np.array([0, 3])).solve(costs.ravel()).tolist() == [1, 1, 1]
 
 
-def test_label_outside_of_candidates_is_last_resort():
+def test_label_outside_the_candidates_is_the_last_resort():
     """Two rows that move inside cost 20; the third next to its candidates would save both, were it not forbidden."""
     candidates = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
     costs = np.array([[0.0, 10.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]])[candidates]
     assert Assignment(candidates, np.array([1, 1, 1])).solve(costs).tolist() == [1, 2, 0]
-    # Where it cannot be avoided, as few rows as possible are outside.
+    # If it cannot be avoided, as few rows as possible are outside.
     labels = Assignment(candidates, np.array([0, 1, 2])).solve(costs)
     assert candidates[np.arange(3), labels].sum() == 2
     nowhere = Assignment(candidates, np.array([0, 0, 3])).solve(costs)
     assert nowhere.tolist() == [2, 2, 2]
 
 
-def test_capacities_by_hand():
+def test_class_capacities_match_values_computed_by_hand():
     # Expected counts 1 + 1/3, 1/2 + 1/3, 1/2 + 1/3: floors 1, 0, 0; two units go to the larger fractions.
     candidates = np.array([[1, 0, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
     assert class_capacities(candidates).tolist() == [1, 1, 1]

@@ -1,4 +1,4 @@
-"""Machine code on disk is that of the sources as they are: no kernel keeps what another one said before."""
+"""Cached machine code matches the current sources, including those of the kernels that a kernel calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ print(learner.predict_then_learn(X, sets).tolist(), learner.coef_.tolist(), hits
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", PROBES)
-def test_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
+def test_changed_callee_recompiles_its_caller(tmp_path: Path, name: str) -> None:
     file, before, after, probe = PROBES[name]
     package = tmp_path / "plcore"
     shutil.copytree(ROOT / "plcore", package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -76,7 +76,7 @@ def test_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("folder", ["", pytest.param("deeper/still", marks=pytest.mark.slow)])
-def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: str) -> None:
+def test_kernel_files_are_found_in_any_folder(tmp_path: Path, folder: str) -> None:
     package = tmp_path / "package"
     for part in ("", "deeper", "deeper/still", "beside"):
         (package / part).mkdir(exist_ok=True)
@@ -100,7 +100,7 @@ def test_files_of_kernels_are_found_wherever_they_are(tmp_path: Path, folder: st
     assert [result(1), result(1), result(2), result(2)] == [["1", "0"], ["1", "1"], ["2", "0"], ["2", "1"]]
 
 
-def test_every_function_that_is_compiled_is_in_file_of_kernels() -> None:
+def test_every_compiled_function_is_in_a_kernel_file() -> None:
     names = [one.name for one in pkgutil.walk_packages(plcore.__path__, "plcore.")]
     compiled = {
         Path(value.py_func.__code__.co_filename)
@@ -112,8 +112,8 @@ def test_every_function_that_is_compiled_is_in_file_of_kernels() -> None:
     assert compiled <= set(kernel_files())
 
 
-def test_kernels_take_nothing_from_other_files() -> None:
-    """A constant from elsewhere would be part of the machine code, and could change unseen."""
+def test_kernels_import_nothing_from_other_files() -> None:
+    """A constant from elsewhere would be part of the machine code, and could change unnoticed."""
     files = kernel_files()
     for path, source in files.items():
         for node in ast.walk(ast.parse(source)):
@@ -127,8 +127,8 @@ def doubled(number: int) -> int:
     return 2 * number
 
 
-def test_number_written_in_call_is_not_reason_to_compile_again() -> None:
-    """Numba asks so for the callee of `doubled(3)` in another kernel."""
+def test_literal_arguments_do_not_cause_recompilation() -> None:
+    """Numba would specialise the callee of `doubled(3)` in another kernel."""
     for given in (types.literal(3), types.literal(4), types.int64):
         doubled.get_call_template((given,), {})  # type: ignore[attr-defined]
     assert doubled.signatures == [(types.int64,)]  # type: ignore[attr-defined]

@@ -49,7 +49,7 @@ def test_frame_columns_are_classes_in_their_order(dtype):
     assert classes.tolist() == ["wren", "robin", "emu"]
 
 
-def test_label_vectors_have_one_candidate_each():
+def test_exact_labels_have_one_candidate_each():
     for y in (
         ["b", "a", "b"],
         np.array(["b", "a", "b"]),
@@ -71,7 +71,7 @@ def test_column_of_labels_is_label_vector_with_warning():
     assert candidates.argmax(axis=1).tolist() == [0, 1, 0]
 
 
-def test_one_class_needs_bool_or_frame():
+def test_single_class_needs_bools_or_a_frame():
     for y in (np.ones((3, 1), dtype=bool), sparse.csr_matrix(np.ones((3, 1)))):
         candidates, classes = check_candidates(y)
         assert candidates.all()
@@ -83,7 +83,7 @@ def test_one_class_needs_bool_or_frame():
 
 @pytest.mark.parametrize("wrong", [np.nan, -1, 2, 0.5, np.inf])
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix, lambda y: y.astype(object)])
-def test_other_values_name_their_rows(wrong, form):
+def test_invalid_values_name_their_rows(wrong, form):
     y = SETS.astype(float)
     y[1, 1] = y[2, 0] = wrong
     with pytest.raises(CandidateError, match=r"rows 1, 2 \(counted from 0\).*Fix:"):
@@ -91,7 +91,7 @@ def test_other_values_name_their_rows(wrong, form):
 
 
 @pytest.mark.parametrize("value", [None, pd.NA, "yes", np.nan])
-def test_other_objects_name_their_rows(value):
+def test_invalid_objects_name_their_rows(value):
     y = SETS.astype(object)
     y[2, 2] = value
     with pytest.raises(CandidateError, match=r"in row 2, column 2"):
@@ -134,7 +134,7 @@ def test_missing_labels_name_their_rows(y):
         (pd.DataFrame([[1, 1]], columns=["a", "a"]), "'a'"),
     ],
 )
-def test_other_shapes_are_refused(y, message):
+def test_invalid_shapes_are_refused(y, message):
     with pytest.raises(CandidateError, match=message):
         check_candidates(y)
 
@@ -152,7 +152,7 @@ def test_other_shapes_are_refused(y, message):
         (pd.MultiIndex.from_tuples([("a", 1), ("b", 2), ("a", 2)]), [("a", 1), ("b", 2), ("a", 2)], "O"),
     ],
 )
-def test_any_column_names_are_classes(index, classes, kind):
+def test_any_column_names_can_be_classes(index, classes, kind):
     frame = pd.DataFrame(SETS, columns=index)
     _, found = check_candidates(frame)
     assert found.shape == (3,)
@@ -169,7 +169,7 @@ def test_any_column_names_are_classes(index, classes, kind):
         (["b", "a", "b"], ["a", "b"]),
     ],
 )
-def test_labels_may_be_objects(labels, classes):
+def test_labels_can_be_objects(labels, classes):
     for y in (np.array(labels, dtype=object), pd.Series(labels, dtype=object)):
         candidates, found = check_candidates(y)
         assert found.tolist() == classes
@@ -186,7 +186,7 @@ def test_labels_may_be_objects(labels, classes):
         ([{"a": 0.9}, {"b": 1.0}], "every row as a set of class names, or pass a bool matrix or DataFrame"),
     ],
 )  # fmt: skip
-def test_odd_labels_name_their_rows(labels, message):
+def test_invalid_labels_name_their_rows(labels, message):
     y = np.empty(len(labels), dtype=object)
     y[:] = labels
     with pytest.raises(CandidateError, match=message):
@@ -202,8 +202,8 @@ def test_odd_labels_name_their_rows(labels, message):
         ([True, "a", "b"], "all be text.*Got True in row 0;"),
     ],
 )
-def test_what_is_next_to_text_in_list_is_not_text(labels, message, form):
-    """NumPy makes it some: a missing label would be the class "nan"."""
+def test_non_text_next_to_text_is_refused(labels, message, form):
+    """NumPy would convert it: a missing label would become the class "nan"."""
     with pytest.raises(CandidateError, match=message):
         check_candidates(form(labels))
 
@@ -214,7 +214,7 @@ def test_continuous_labels_are_refused():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
-def test_stored_data_unsorted_or_cannot_be_written_is_left_as_it_is(form):
+def test_unsorted_or_read_only_input_is_left_unchanged(form):
     y = form((np.array([True] * 3), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
     before = y.data.copy(), y.indices.copy(), y.indptr.copy()
     assert check_candidates(y)[0].tolist() == [[True, False, True], [False, True, False]]
@@ -229,7 +229,7 @@ def test_stored_data_unsorted_or_cannot_be_written_is_left_as_it_is(form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix])
-def test_result_is_copy(form):
+def test_result_is_a_copy(form):
     y = form(SETS.copy())
     candidates, _ = check_candidates(y)
     candidates[:] = True
@@ -237,7 +237,7 @@ def test_result_is_copy(form):
     np.testing.assert_array_equal(again, SETS)
 
 
-def test_what_holds_no_cells_or_no_names_is_refused():
+def test_input_without_cells_or_names_is_refused():
     records = np.array([(True, False), (False, True)], dtype=[("a", bool), ("b", bool)])
     with pytest.raises(
         CandidateError, match=r"records with the fields \('a', 'b'\). Fix: pass pandas.DataFrame"
@@ -251,7 +251,7 @@ def test_what_holds_no_cells_or_no_names_is_refused():
         check_candidates(np.full((2, 2), "NaT", dtype="M8[D]"))
 
 
-def test_only_what_no_one_may_write_to_is_shared():
+def test_only_read_only_candidates_are_shared():
     sets = np.eye(3, dtype=bool)
     for copied in (True, False):
         found = kept_candidates(sets, copied=copied)
@@ -271,13 +271,13 @@ def test_only_what_no_one_may_write_to_is_shared():
     assert kept_candidates(labels, copied=False).tolist() == [[False, True], [True, False]]
 
 
-# Prior weights of candidates: scaled inside their sets, and refused if they are no weights.
+# Prior weights of candidates: scaled inside their sets, and refused if invalid.
 
 
 CLASSES = np.array(["emu", "owl"])
 
 
-def test_rows_are_scaled_to_one_inside_their_sets():
+def test_weights_are_scaled_to_one_inside_their_sets():
     candidates = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]], dtype=bool)
     np.testing.assert_allclose(prior_labels(candidates), [[0.5, 0.5, 0], [1 / 3] * 3, [0, 0, 1]])
     weights = np.array([[3, 1, 9], [0, 0, 0], [0, 5, 0.2]])
@@ -296,7 +296,7 @@ def test_wrong_weights_name_their_row(wrong):
 
 
 def test_names_of_columns_must_be_classes_in_their_order():
-    """By position they would be other classes' weights."""
+    """By position they would be assigned to other classes."""
     weights = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=CLASSES)
     np.testing.assert_array_equal(check_candidate_weights(weights, (2, 2), CLASSES), weights)
     for wrong in (weights[["owl", "emu"]], weights.set_axis([0, 1], axis=1)):
@@ -306,7 +306,7 @@ def test_names_of_columns_must_be_classes_in_their_order():
             check_candidate_weights(wrong, (2, 2), CLASSES)
 
 
-def test_weights_are_read_as_new_numbers_from_any_kind_of_matrix():
+def test_weights_are_copied_from_any_kind_of_matrix():
     weights = np.array([[1, 0], [3, 4]])
     for form in (weights, weights.tolist(), sparse.csr_matrix(weights), sparse.coo_array(weights)):
         found = check_candidate_weights(form, (2, 2), CLASSES)
@@ -316,7 +316,7 @@ def test_weights_are_read_as_new_numbers_from_any_kind_of_matrix():
     assert check_candidate_weights(None, (2, 2), CLASSES) is None
 
 
-def test_candidate_that_came_by_answer_counts_as_much_as_likeliest():
+def test_candidate_added_by_an_answer_gets_the_largest_weight():
     weights = np.array([[3, 1, 0], [3, 1, 0], [3, 1, 0], [0, 0, 0]], dtype=float)
     now = np.array([[1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
     after = weights_after_answers(weights, now)
@@ -327,8 +327,8 @@ def test_candidate_that_came_by_answer_counts_as_much_as_likeliest():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
-    """So that what uses the sets as imported does not move with answers; and no candidate is without weight."""
+def test_imported_weights_are_kept_after_answers(seed):
+    """Code that uses the imported sets must not change with answers; and every candidate has a weight."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, (6, 4)).astype(float)
     weights[:, 0] += ~weights.any(axis=1)
@@ -342,7 +342,7 @@ def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
     )
 
 
-def test_update_uses_weights_of_fit_whatever_became_of_their_array():
+def test_update_uses_the_weights_of_fit_even_if_their_array_changed():
     X, weights = np.arange(6.0)[:, None], np.array([1.0, 2.0, 1.0, 3.0, 1.0, 2.0])
     candidates = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 1]], dtype=bool)
     given = weights.copy()

@@ -24,7 +24,7 @@ SCORES = np.array([[0.5, 0.5, -np.inf], [-3.0, -1.0, -np.inf], [0.0, 2.0, -np.in
 
 
 class Given(ScoreClassifier):
-    """Its scores are its features, less what its parameter takes off the first class."""
+    """Its scores are its features; its parameter lowers the score of the first class."""
 
     def __init__(self, less=0.0):
         self.less = less
@@ -38,7 +38,7 @@ class Given(ScoreClassifier):
 
 
 class Borrowed(CandidateScoreMixin, DummyClassifier):
-    """For scikit-learn, but for its score."""
+    """A scikit-learn classifier with our `score`."""
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def model():
     return Given().fit(SCORES, None)
 
 
-def test_highest_score_predicts_and_ties_go_to_first_class(model):
+def test_highest_score_wins_and_ties_go_to_the_first_class(model):
     np.testing.assert_array_equal(model.decision_function(SCORES), SCORES)
     assert model.predict(SCORES).tolist() == ["emu", "robin", "robin", "emu"]
 
@@ -63,20 +63,20 @@ def test_labels_are_scored_by_accuracy(model):
     assert model.score(SCORES, labels, sample_weight=[1, 1, 5, 1]) == 0.75
 
 
-def test_label_missing_from_list_is_not_scored_as_wrong_one(model):
+def test_missing_label_is_refused_and_not_scored_as_wrong(model):
     with pytest.raises(CandidateError, match="NaN, None or infinity in row 2 "):
         model.score(SCORES, ["emu", "emu", np.nan, "wren"])
 
 
-def test_candidates_are_scored_by_what_is_inside(model):
+def test_candidates_are_scored_by_predictions_inside_the_sets(model):
     inside = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 1], [1, 1, 0]], dtype=bool)
     for y in (inside, sparse.csr_matrix(inside), pd.DataFrame(inside, columns=NAMES)):
         assert model.score(SCORES, y) == 0.75
     assert model.score(SCORES, [set(NAMES[row]) for row in inside], sample_weight=[1, 0, 1, 1]) == 1
 
 
-def test_search_selects_without_label():
-    """Only the scores as they are fall inside all sets."""
+def test_grid_search_selects_without_labels():
+    """Only the unchanged scores give predictions inside all sets."""
     rows = np.tile(SCORES[1:3], (6, 1))
     inside = np.tile([[False, True, True]], (12, 1))
     search = GridSearchCV(Given(), {"less": [-9.0, 0.0, -5.0]}, cv=3).fit(rows, inside)
@@ -84,13 +84,13 @@ def test_search_selects_without_label():
     assert search.cv_results_["mean_test_score"].tolist() == [0, 1, 0]
 
 
-def test_mixin_leaves_tags_and_base_announces_sparse_rows():
+def test_mixin_keeps_tags_and_base_supports_sparse_rows():
     assert get_tags(Given()).input_tags.sparse
     assert get_tags(Given()).estimator_type == "classifier"
     assert get_tags(Borrowed()).input_tags.sparse == get_tags(DummyClassifier()).input_tags.sparse
 
 
-def test_mixin_gives_classifier_of_labels_candidates_too():
+def test_mixin_adds_candidates_to_a_classifier_of_labels():
     model = Borrowed(strategy="constant", constant="robin").fit(SCORES, NAMES[[0, 1, 2, 1]])
     assert model.score(SCORES, NAMES[[0, 1, 2, 1]]) == 0.5
     assert model.score(SCORES, np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]], dtype=bool)) == 0.75
@@ -99,22 +99,22 @@ def test_mixin_gives_classifier_of_labels_candidates_too():
 # Scores of two classes as two columns.
 
 
-def test_several_classes_have_their_columns_already():
+def test_scores_of_several_classes_are_returned_unchanged():
     scores = np.array([[1.0, -np.inf, 2.0]])
     assert score_columns(scores) is scores
 
 
-def test_difference_of_two_classes_is_shared():
+def test_score_of_two_classes_becomes_two_columns():
     columns = score_columns(np.array([3.0, -1.0, 0.0]))
     np.testing.assert_array_equal(columns, [[-1.5, 1.5], [0.5, -0.5], [0, 0]])
 
 
-def test_class_that_cannot_be_has_no_share():
+def test_impossible_class_has_no_share():
     shares = softmax_rows(score_columns(np.array([np.inf, -np.inf])), np.ones((2, 2), dtype=bool))
     np.testing.assert_array_equal(shares, [[0, 1], [1, 0]])
 
 
-# Refusals of training data: where a value is missing, and the way out.
+# Refusals of training data: which value is missing, and the fix.
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def data():
     return X, np.eye(3, dtype=bool)[rng.integers(3, size=30)]
 
 
-def test_columns_are_named_if_they_have_names(data):
+def test_missing_value_names_its_column(data):
     X, candidates = data
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "dose"])
     frame.loc[4, "dose"] = np.nan
@@ -133,7 +133,7 @@ def test_columns_are_named_if_they_have_names(data):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_not_missing_value(value, data):
+def test_infinity_is_reported_as_infinity(value, data):
     X, candidates = data
     X[2, 0] = value
     with pytest.raises(
@@ -142,14 +142,14 @@ def test_infinity_is_not_missing_value(value, data):
         PLSVC().fit(X, candidates)
 
 
-def test_sum_that_overflows_is_not_infinity():
+def test_large_finite_values_are_not_reported_as_infinity():
     X = np.full((3, 2), 1e308)
     assert check_features(PLSVC(), X, reset=True) is not None
     with pytest.raises(ValueError, match=r"must be at most 1e\+50 in size"):
         PLSVC().fit(X, [0, 1, 1])
 
 
-def test_training_data_come_back_checked(data):
+def test_check_training_returns_checked_data(data):
     X, candidates = data
     estimator = PLSVC()
     found, sets, classes, weights = check_training(estimator, X, candidates, None)
@@ -166,7 +166,7 @@ def test_training_data_come_back_checked(data):
         check_training(estimator, X, candidates, np.full(30, -1.0))
 
 
-# The temperature by hand, as the likeliest of many, and where the scores or the sets say nothing.
+# The temperature: by hand, by a search over many, and for uninformative scores or sets.
 
 
 def softmax(scores, temperature):
@@ -184,14 +184,14 @@ def lack(scores, candidates, temperature, weights=None, smoothed=False):
     return -s @ (t * np.log(q) + (1 - t) * np.log(rest))
 
 
-def test_smoothed_it_stays_above_zero_if_all_sets_are_hit():
+def test_smoothed_temperature_is_positive_if_all_sets_are_hit():
     scores = np.tile([1.0, 0.0], (9, 1))
     found = fit_temperature(scores, scores > 0, smoothed=True)
     np.testing.assert_allclose(softmax(scores, found)[0], [10 / 11, 1 / 11], atol=1e-4)
     assert fit_temperature(scores, scores > 0) < found / 10
 
 
-def test_one_row_kind_by_hand():
+def test_temperature_of_one_kind_of_row_matches_a_value_by_hand():
     """Two classes, scores 1 and 0, the first in three sets of four: 1 / T is the logit of 3/4. Smoothed they count as
     5/6 each: (3 * 5/6 + 1/6) / 4 is 2/3, and T = 1 / log 2."""
     scores = np.tile([1.0, 0.0], (4, 1))
@@ -207,7 +207,7 @@ def test_one_row_kind_by_hand():
 @pytest.mark.parametrize("smoothed", [False, True])
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1e-3, 1.0, 1e3]))
-def test_no_other_is_likelier(smoothed, seed, size):
+def test_no_other_temperature_is_likelier(smoothed, seed, size):
     rng = np.random.default_rng(seed)
     scores, candidates = rng.normal(size=(80, 5)), rng.random((80, 5)) < 0.4
     candidates[np.arange(80), (scores + rng.normal(size=(80, 5))).argmax(axis=1)] = True
@@ -219,7 +219,7 @@ def test_no_other_is_likelier(smoothed, seed, size):
 
 
 @pytest.mark.parametrize("true_temperature", [0.02, 1.0, 40.0])
-def test_it_is_found_again(true_temperature):
+def test_true_temperature_is_recovered(true_temperature):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(4000, 4)) * 2
     y = (softmax(scores, 1.0).cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
@@ -231,7 +231,7 @@ def test_it_is_found_again(true_temperature):
 
 
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_rows_that_say_nothing_are_left_out(smoothed):
+def test_uninformative_rows_do_not_affect_the_temperature(smoothed):
     scores = np.array([[2.0, 0.0, -np.inf], [0.0, 1.0, -np.inf], [3.0, 1.0, -np.inf], [0.0, 1.0, -np.inf]])
     sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=bool)
     weights = np.array([1.0, 2.0, 3.0, 4.0])
@@ -257,8 +257,8 @@ def test_shares_are_tempered_inside_candidates():
     np.testing.assert_allclose(even, inside / inside.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_doubt_lets_share_of_nothing_be_wrong():
-    """For ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
+def test_doubt_allows_for_a_share_of_zero_to_be_wrong():
+    """In one of ten rows the model gives the truth a share of zero: T limits its confidence in all."""
     shares, inside = np.tile([1.0, 0.0], (10, 1)), np.ones((10, 2), dtype=bool)
     truth = np.tile([True, False], (10, 1))
     truth[0] = [False, True]

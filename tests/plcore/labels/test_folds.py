@@ -71,7 +71,7 @@ def test_order_is_seeded(candidates):
     assert tests(shuffle=False) == tests(shuffle=False)
 
 
-def test_every_form_of_candidates_gives_the_same_folds(candidates):
+def test_every_form_of_candidates_gives_equal_folds(candidates):
     X = np.zeros((len(candidates), 1))
     forms = (candidates, candidates.astype(int), pd.DataFrame(candidates), sparse.csr_matrix(candidates))
     first, *others = [
@@ -80,7 +80,7 @@ def test_every_form_of_candidates_gives_the_same_folds(candidates):
     assert all(other == first for other in others)
 
 
-def test_scikit_learn_takes_it(candidates):
+def test_scikit_learn_accepts_the_folds(candidates):
     X = np.random.default_rng(2).normal(size=(len(candidates), 3))
     folds = PartialKFold(3, random_state=0)
     assert cross_val_score(PLKNeighborsClassifier(), X, candidates, cv=folds).shape == (3,)
@@ -88,7 +88,7 @@ def test_scikit_learn_takes_it(candidates):
     assert search.best_params_["n_neighbors"] in (1, 5)
 
 
-def test_refusals(candidates):
+def test_invalid_arguments_are_refused(candidates):
     X = np.zeros((len(candidates), 1))
     with pytest.raises(ValueError, match="y must be a label vector"):
         next(PartialKFold().split(X))

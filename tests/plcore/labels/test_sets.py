@@ -115,13 +115,13 @@ def test_lists_of_numbers_are_matrix(y):
         ([{b"a"}], "Got b'a' in row 0"),
     ],
 )  # fmt: skip
-def test_what_is_neither_is_refused(y, message):
+def test_invalid_sets_are_refused(y, message):
     for form in (list, tuple, objects):
         with pytest.raises(CandidateError, match=message):
             check_candidates(form(y))
 
 
-def test_continuous_names_are_refused_and_many_names_warn_of_nothing():
+def test_continuous_names_are_refused_and_many_names_do_not_warn():
     with pytest.raises(ValueError, match="continuous"):
         check_candidates([{0.5}, {1.5, 0.5}])
     with warnings.catch_warnings():
@@ -135,7 +135,7 @@ def test_continuous_names_are_refused_and_many_names_warn_of_nothing():
         st.sets(st.sampled_from(["a", "b", "c", "d", "é", "10", "9"]), min_size=1), min_size=1, max_size=30
     )
 )
-def test_sets_go_to_matrix_and_back(sets):
+def test_sets_round_trip_through_a_matrix(sets):
     candidates, classes = check_candidates(sets)
     assert [set(classes[row].tolist()) for row in candidates] == sets
     assert candidates.any(axis=0).all()
@@ -167,7 +167,7 @@ def test_tuples_of_multiindex_are_names_not_sets(names, form):
     assert score_of(predicted, np.array([[1, 0], [1, 1], [1, 0]]), classes) == pytest.approx(2 / 3)
 
 
-def test_candidates_among_known_classes():
+def test_sets_are_mapped_to_known_classes():
     classes = np.array(["wren", "owl", "robin", "emu"])
     placed = candidates_among(SETS, classes)
     assert [set(classes[row]) for row in placed] == SETS
@@ -180,7 +180,7 @@ def test_candidates_among_known_classes():
         candidates_among(pd.DataFrame([[1, 0, 0, 0]], columns=sorted(classes)), classes)
 
 
-def test_updates_take_sets():
+def test_updates_accept_sets():
     classes = np.array(["emu", "robin", "wren"])
     for one in ({"wren", "emu"}, frozenset(["emu", "wren"]), [{"emu", "wren"}]):
         rows, new = check_update(4, one, 9, classes)
@@ -194,7 +194,7 @@ def test_updates_take_sets():
         check_update([3, 1], {"emu"}, 9, classes)
 
 
-def test_non_candidate_says_so():
+def test_functions_without_candidates_refuse_sets():
     with pytest.raises(CandidateError, match="MultiLabelBinarizer"):
         check_label_vectors(SETS)
     with pytest.raises(CandidateError, match=r"exact labels .*got candidates"):
@@ -224,8 +224,8 @@ def test_scikit_learn_searches_with_sets(birds, form, cv):
     assert found.score(X, form(sets)) == expected.score(X, frame)
 
 
-def test_lists_of_names_need_folds_that_read_them(birds):
-    """scikit-learn's own default for an integer cv looks at y, and refuses lists of lists."""
+def test_lists_of_names_need_partial_folds(birds):
+    """scikit-learn's default splitter for an integer cv inspects y and refuses lists of lists."""
     X, sets, frame = birds
     lists = [sorted(names) for names in sets]
     with pytest.raises(ValueError, match="legacy multi-label"):
@@ -237,7 +237,7 @@ def test_lists_of_names_need_folds_that_read_them(birds):
     )
 
 
-def test_folds_of_sets_match_matrix(birds):
+def test_folds_of_sets_match_those_of_the_matrix(birds):
     X, sets, frame = birds
     for found, expected in (
         (PartialKFold(4, random_state=1).split(X, sets), PartialKFold(4, random_state=1).split(X, frame)),
@@ -248,7 +248,7 @@ def test_folds_of_sets_match_matrix(birds):
             np.testing.assert_array_equal(one[1], other[1])
 
 
-def test_held_out_name_that_no_training_row_had_counts_as_missed(birds):
+def test_held_out_name_unseen_in_training_counts_as_missed(birds):
     X, sets, _ = birds
     model = PLKNeighborsClassifier().fit(X, sets)
     assert model.score(X[:2], [{"owl"}, {"emu", "robin", "wren", "owl"}]) == 0.5

@@ -1,4 +1,4 @@
-"""The projection on the simplices of candidate sets: known answers, a solver of its own, laws."""
+"""The projection on the simplices of candidate sets: known answers, an independent solver, laws."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def points_and_sets():
         ([0.0, 0.0, 0.0], [1, 1, 1], [1 / 3, 1 / 3, 1 / 3]),
         ([5.0, 0.0, 0.0], [1, 1, 1], [1, 0, 0]),
         ([0.9, 0.5, -3.0], [1, 1, 1], [0.7, 0.3, 0]),
-        ([9.0, 0.9, 0.5], [0, 1, 1], [0, 0.7, 0.3]),  # what is outside does not count, however large
+        ([9.0, 0.9, 0.5], [0, 1, 1], [0, 0.7, 0.3]),  # values outside the set do not count, however large
         ([9.0, -7.0, 0.5], [0, 1, 0], [0, 1, 0]),
         ([-np.inf, 0.4, 0.2], [0, 1, 1], [0, 0.6, 0.4]),
     ],
 )
-def test_known_answers(point, inside, nearest):
+def test_projection_matches_known_answers(point, inside, nearest):
     found = project_rows(np.array([point]), np.array([inside], dtype=bool))
     np.testing.assert_allclose(found, [nearest], atol=1e-15)
 
 
-def test_next_to_quadratic_program():
+def test_projection_matches_a_quadratic_program():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(30, 5)) * rng.choice([0.1, 1, 3], size=(30, 1))
     inside = some_sets(rng, 30, 5, 0.6)
@@ -61,7 +61,7 @@ def test_next_to_quadratic_program():
 
 
 @given(points_and_sets())
-def test_it_is_distribution_on_set(case):
+def test_projection_is_a_distribution_on_the_set(case):
     points, inside = case
     found = project_rows(points, inside)
     assert (found >= 0).all()
@@ -70,7 +70,7 @@ def test_it_is_distribution_on_set(case):
 
 
 @given(points_and_sets())
-def test_no_corner_is_in_sharper_direction(case):
+def test_projection_meets_the_optimality_condition(case):
     """p is nearest if and only if (f - p).(q - p) <= 0 for every corner q of the simplex."""
     points, inside = case
     found = project_rows(points, inside)
@@ -81,7 +81,7 @@ def test_no_corner_is_in_sharper_direction(case):
 
 
 @given(points_and_sets(), st.floats(-100, 100))
-def test_moving_row_and_projecting_again_change_nothing(case, shift):
+def test_projection_is_idempotent_and_shift_invariant(case, shift):
     points, inside = case
     found = project_rows(points, inside)
     np.testing.assert_allclose(project_rows(points + shift, inside), found, atol=1e-9)
@@ -89,7 +89,7 @@ def test_moving_row_and_projecting_again_change_nothing(case, shift):
 
 
 @given(points_and_sets())
-def test_order_is_kept(case):
+def test_projection_keeps_the_order_of_values(case):
     points, inside = case
     found = project_rows(points, inside)
     top = np.where(inside, points, -np.inf).argmax(axis=1)
@@ -100,7 +100,7 @@ def test_order_is_kept(case):
     np.testing.assert_allclose(project_rows(equal, inside), shares, atol=1e-12)
 
 
-def test_rows_do_not_know_each_other_and_input_stays():
+def test_rows_are_projected_independently_and_input_is_unchanged():
     rng = np.random.default_rng(1)
     points, inside = rng.normal(size=(8, 4)), np.ones((8, 4), dtype=bool)
     before = points.copy()

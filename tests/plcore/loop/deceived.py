@@ -1,4 +1,4 @@
-"""A table on which built-in features and vectors tell different things."""
+"""A table whose built-in features and vectors disagree."""
 
 from __future__ import annotations
 

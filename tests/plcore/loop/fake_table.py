@@ -1,4 +1,4 @@
-"""The little an ActiveLearner needs of a table, in memory."""
+"""A minimal in-memory table for ActiveLearner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The little a LabelVectorLearner needs of a table, in memory."""
+"""A minimal in-memory table for LabelVectorLearner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries for one learner or several alike, and arrays that went through a file, for both kinds of project."""
+"""Apply entries to several learners alike, and round-trip arrays through a file, for both kinds of project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plcore.loop import AnswerError
 
 
 def take_in(learners, entry, taken):
-    """Put one entry to all these learners, which take it in or refuse it alike; applied, it is added to taken.
+    """Apply one entry to all these learners, which must accept or refuse it alike; if accepted, add it to taken.
 
     Returns whether it was."""
     refused = []
@@ -19,14 +19,14 @@ def take_in(learners, entry, taken):
             learner.apply(entry)
         except AnswerError as error:
             refused.append(str(error))
-    assert refused in ([], refused[:1] * len(learners))  # by all of them, in the same words
+    assert refused in ([], refused[:1] * len(learners))  # all learners must refuse with the same message
     if not refused:
         taken.append(entry)
     return not refused
 
 
 def stored(arrays):
-    """The value that a file returns of these arrays, without pickle."""
+    """Return these arrays after a round trip through a file without pickle."""
     file = io.BytesIO()
     np.savez(file, **arrays)
     file.seek(0)

@@ -1,4 +1,4 @@
-"""Rows that come later are drawn by themselves: what was drawn before them stays, whatever the shares."""
+"""Rows added later are drawn separately: earlier draws stay the same, whatever the shares."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = st.lists(st.integers(1, 12), min_size=2, max_size=4)
 
 
 def additions(edges: list[int]) -> list[ClassChange]:
-    """The changes by which the rows have come. edges : how many there were after each time"""
+    """The changes that added the rows. edges : number of rows after each addition"""
     return [ClassChange(seq, "rows", (str(n),)) for seq, n in enumerate(edges[:-1], start=1)]
 
 
@@ -36,7 +36,7 @@ def known_rows(n: int, every: int) -> LabelTable:
 @given(SIZES, SHARES, SHARES, st.integers(1, 3), st.sampled_from(["given", "hidden"]))
 @example([5, 5], 0.9, 0.9, 1, "hidden")  # more than all but one of the first rows would be held out
 @example([1, 2], 0.5, 0.5, 2, "hidden")
-def test_what_was_drawn_of_candidates_stays(
+def test_draws_of_candidate_tables_stay_after_additions(
     sizes: list[int], test: float, control: float, every: int, role: str
 ) -> None:
     edges = list(accumulate(sizes))
@@ -59,7 +59,7 @@ def test_what_was_drawn_of_candidates_stays(
 
 @given(SIZES, SHARES, SHARES, st.sampled_from(["cell", "instance"]), st.integers(0, 3))
 @example([5, 5], 0.9, 0.9, "cell", 0)
-def test_what_was_drawn_of_label_vectors_stays(
+def test_draws_of_label_vectors_stay_after_additions(
     sizes: list[int], test: float, control: float, question: str, seed: int
 ) -> None:
     edges = list(accumulate(sizes))
@@ -81,13 +81,13 @@ def test_what_was_drawn_of_label_vectors_stays(
 
 
 @pytest.mark.parametrize("starts", [[0], [5], [3, 2], [0, 3], [9]])
-def test_rows_cannot_have_been_added_if_there_is_none(starts: list[int]) -> None:
+def test_batch_beyond_the_table_is_refused(starts: list[int]) -> None:
     with pytest.raises(ValueError, match="but the table has 4"):
         row_batches(4, starts)
     assert row_batches(4, [1, 3]) == (range(1), range(1, 3), range(3, 4))
 
 
-def test_addition_of_no_rows_is_not_batch() -> None:
+def test_empty_addition_is_not_a_batch() -> None:
     assert row_batches(4, [4]) == (range(4),)
     assert row_batches(4, [1, 3, 3, 3]) == row_batches(4, [1, 3])
     assert row_batches(4, [1, 3, 4, 4]) == row_batches(4, [1, 3])

@@ -51,12 +51,12 @@ def test_add_rename_and_merge_give_effective_names_in_order() -> None:
         (("back", "1"), "there is none"),
     ],
 )
-def test_input_that_cannot_be_is_refused(change: tuple[str, ...], said: str) -> None:
+def test_invalid_changes_are_refused(change: tuple[str, ...], said: str) -> None:
     with pytest.raises(ClassError, match=said):
         mapped(change)
 
 
-def test_earlier_name_is_free_for_its_own_class_alone() -> None:
+def test_earlier_name_can_be_reused_only_by_its_own_class() -> None:
     renamed = mapped(("rename", "ant", "eel"))
     for change in (ClassChange(2, "add", ("ant",)), ClassChange(2, "rename", ("bee", "ant"))):
         with pytest.raises(ClassError, match="earlier name of 'eel'"):
@@ -64,7 +64,7 @@ def test_earlier_name_is_free_for_its_own_class_alone() -> None:
     assert renamed.changed(ClassChange(2, "rename", ("eel", "ant"))).classes == FIRST
 
 
-def test_what_classes_were_called_while_they_were_the_same() -> None:
+def test_earlier_names_are_listed_while_the_class_is_the_same() -> None:
     after = mapped(("rename", "ant", "emmet"), ("add", "eel"), ("merge", "cat", "bee"))
     assert list(after.earlier_names(("emmet", "eel"))) == [("emmet", "eel"), ("emmet", "eel")]
     assert list(after.earlier_names(("emmet",))) == [("emmet",)] * 3 + [("ant",)]
@@ -73,7 +73,7 @@ def test_what_classes_were_called_while_they_were_the_same() -> None:
     assert "fox" not in after.known_names
 
 
-def test_what_entry_named_is_called_now_if_it_is_the_same_class() -> None:
+def test_names_in_entries_map_to_current_names_of_the_same_class() -> None:
     after = mapped(("rename", "ant", "emmet"), ("add", "eel"), ("merge", "cat", "bee"))
     assert after.called_now(("ant",), 1) == ("emmet",)
     assert after.called_now(("emmet", "eel"), 3) == ("emmet", "eel")
@@ -83,12 +83,12 @@ def test_what_entry_named_is_called_now_if_it_is_the_same_class() -> None:
     assert after.called_now((), 1) == ()
 
 
-def test_last_two_classes_stay_two() -> None:
+def test_last_two_classes_cannot_be_merged() -> None:
     with pytest.raises(ClassError, match="leave nothing to decide"):
         mapped(("merge", "a", "b"), first=("a", "b"))
 
 
-def test_only_latest_change_is_withdrawn() -> None:
+def test_only_the_latest_change_can_be_withdrawn() -> None:
     one = mapped(("add", "eel"), ("rename", "eel", "owl"))
     with pytest.raises(ClassError, match="the latest is entry 2"):
         one.changed(ClassChange(3, "back", target=1))
@@ -100,7 +100,7 @@ def test_only_latest_change_is_withdrawn() -> None:
     assert gone.changed(ClassChange(5, "add", ("owl",))).classes == (*FIRST, "owl")
 
 
-def test_entries_of_log_become_changes() -> None:
+def test_log_entries_become_changes() -> None:
     log = [
         Entry(1, "is", 0, "1", ("ant",)),
         Entry(2, "class", -1, "1", ("merge", "ant", "bee")),
@@ -137,7 +137,7 @@ def accepted(steps: list[tuple[str, ...]]) -> ClassMap:
 
 
 @given(st.lists(wanted, max_size=12))
-def test_names_stay_unique_and_mapping_twice_is_mapping_once(steps: list[tuple[str, ...]]) -> None:
+def test_names_stay_unique_and_mapping_is_idempotent(steps: list[tuple[str, ...]]) -> None:
     one = accepted(steps)
     assert len(set(one.classes)) == len(one.classes) >= 2
     for name in {*FIRST, *one.classes}:
@@ -152,14 +152,14 @@ def test_names_stay_unique_and_mapping_twice_is_mapping_once(steps: list[tuple[s
 
 
 @given(st.sampled_from(FIRST), st.text("xyz", min_size=1, max_size=3), st.text("uvw", min_size=1, max_size=3))
-def test_renaming_twice_is_renaming_once(old: str, first: str, second: str) -> None:
+def test_renaming_twice_equals_renaming_once(old: str, first: str, second: str) -> None:
     twice, once = mapped(("rename", old, first), ("rename", first, second)), mapped(("rename", old, second))
     assert twice.classes == once.classes
     assert [twice.now(name) for name in FIRST] == [once.now(name) for name in FIRST]
 
 
 @given(st.permutations(FIRST))
-def test_order_of_merges_does_not_matter_for_who_is_together(order: list[str]) -> None:
+def test_merged_groups_do_not_depend_on_merge_order(order: list[str]) -> None:
     a, b, c, _ = order
     one, other = mapped(("merge", a, b), ("merge", b, c)), mapped(("merge", b, c), ("merge", a, c))
     assert one.classes == other.classes
@@ -171,7 +171,7 @@ def table_of(sets: list[str], truth: list[str]) -> LabelTable:
     return LabelTable.from_frame(frame, Roles(candidates="c", truth="truth", numbers=("x",)))
 
 
-def test_table_under_its_classes_keeps_its_cells() -> None:
+def test_mapped_table_keeps_its_cells() -> None:
     table = table_of(["ant|bee", "bee|cat", "cat", "ant|dog"], ["ant", "", "cat", "dog"])
     one = mapped(("merge", "bee", "ant"), ("rename", "cat", "lion"), ("add", "eel"))
     now = with_classes(table, one)
@@ -205,7 +205,7 @@ def test_weights_of_merged_classes_add_up() -> None:
     assert with_classes(table_of(["ant|bee", "cat|dog"], ["", ""]), one).candidate_weights is None
 
 
-# Answers under classes that change
+# Answers when classes change
 
 SETS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
 
@@ -266,7 +266,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
         ([("none", 0), ("class", "add eel")], "cat dog eel"),
         ([("class", "add eel"), ("none", 2), ("is", 2, "eel")], "eel"),
         ([("class", "add eel")], "ant bee"),
-        # Taken back: as if it had never been, and `none` of all four is skipped.
+        # Withdrawn: as if it had never been, and `none` of all four is skipped.
         ([("class", "add eel"), ("none", 2), ("withdraw", -1, 1)], "ant bee cat dog"),
     ],
 )
@@ -277,7 +277,7 @@ def test_answers_keep_their_meaning(steps: list[tuple[object, ...]], left: str) 
     )
 
 
-def test_new_answers_are_about_classes_of_today() -> None:
+def test_new_answers_use_the_current_classes() -> None:
     log = logged(("class", "merge bee ant"))
     fold = replayed(ClassMap(FIRST, class_changes(log)), log)
     with pytest.raises(AnswerError, match="'bee' is not a class"):
@@ -286,18 +286,18 @@ def test_new_answers_are_about_classes_of_today() -> None:
         fold.check(Entry(2, "not", 0, "ann", ("ant",)))
 
 
-def test_class_that_was_answered_cannot_quietly_vanish() -> None:
+def test_answered_class_cannot_silently_disappear() -> None:
     log = logged(("class", "add eel"), ("none", 0), ("is", 0, "eel"), ("withdraw", -1, 1))
     with pytest.raises(AnswerError, match="'eel', was withdrawn"):
         replayed(ClassMap(FIRST, class_changes(log)), log)
 
 
-def test_without_changes_fold_is_plain_one() -> None:
+def test_fold_without_changes_is_the_plain_fold() -> None:
     assert type(fold_under(ClassMap(FIRST), SETS, SETS, {})) is CandidateFold
     assert isinstance(fold_of(mapped(("add", "eel"))), ClassFold)
 
 
-def test_rows_that_take_no_answers_stand_as_they_were_given() -> None:
+def test_rows_that_accept_no_answers_keep_their_given_labels() -> None:
     fold = fold_of(mapped(("merge", "bee", "ant")), {0: "given"})
     assert fold.fold(0).left.tolist() == [True, False, False]
     with pytest.raises(AnswerError, match="given"):
@@ -313,7 +313,7 @@ happened = st.lists(st.one_of(said, said, said, wanted.map(lambda change: ("clas
 
 
 @given(happened)
-def test_rebuilt_fold_is_live_one_and_merge_gives_image(steps: list[tuple]) -> None:
+def test_rebuilt_fold_equals_live_one_and_merges_map_candidates(steps: list[tuple]) -> None:
     """A live fold, rebuilt at each change of classes only, against the law of images; at the end against a replay."""
     log: list[Entry] = []
     now, live = ClassMap(FIRST), fold_of(ClassMap(FIRST))
@@ -372,13 +372,13 @@ def answer_like(now: ClassMap, live: CandidateFold, seq: int, kind: str, row: in
     return Entry(seq, kind, row, "ann")
 
 
-def test_names_may_have_joined_marks() -> None:
+def test_names_can_contain_separators() -> None:
     for name in ("👩\u200d🚀", "می\u200cخواهم"):
         assert ClassMap(("ant", "bee"), [ClassChange(1, "add", (name,))]).classes == ("ant", "bee", name)
 
 
-def test_what_map_was_before_rows_came_and_no_further_back_than_another_change() -> None:
-    """Classes right before rows may have come with them; one that was added by itself is a change of its own."""
+def test_before_rows_goes_back_to_the_previous_other_change_only() -> None:
+    """Classes added right before rows may belong to them; a class added alone is a separate change."""
 
     def before(*changes: tuple[int, str, str]) -> tuple[int, ...]:
         return ClassMap(FIRST, [ClassChange(seq, kind, (name,)) for seq, kind, name in changes]).before_rows
@@ -390,14 +390,14 @@ def test_what_map_was_before_rows_came_and_no_further_back_than_another_change()
     assert before((3, "rows", "9"), (5, "add", "emu")) == ()
 
 
-# Move statements about classes to others: rows, matrices and sets alike; and names in messages.
+# Map statements to other classes: rows, matrices and sets alike; and names in messages.
 
 
 PLACES = np.array([2, -1, 0, 2, 1])
 
 
 @pytest.mark.parametrize("dtype", [bool, float, np.int64])
-def test_classes_that_go_to_one_place_are_summed(dtype):
+def test_classes_mapped_to_the_same_place_are_summed(dtype):
     rng = np.random.default_rng(0)
     values = (rng.random((20, 5)) < 0.4).astype(dtype)
     of_others = np.zeros((5, 4))

@@ -1,4 +1,4 @@
-"""The entries of a fold, found by row and by seq, are the same from columns as they were when they came."""
+"""Entries of a fold, looked up by row and by seq, round-trip through columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def told(log: EntryLog, last: int) -> tuple[object, ...]:
 
 
 @given(ENTRIES, ENTRIES, st.sets(st.integers(1, 20)))
-def test_columns_give_back_what_was_added(early, late, withdrawn):
+def test_entries_round_trip_through_columns(early, late, withdrawn):
     whole, first = EntryLog(), EntryLog()
     for seq, (row, kind, who, labels) in enumerate(early, start=1):
         for log in (whole, first):
@@ -50,7 +50,7 @@ def test_columns_give_back_what_was_added(early, late, withdrawn):
     ] * 2
 
 
-def test_entries_of_row_are_made_when_they_are_asked_for_and_then_kept():
+def test_entries_of_a_row_are_created_lazily_and_cached():
     log = EntryLog()
     log.add(Entry(1, "is", 3, "ann", ("a",)))
     again = EntryLog(log.to_arrays())
@@ -61,7 +61,7 @@ def test_entries_of_row_are_made_when_they_are_asked_for_and_then_kept():
     assert log.get(7) is None
 
 
-def test_fold_names_entry_that_it_does_not_have():
+def test_missing_entry_is_named():
     fold: EntryFold[object] = CandidateFold(np.ones((2, 2), dtype=bool), ("a", "b"), {})
     with pytest.raises(KeyError, match="5"):
         fold.entry(5)
@@ -76,10 +76,10 @@ def test_packed_data_is_plain_bytes():
         unpacked(np.frombuffer(b"\x80\x04}", dtype=np.uint8)[2:])
 
 
-# Parts of checkpoints: arrays, and texts among them, under names.
+# Parts of checkpoints: named arrays and texts.
 
 
-def test_texts_and_lists_come_back_from_bytes() -> None:
+def test_texts_and_lists_round_trip_through_bytes() -> None:
     said = {"ann": [[3, None], [4, "größer"]], "": []}
     array = packed(said)
     assert (array.dtype, array.ndim) == (np.uint8, 1)
@@ -88,7 +88,7 @@ def test_texts_and_lists_come_back_from_bytes() -> None:
         unpacked(np.frombuffer(b"{", dtype=np.uint8)[1:])
 
 
-def test_parts_are_named_after_what_they_are_of() -> None:
+def test_parts_are_named_with_their_prefix() -> None:
     parts = {"a": {"x": np.zeros(1)}, "a.b": {"x": np.ones(1)}}
     arrays = joined(parts)
     assert sorted(arrays) == ["a.b.x", "a.x"]

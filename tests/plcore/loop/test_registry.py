@@ -32,7 +32,7 @@ REGISTRIES = (MODEL_ENTRIES, STRATEGY_ENTRIES, QUESTION_ENTRIES, CRITERION_ENTRI
 
 
 @pytest.mark.parametrize("registry", REGISTRIES)
-def test_every_entry_is_under_its_name_and_has_its_own_words(registry):
+def test_every_entry_is_under_its_name_and_has_its_own_text(registry):
     assert registry
     for name, entry in registry.items():
         assert entry.name == name
@@ -59,7 +59,7 @@ def refused(settings, name):
         (LabelVectorSettings, "criterion", CRITERION_ENTRIES),
     ],
 )
-def test_settings_take_what_is_in_registry_and_nothing_else(settings, name, registry):
+def test_settings_accept_exactly_the_names_in_the_registry(settings, name, registry):
     left_to_us = [AUTOMATIC] if name in ("strategy", "model") and settings is LearnerSettings else []
     assert refused(settings, name) == [*left_to_us, *registry]
     for entry in registry:
@@ -88,7 +88,7 @@ def test_every_model_can_be_made_and_learns(name):
 
 
 @pytest.mark.parametrize("name", MODEL_ENTRIES)
-def test_c_sets_option_that_entry_names(name):
+def test_c_sets_the_option_named_by_the_entry(name):
     entry = MODEL_ENTRIES[name]
     one, other = (entry.make(C).get_params() for C in (4.0, 8.0))
     changed = {option for option in one if one[option] != other[option]}
@@ -99,7 +99,7 @@ def test_c_sets_option_that_entry_names(name):
 
 
 @pytest.mark.parametrize("name", MODEL_ENTRIES)
-def test_what_settings_say_of_model_matches_its_entry(name):
+def test_settings_properties_match_the_model_entry(name):
     settings, entry = LearnerSettings(model=name), MODEL_ENTRIES[name]
     assert settings.is_trained == (entry.upkeep is Upkeep.TRAINED)
     assert settings.is_online == (entry.upkeep is Upkeep.ONLINE)
@@ -108,7 +108,7 @@ def test_what_settings_say_of_model_matches_its_entry(name):
         assert entry.upkeep is Upkeep.VOTES
 
 
-def test_online_models_step_by_length_of_rows():
+def test_online_models_scale_steps_by_row_length():
     X, y = np.full((4, 3), 2.0), [0, 1, 0, 1]  # |x|^2 = 12
     assert MODEL_ENTRIES["perceptron-max"].make().fit(X, y).eta0_ == 1 / 12
     assert MODEL_ENTRIES["pegasos-max"].make().fit(X, y).alpha_ == 12 / 1000
@@ -119,8 +119,8 @@ def test_online_models_step_by_length_of_rows():
 
 
 @pytest.mark.parametrize("name", MODEL_ENTRIES)
-def test_model_uses_scores_if_its_entry_says_so(name):
-    """Weights that speak for the truth then make more rows right."""
+def test_model_uses_weights_only_if_its_entry_says_so(name):
+    """Weights that favour the truth then make more rows correct."""
     entry = MODEL_ENTRIES[name]
     takes = "candidate_weights" in inspect.signature(entry.estimator.fit).parameters
     assert entry.uses_scores == takes
@@ -132,7 +132,7 @@ def test_model_uses_scores_if_its_entry_says_so(name):
         assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean() + 0.3
 
 
-def test_projects_weigh_candidates_if_nothing_is_proved_by_even_votes():
+def test_only_models_without_a_proof_weigh_candidates():
     assert [entry.name for entry in MODEL_ENTRIES.values() if entry.weighs_candidates] == [
         "lmplane",
         "kernelridge",
@@ -155,7 +155,7 @@ def test_new_model_is_one_class_and_one_entry(monkeypatch):
     assert learner.next_question("ann").predicted is not None
 
 
-def test_models_are_named_in_registry_alone():
+def test_model_names_appear_only_in_the_registry():
     """A stored name in any other file would be a place to forget when a model is added.
 
     The comparison of learners is a floor below and names them too: `test_learners.py` holds the two together.
@@ -189,7 +189,7 @@ def test_every_strategy_asks(name):
     assert len(set(asked)) == 5
 
 
-def test_kinds_of_strategies():
+def test_strategy_kinds_are_as_expected():
     by_kind = {kind: {n for n, e in STRATEGY_ENTRIES.items() if e.kind is kind} for kind in StrategyKind}
     assert by_kind[StrategyKind.RULE] == set(RULES)
     assert set(STRATEGIES) == by_kind[StrategyKind.RULE] | by_kind[StrategyKind.BASELINE]
@@ -204,20 +204,20 @@ def test_kinds_of_strategies():
         assert isinstance(make_strategy(name), STRATEGY_ENTRIES[name].strategy)
 
 
-def test_automatic_is_what_suits_model():
+def test_automatic_strategy_is_the_one_of_the_model():
     """APL with a linear learner is worse than random; where votes decide, it knows what they could become."""
     for name, entry in MODEL_ENTRIES.items():
         asked_by = LearnerSettings(model=name).strategy_entry
         assert asked_by.name == entry.strategy
         assert (asked_by.kind is StrategyKind.RULE) == (entry.upkeep is Upkeep.VOTES)
         assert asked_by.needs is not Need.EFFECTS or entry.relabels
-        # Questions do not claim a strategy that the model cannot use.
+        # Settings do not name a strategy that the model cannot use.
         moves = LearnerSettings(model=name, strategy="moves").strategy_entry.name
         assert moves == ("moves" if entry.relabels else "margin")
     assert LearnerSettings().strategy_entry.name == "apl"
 
 
-def test_only_what_draws_depends_on_seed():
+def test_only_random_strategies_depend_on_the_seed():
     table, _ = blobs(n=80, truth="none")
     for name, entry in STRATEGY_ENTRIES.items():
         first = [
@@ -226,7 +226,7 @@ def test_only_what_draws_depends_on_seed():
         assert np.array_equal(*first) != entry.draws, name
 
 
-def test_questions_and_criteria_match_science():
+def test_questions_and_criteria_match_the_sensing_package():
     assert {one.scored_as for one in QUESTION_ENTRIES.values()} == set(information.KINDS)
     assert set(CRITERION_ENTRIES) < set(information.CRITERIA)
     for entry in QUESTION_ENTRIES.values():
@@ -248,7 +248,7 @@ def test_every_question_is_asked_by_every_criterion(question, criterion):
     assert (asked.label is None) == QUESTION_ENTRIES[question].by_row
 
 
-# The settings of both kinds of project: what is refused, their stored form, and the keys that follow from them.
+# The settings of both kinds of project: refusals, the stored form, and the keys derived from them.
 
 
 BOTH = (LearnerSettings, LabelVectorSettings)
@@ -261,13 +261,13 @@ CHANGED = [
 
 
 @pytest.mark.parametrize("settings", CHANGED)
-def test_settings_survive_json(settings):
+def test_settings_round_trip_through_json(settings):
     assert type(settings).from_json(json.loads(json.dumps(settings.to_json()))) == settings
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_missing_part_in_stored_settings_is_as_by_default(kind):
-    # Defaults that came later: what was stored before them has what was the default then.
+def test_missing_stored_settings_use_the_default(kind):
+    # Newer defaults: settings stored earlier keep the default of that time.
     before = {"strategy": "apl"} if kind is LearnerSettings else {"model": "bmlcs"}
     assert kind.from_json({}) == kind(**before)
     assert kind.from_json({"seed": 4}) == kind(seed=4, **before)
@@ -279,7 +279,7 @@ def test_unknown_setting_is_refused_by_name(kind):
         kind.from_json({"sede": 4})
 
 
-def test_stored_word_for_label_vectors_may_be_there_or_not():
+def test_stored_kind_of_label_vectors_is_optional():
     stored = LabelVectorSettings(seed=3).to_json()
     assert stored["kind"] == "multilabel"
     without = {name: value for name, value in stored.items() if name != "kind"}
@@ -309,7 +309,7 @@ def test_wrong_settings_are_refused_by_name(kind, name, value):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_numbers_of_numpy_are_numbers(kind):
+def test_numpy_numbers_are_accepted(kind):
     assert kind(seed=np.int64(3), test_share=np.float64(0.25)) == kind(seed=3, test_share=0.25)
 
 
@@ -335,13 +335,13 @@ def test_numbers_of_numpy_are_numbers(kind):
         ),
     ],
 )  # fmt: skip
-def test_models_of_stored_projects_are_found_under_key_they_have(settings, key):
-    """As version 0.1.0 stored them: another text, and every version and point of the curve would be lost."""
+def test_stored_projects_keep_their_model_keys(settings, key):
+    """As version 0.1.0 stored them: with another key every version and curve point would be lost."""
     assert settings.model_key == key
     assert type(settings).from_json(settings.to_json()).model_key == key
 
 
-def test_label_vectors_stored_before_there_was_choice_of_models_keep_theirs():
+def test_label_vectors_stored_before_the_choice_of_models_keep_theirs():
     stored = LabelVectorSettings(model="bmlcs", seed=3).to_json()
     del stored["model"]
     read = LabelVectorSettings.from_json(stored)

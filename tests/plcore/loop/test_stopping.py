@@ -1,4 +1,4 @@
-"""Stop rules: what each says of a curve."""
+"""Stop rules: the verdict of each on a curve."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def verdicts(rules, accuracy, settled=None, *, answers=None, done=False, measure
     return {one.rule: (one.reached, one.words) for one in found}
 
 
-def test_rules_that_are_off_say_nothing():
+def test_disabled_rules_give_no_verdict():
     assert verdicts(StopRules(None, None, 1, None), [0.5]) == {}
     assert set(verdicts(StopRules(budget=3), [0.5])) == {"settled", "flat", "budget"}
 
 
-def test_settled_at_one_asks_for_proof():
+def test_settled_at_100_percent_requires_a_proof():
     rules = StopRules(1.0, None)
     assert verdicts(rules, [0.9], [1.0])["settled"][0] is False
     assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (
@@ -38,7 +38,7 @@ def test_settled_at_one_asks_for_proof():
     assert shown == "99.9% of the predictions are settled; the rule waits for 100%."
 
 
-def test_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were():
+def test_goal_is_reached_and_displayed_only_at_the_exact_accuracy():
     rules = StopRules(None, None, goal=0.9)
     assert verdicts(rules, [0.5, 0.9])["goal"] == (True, "Accuracy is 90%; the goal is 90%.")
     assert verdicts(rules, [0.5, 0.8767])["goal"] == (False, "Accuracy is 87.7%; the goal is 90%.")
@@ -50,7 +50,7 @@ def test_goal_is_reached_once_accuracy_is_as_high_and_never_reads_as_if_it_were(
     )
 
 
-def test_without_proof_rows_are_spoken_of():
+def test_verdict_without_proof_mentions_rows():
     accuracy, answers = np.array([0.9]), np.array([0])
     rules = StopRules(1.0, None)
     (open_still,) = judge(rules, answers, accuracy, np.array([0.5]), done=False, measured=9, terms=ROWS)
@@ -59,7 +59,7 @@ def test_without_proof_rows_are_spoken_of():
     assert (over.reached, over.words) == (True, "No row is open any more.")
 
 
-def test_of_label_vectors_labels_are_spoken_of():
+def test_verdict_on_label_vectors_mentions_labels():
     rules, answers = StopRules(0.9, 0.01, 10, 50), np.array([0, 10, 20])
     f1, settled = np.array([0.2, 0.6, 0.605]), np.array([0.1, 0.5, 0.912])
 
@@ -78,12 +78,12 @@ def test_of_label_vectors_labels_are_spoken_of():
     assert said(50, 29)["flat"] == (False, "F1 is measured on 29 rows so far; the rule needs 30.")
 
 
-def test_settled_below_one_is_share():
+def test_settled_below_100_percent_compares_the_share():
     assert verdicts(StopRules(0.95, None), [0.9], [0.949])["settled"][0] is False
     assert verdicts(StopRules(0.95, None), [0.9], [0.95])["settled"][0] is True
 
 
-def test_flat_looks_at_latest_answers_only():
+def test_flat_rule_uses_the_latest_answers_only():
     rules = StopRules(None, 0.01, 3)
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91, 0.9])["flat"][0] is True
     assert verdicts(rules, [0.5, 0.9, 0.905, 0.91])["flat"][0] is False  # the start is in the window
@@ -96,7 +96,7 @@ def test_flat_looks_at_latest_answers_only():
     assert words == "Accuracy moved by 0.5 points over the latest 3 answers; the rule allows 1 point."
 
 
-def test_flat_of_curve_with_gaps_begins_at_point_before_window():
+def test_flat_rule_starts_at_the_point_before_the_window():
     # Versions of a trained model: points at 0, 10, 40 answers. Over 20 answers the curve has moved since version 10.
     rules = StopRules(None, 0.01, 20)
     assert verdicts(rules, [0.5, 0.8, 0.9], answers=[0, 10, 40])["flat"][0] is False
@@ -106,7 +106,7 @@ def test_flat_of_curve_with_gaps_begins_at_point_before_window():
     )  # the window is older than the curve
 
 
-def test_flat_needs_enough_rows_and_no_unknown_accuracy():
+def test_flat_rule_needs_enough_rows_and_known_accuracy():
     rules = StopRules(None, 0.01, 2)
     flat = [0.9, 0.9, 0.9, 0.9]
     assert verdicts(rules, flat, measured=LEAST_MEASURED)["flat"][0] is True
@@ -126,7 +126,7 @@ def test_budget_counts_answers():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 40))
-def test_change_is_range_of_window(accuracy, over):
+def test_change_is_the_range_within_the_window(accuracy, over):
     found = change_over(np.arange(len(accuracy)), np.array(accuracy), over)
     if over >= len(accuracy):
         assert found is None
@@ -142,7 +142,7 @@ def test_change_is_range_of_window(accuracy, over):
     budget=st.none() | st.integers(1, 10**6),
     goal=st.none() | st.floats(0.01, 0.99),
 )
-def test_rules_survive_json(settled, flat_within, flat_over, budget, goal):
+def test_rules_round_trip_through_json(settled, flat_within, flat_over, budget, goal):
     rules = StopRules(settled, flat_within, flat_over, budget, goal)
     assert StopRules.from_json(json.loads(json.dumps(rules.to_json()))) == rules
 
@@ -177,13 +177,13 @@ def test_unknown_rules_are_refused():
         StopRules.from_json({"bugdet": 5})
 
 
-def test_points_are_said_as_people_do():
+def test_percentage_points_are_formatted_for_people():
     assert [points(x) for x in (0.01, 0.005, 0.02, 0.0, 0.0101)] == [
         "1 point", "0.5 points", "2 points", "0 points", "1 point",
     ]  # fmt: skip
 
 
-# Conclusions from the figures of models: the best is taken, and nothing within noise.
+# Conclusions from comparisons of models: choose the best, and ignore differences within noise.
 
 
 def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figures: tuple) -> ModelComparison:
@@ -195,27 +195,27 @@ def compared(rows: int = 1000, checks: int = 0, best: str | None = "b", **figure
     return ModelComparison(tuple(made), best, rows, checks)
 
 
-def test_first_comparison_takes_best_however_near_the_others_are():
+def test_first_comparison_chooses_the_best_by_any_margin():
     found = compared(a=(0.80, 0.70), b=(0.80, 0.7001))
     assert found.choice(None) == "b"
     assert found.choice("a") == "a"
 
 
-def test_model_is_left_for_one_that_is_clearly_ahead():
+def test_model_is_replaced_only_by_a_clearly_better_one():
     assert compared(a=(0.80, 0.70), b=(0.83, 0.73)).choice("a") == "b"
     assert compared(a=(0.80, 0.70), b=(0.81, 0.72)).choice("a") == "a", "by no more than .02 of kappa"
     assert compared(rows=40, a=(0.80, 0.70), b=(0.90, 0.85)).choice("a") == "a", "by four rows of forty"
     assert compared(rows=60, a=(0.80, 0.70), b=(0.90, 0.85)).choice("a") == "b", "by six of sixty"
 
 
-def test_blind_checks_come_first_and_few_of_them_tell_nothing():
+def test_blind_checks_decide_first_unless_there_are_few():
     ahead = {"a": (0.80, 0.70, 0.55), "b": (0.79, 0.69, 0.81)}
     assert compared(checks=26, **ahead).choice("a") == "b"
     assert compared(checks=18, **ahead).choice("a") == "a", "by less than six checks"
     assert compared(checks=26, a=(0.80, 0.70, 0.78), b=(0.85, 0.76, 0.81)).choice("a") == "b", "a tie: kappa"
 
 
-def test_model_without_figures_is_left_and_none_is_taken_if_there_is_none():
+def test_unmeasured_model_is_replaced_if_another_was_measured():
     assert compared(b=(0.8, 0.7)).choice("gone") == "b"
     assert compared(best=None).choice("a") is None
     assert compared(best=None).choice(None) is None
@@ -230,8 +230,8 @@ def test_model_without_figures_is_left_and_none_is_taken_if_there_is_none():
     st.integers(1, 10_000),
     st.data(),
 )
-def test_choice_made_once_more_stays(first, second, kappa, other, rows, data):
-    """Whatever the figures are: from the best nothing leads away, and choosing twice is choosing once."""
+def test_choosing_twice_equals_choosing_once(first, second, kappa, other, rows, data):
+    """For any figures the best model is kept, so a second choice changes nothing."""
     checks = data.draw(st.sampled_from([0, 20]))
     right = (0.6, 0.9) if checks else (None, None)
     found = compared(rows, checks, a=(first, kappa, right[0]), b=(second, other, right[1]))
@@ -244,7 +244,7 @@ def test_choice_made_once_more_stays(first, second, kappa, other, rows, data):
         assert (second - first) * rows > FEWEST_AHEAD - 1
 
 
-def test_report_is_stored_as_json_and_read_as_it_was():
+def test_report_round_trips_through_json():
     figures = (
         ModelFigures("plsvc", 10.0, 0.5, 0.25, None, 1.5),
         ModelFigures("m3pl", note="left out: the time budget"),
@@ -256,8 +256,8 @@ def test_report_is_stored_as_json_and_read_as_it_was():
         ModelComparison.from_json({**found.to_json(), "figured": 1})
 
 
-def test_lines_call_figure_as_json_does():
-    """Consistency and kappa are two shares of one model; the lines have the one that it is chosen by."""
+def test_lines_and_json_use_the_same_names():
+    """Consistency and kappa are different figures; the lines show the one used for the choice."""
     found = ModelComparison((ModelFigures("plsvc", 10.0, 0.5, 0.25, 0.75, 1.5),), "plsvc", 12, 6)
     names, figures = (line.split("\t") for line in found.lines().splitlines()[:2])
     told = dict(zip(names, figures, strict=True))

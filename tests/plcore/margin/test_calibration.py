@@ -35,7 +35,7 @@ def data():
     return X, contaminate(y, "size", p=0.7, r=1, random_state=0), y
 
 
-def test_rows_are_parted_once_and_those_without_weight_left_out():
+def test_rows_are_split_once_without_rows_of_weight_zero():
     weights = np.arange(100.0) % 4
     rows, held = split_rows(weights)
     assert (len(rows), len(held)) == (50, 25)
@@ -43,7 +43,7 @@ def test_rows_are_parted_once_and_those_without_weight_left_out():
     np.testing.assert_array_equal(split_rows(weights)[1], held)
 
 
-def test_classes_that_cannot_be_have_no_probability():
+def test_impossible_classes_have_probability_zero():
     scores = np.array([[2.0, 0.0, -np.inf], [0.0, 1.0, -np.inf]])
     p = probabilities(scores, 0.5, np.array([True, True, False]))
     first = 1 / (1 + np.exp([-4.0, 2.0]))
@@ -67,8 +67,8 @@ def test_probabilities_agree_with_predictions(learner, data):
 
 
 @learners
-def test_they_are_calibrated_on_rows_not_seen(learner, data):
-    """The mean probability of what is predicted is near the accuracy, though training rows are fitted better."""
+def test_probabilities_are_calibrated_on_unseen_rows(learner, data):
+    """The mean probability of predictions is near the accuracy, although training rows are fitted better."""
     X, candidates, y = data
     model = clone(learner).fit(X[:400], candidates[:400])
     proba = model.predict_proba(X[400:])
@@ -77,7 +77,7 @@ def test_they_are_calibrated_on_rows_not_seen(learner, data):
     assert abs(within - model.score(X[400:], candidates[400:])) < 0.1
 
 
-def test_without_parameter_it_says_what_to_set(data):
+def test_missing_probability_parameter_names_the_fix(data):
     X, candidates, _ = data
     model = PLSVC().fit(X, candidates)
     assert not hasattr(model, "predict_proba")
@@ -91,7 +91,7 @@ def test_without_parameter_it_says_what_to_set(data):
     assert not hasattr(model.set_params(probability=False).fit(X, candidates), "temperature_")
 
 
-def test_two_classes_one_class_and_few_rows():
+def test_probabilities_work_for_one_class_two_classes_and_few_rows():
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     two = PLSVC(probability=True).fit(X, [0, 0, 1, 1])
     assert two.predict_proba(X).shape == (4, 2)
@@ -100,7 +100,7 @@ def test_two_classes_one_class_and_few_rows():
     assert PLSVC(probability=True).fit(X[:1], [[True, True]]).temperature_ == 1.0
 
 
-def test_sample_and_candidate_weights_go_with_their_rows(data):
+def test_sample_and_candidate_weights_are_split_with_their_rows(data):
     X, candidates, _ = data
     weights = np.where(np.arange(600) % 3 == 0, 0.0, 1.0)
     kept = weights > 0
@@ -112,7 +112,7 @@ def test_sample_and_candidate_weights_go_with_their_rows(data):
     assert alone.temperature_ == pytest.approx(some.temperature_, rel=0.3)  # another third is held out
 
 
-def test_scikit_learn_uses_them(data):
+def test_scikit_learn_uses_the_probabilities(data):
     X, _, y = data
     votes = VotingClassifier(
         [("a", PLSVC(probability=True)), ("b", CLPLClassifier(probability=True))], voting="soft"
@@ -127,12 +127,14 @@ FAILURES = {f"check_sample_weight_equivalence_on_{kind}_data": REASON for kind i
 
 
 @parametrize_with_checks([CLPLClassifier(probability=True)], expected_failed_checks=lambda _: FAILURES)
-def test_scikit_learn_checks_with_probabilities(estimator, check):
-    if getattr(check, "func", check).__name__ != "check_array_api_input":  # which would only skip itself
+def test_learners_with_probabilities_pass_scikit_learn_checks(estimator, check):
+    if (
+        getattr(check, "func", check).__name__ != "check_array_api_input"
+    ):  # a check that would only skip itself
         check(estimator)
 
 
-# Labels held to the class masses: no class takes rows that its share of the sets does not give it.
+# Labels constrained to the class masses: no class takes more rows than its share of the sets.
 
 
 LEARNERS_OF_BALANCE = [PLSVC, lambda **options: LMPlaneClassifier(solver="mm", **options), LMPlaneClassifier]
@@ -145,7 +147,7 @@ def large_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_no_class_takes_rows_of_others(make):
+def test_class_mass_keeps_classes_from_taking_rows_of_others(make):
     X, candidates, y = large_sets()
     plain, held = (make(C=100.0, class_mass=mass).fit(X, candidates) for mass in (0.0, 1.0))
 
@@ -157,7 +159,7 @@ def test_no_class_takes_rows_of_others(make):
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_without_it_nothing_is_other(make):
+def test_class_mass_zero_changes_nothing(make):
     X, y = load_iris(return_X_y=True)
     candidates = contaminate(y, "size", p=0.8, r=1, random_state=0)
     plain, none = make().fit(X, candidates), make(class_mass=0.0).fit(X, candidates)
@@ -166,7 +168,7 @@ def test_without_it_nothing_is_other(make):
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_rounds_are_reported_counted_and_can_be_ended(make):
+def test_rounds_are_reported_and_counted_and_can_be_stopped(make):
     X, candidates, _ = large_sets()
     told: list[tuple[int, float]] = []
     plain = make().fit(X, candidates)
@@ -194,7 +196,7 @@ def test_exact_labels_stay_unchanged():
 
 
 @pytest.mark.parametrize("make", LEARNERS_OF_BALANCE[:2])
-def test_sparse_rows_kernels_and_prior_weights(make):
+def test_class_mass_works_with_sparse_rows_kernels_and_weights(make):
     X, candidates, _ = large_sets()
     dense = make(class_mass=0.5).fit(X, candidates)
     thin = make(class_mass=0.5).fit(sparse.csr_matrix(X), candidates)
@@ -202,7 +204,7 @@ def test_sparse_rows_kernels_and_prior_weights(make):
     assert make(kernel="rbf", class_mass=0.5).fit(X, candidates).predict(X).shape == (300,)
 
 
-def test_weights_of_candidates_are_masses():
+def test_candidate_weights_define_the_masses():
     X, candidates, y = large_sets()
     told = np.where(np.eye(6, dtype=bool)[y], 9.0, 1.0) * candidates
     even = LMPlaneClassifier(solver="mm", class_mass=1.0).fit(X, candidates)
@@ -210,7 +212,7 @@ def test_weights_of_candidates_are_masses():
     assert (model.transduction_ == y).mean() > (even.transduction_ == y).mean()
 
 
-def test_pull_is_not_negative_number():
+def test_negative_class_mass_is_refused():
     X, candidates, _ = large_sets()
     with pytest.raises(ValueError, match="class_mass"):
         PLSVC(class_mass=-1.0).fit(X, candidates)

@@ -54,7 +54,7 @@ def test_partial_labels_are_disambiguated(learner, data):
 
 
 @learners([PLSVC(), LMPlaneClassifier(solver="mm"), LMPlaneClassifier(), CLPLClassifier()])
-def test_objective_is_that_of_coefficients(learner, data):
+def test_reported_objective_matches_the_coefficients(learner, data):
     X, candidates, _ = data
     weights = np.random.default_rng(0).random(150)
     model = learner.fit(X, candidates, weights)
@@ -79,14 +79,14 @@ def test_objective_is_that_of_coefficients(learner, data):
     [PLSVC(), PLSVC(solver="pegasos"), LMPlaneClassifier(), LMPlaneClassifier(solver="mm"), M3PLClassifier()]
 )
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_degree_one_is_linear(learner, fit_intercept, data):
+def test_polynomial_of_degree_one_is_linear(learner, fit_intercept, data):
     X, candidates, _ = data
     linear = clone(learner).set_params(fit_intercept=fit_intercept).fit(X, candidates)
     poly = clone(linear).set_params(kernel="poly", degree=1).fit(X, candidates)
     np.testing.assert_allclose(poly.decision_function(X), linear.decision_function(X), rtol=0, atol=1e-10)
 
 
-def test_pegasos_in_kernel_matrix_is_linear_pegasos(data, monkeypatch):
+def test_pegasos_on_a_linear_kernel_matches_linear_pegasos(data, monkeypatch):
     X, candidates, _ = data
     linear = PLSVC(solver="pegasos", max_iter=250).fit(X, candidates)
     monkeypatch.setattr(PLSVC, "_make_map", lambda self: KernelMap("poly", 1, 1.0, 1.0))
@@ -96,7 +96,7 @@ def test_pegasos_in_kernel_matrix_is_linear_pegasos(data, monkeypatch):
 
 
 @learners([PLSVC(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-8)])
-def test_kernel_is_linear_on_the_same_features(learner, data):
+def test_kernel_learner_matches_linear_learner_on_explicit_features(learner, data):
     X, candidates, _ = data
     monomials = PolynomialFeatures(2).fit(X)
     # (x.x' + 1)^2: squares and the constant have weight 1, all others sqrt(2).
@@ -113,7 +113,7 @@ def test_kernel_is_linear_on_the_same_features(learner, data):
     )
 
 
-def test_feature_map_factors_kernel(data):
+def test_feature_map_reproduces_the_kernel(data):
     X = data[0]
     for kind, degree, gamma, coef0 in (("poly", 3, 0.5, 1.0), ("rbf", 3, None, 0.0)):
         chosen = KernelMap(kind, degree, gamma, coef0)
@@ -139,7 +139,7 @@ def test_default_gamma_is_half_inverse_mean_squared_distance():
     assert default_gamma(X, np.eye(20)[3]) == 1.0
 
 
-def test_too_many_rows_for_kernel_matrix_names_the_way_out(data, monkeypatch):
+def test_too_many_rows_for_a_kernel_matrix_names_the_fix(data, monkeypatch):
     monkeypatch.setattr(feature_maps, "MAX_KERNEL_ROWS", 100)
     with pytest.raises(ValueError, match=r"150 x 150 kernel matrix .* Fix: .*Nystroem.*RBFSampler"):
         LMPlaneClassifier(kernel="rbf").fit(data[0], data[1])
@@ -163,7 +163,7 @@ def test_sparse_equals_dense(learner, data):
 @learners(
     [PLSVC(tol=1e-6), CLPLClassifier(tol=1e-8), LMPlaneClassifier(solver="mm", tol=1e-6), LMPlaneClassifier()]
 )
-def test_weight_of_two_is_row_twice(learner, data):
+def test_weight_of_two_equals_the_row_twice(learner, data):
     X, candidates, _ = data
     weights = np.random.default_rng(0).integers(0, 3, size=150)
     weighted = clone(learner).fit(X, candidates, weights)
@@ -175,7 +175,7 @@ def test_weight_of_two_is_row_twice(learner, data):
 
 
 @learners([PLSVC(), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")])
-def test_warm_start_continues(learner, data):
+def test_warm_start_continues_the_previous_fit(learner, data):
     X, candidates, y = data
     model = clone(learner).set_params(warm_start=True).fit(X, candidates)
     end = model.objective_[-1]
@@ -189,7 +189,7 @@ def test_warm_start_continues(learner, data):
     assert model.fit(X[:, :2], candidates).n_features_in_ == 2
 
 
-def test_m3pl_keeps_its_capacities(data):
+def test_m3pl_keeps_class_capacities(data):
     X, candidates, _ = data
     candidates = np.column_stack([candidates, np.zeros(150, dtype=bool)])
     model = M3PLClassifier(C_max=1.0).fit(X, candidates)
@@ -200,7 +200,7 @@ def test_m3pl_keeps_its_capacities(data):
     assert warm.n_iter_ < model.n_iter_ / 4
 
 
-def test_m3pl_raises_c_by_stages(data):
+def test_m3pl_raises_c_in_stages(data):
     X, candidates, _ = data
     shares = stage_shares()
     assert (shares[0], shares[-1]) == (1e-5, 1.0)
@@ -215,7 +215,7 @@ def test_m3pl_raises_c_by_stages(data):
 
 
 @learners()
-def test_progress_is_reported_and_can_end_fit(learner, data):
+def test_progress_is_reported_and_can_end_the_fit(learner, data):
     X, candidates, _ = data
     told = []
     learner.fit(X, candidates, progress=lambda step, value: told.append((step, value)))
@@ -230,7 +230,7 @@ def test_progress_is_reported_and_can_end_fit(learner, data):
 
 
 @learners()
-def test_class_no_one_may_have_is_never_predicted(learner, data):
+def test_class_that_no_row_may_have_is_never_predicted(learner, data):
     X, candidates, _ = data
     names = ["nobody", "a", "b", "c", "none"]
     blank = np.zeros((150, 1), dtype=bool)
@@ -244,7 +244,7 @@ def test_class_no_one_may_have_is_never_predicted(learner, data):
 
 
 @learners()
-def test_bad_and_odd_input(learner, data):
+def test_invalid_input_is_refused_and_unusual_input_accepted(learner, data):
     X, candidates, _ = data
     rng = np.random.default_rng(0)
     empty = candidates.copy()
@@ -274,7 +274,7 @@ def test_bad_and_odd_input(learner, data):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_m3pl_says_beforehand_that_it_will_take_long(data, form, monkeypatch):
+def test_m3pl_warns_of_a_long_fit(data, form, monkeypatch):
     X, candidates, _ = data
     monkeypatch.setattr(m3pl, "LONG", 1e-5)
 
@@ -291,7 +291,7 @@ def test_m3pl_says_beforehand_that_it_will_take_long(data, form, monkeypatch):
     assert said[0].filename == __file__
 
 
-def test_weights_of_zero_are_refused(data):
+def test_all_zero_weights_are_refused(data):
     with pytest.raises(ValueError, match="at least one non-zero"):
         PLSVC().fit(data[0], data[1], np.zeros(150))
 
@@ -307,7 +307,7 @@ def test_grid_search_needs_no_clean_labels(data):
 
 
 @learners()
-def test_extreme_features_give_no_warning_from_depths(learner, data):
+def test_extreme_features_cause_no_numerical_warnings(learner, data):
     X, candidates, _ = data
     wide = X * np.array([1e9, 1e-9, 1.0, 0.0])
     wide = np.hstack([wide, wide])
@@ -322,7 +322,7 @@ def test_features_too_large_for_polynomial_are_refused(data):
 
 
 @pytest.mark.public_data
-def test_first_plane_decides_on_lost(data_folder):
+def test_initial_planes_decide_the_accuracy_on_lost(data_folder):
     stored = np.load(data_folder / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
     found = {"ridge": [], "zero": []}
@@ -337,7 +337,7 @@ def test_first_plane_decides_on_lost(data_folder):
 
 
 @pytest.mark.parametrize("learner", [LMPlaneClassifier(kernel="rbf"), PLSVC()], ids=repr)
-def test_order_of_features_in_memory_changes_nothing(learner, data):
+def test_memory_order_of_features_changes_nothing(learner, data):
     X, candidates, _ = data
     model = clone(learner).fit(X, candidates)
     frame = clone(learner).fit(np.asfortranarray(X), candidates)
@@ -347,7 +347,7 @@ def test_order_of_features_in_memory_changes_nothing(learner, data):
 @pytest.mark.parametrize(
     "learner", [PLSVC(C=5.0), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")], ids=repr
 )
-def test_rows_of_weight_zero_are_as_absent(learner):
+def test_rows_of_weight_zero_are_ignored(learner):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(20, 1)) + np.repeat([5.0, 3.0], 10)[:, None]
     candidates = np.zeros((20, 3), dtype=bool)
@@ -361,14 +361,14 @@ def test_rows_of_weight_zero_are_as_absent(learner):
     np.testing.assert_allclose(model.decision_function(X), absent.decision_function(X), atol=1e-6)
 
 
-def test_weights_of_m3pl_multiply_losses(data):
+def test_m3pl_weights_multiply_losses(data):
     X, candidates, y = data
     model = M3PLClassifier(C_max=0.5).fit(X, candidates, np.full(150, 2.0))
     doubled = M3PLClassifier(C_max=1.0).fit(X, candidates)
     np.testing.assert_allclose(model.objective_[-1], doubled.objective_[-1], rtol=1e-3)
     np.testing.assert_allclose(model.decision_function(X), doubled.decision_function(X), atol=0.1)
     np.testing.assert_array_equal(model.assignment_, doubled.assignment_)
-    # With labels that are given a weight is this many copies, whatever the weights are.
+    # With exact labels, a weight of w equals w copies.
     weights = np.random.default_rng(0).integers(0, 4, size=150)
     weighted = M3PLClassifier(tol=1e-7).fit(X, y, weights)
     repeated = M3PLClassifier(tol=1e-7).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
@@ -381,7 +381,7 @@ def test_weights_of_m3pl_multiply_losses(data):
     np.testing.assert_allclose(weighted.objective_[-1], square / 2 + 0.1 * weights @ losses, rtol=1e-6)
 
 
-def test_capacities_of_m3pl_count_rows_that_have_weight(data):
+def test_m3pl_capacities_count_only_rows_with_weight(data):
     X, candidates, _ = data
     weights = np.where(np.arange(150) % 5 == 0, 0.0, np.random.default_rng(0).random(150) + 0.5)
     kept = weights > 0
@@ -394,7 +394,7 @@ def test_capacities_of_m3pl_count_rows_that_have_weight(data):
 
 
 @pytest.mark.parametrize(("classes", "taken"), [(100, "cp"), (101, "mm")])
-def test_lm_plane_leaves_papers_solver_if_classes_are_many(classes, taken):
+def test_lm_plane_uses_another_solver_for_many_classes(classes, taken):
     rng = np.random.default_rng(0)
     y = np.arange(2 * classes) % classes
     X = rng.normal(size=(classes, 8))[y] + 0.1 * rng.normal(size=(2 * classes, 8))
@@ -406,7 +406,7 @@ def test_lm_plane_leaves_papers_solver_if_classes_are_many(classes, taken):
 
 @pytest.mark.parametrize("solver", ["cp", "mm"])
 @pytest.mark.parametrize("init", ["ridge", "zero"])
-def test_candidate_weights_hold_labels_of_lm_plane(solver, init, data):
+def test_candidate_weights_shift_the_labels_of_lm_plane(solver, init, data):
     X, _, y = data
     candidates = contaminate(y, "size", r=1, random_state=0)
     weights = np.where(np.eye(3, dtype=bool)[y], 10.0, 0.1)
@@ -431,7 +431,7 @@ def test_candidate_weights_hold_labels_of_lm_plane(solver, init, data):
         )
 
 
-def test_candidate_of_weight_zero_is_none(data):
+def test_candidate_of_weight_zero_is_removed(data):
     X, candidates, y = data
     exact = LMPlaneClassifier(solver="mm", tol=1e-6).fit(X, y)
     model = LMPlaneClassifier(solver="mm", tol=1e-6).fit(X, candidates, candidate_weights=np.eye(3)[y])
@@ -448,7 +448,7 @@ class StopError(Exception):
     [PLSVC(warm_start=True), PLSVC(kernel="rbf", warm_start=True), M3PLClassifier(warm_start=True)],
     ids=repr,
 )
-def test_stopped_fit_leaves_model_before(learner, data):
+def test_stopped_fit_keeps_the_previous_model(learner, data):
     X, candidates, _ = data
 
     def stop(step, value):
@@ -461,7 +461,7 @@ def test_stopped_fit_leaves_model_before(learner, data):
     np.testing.assert_array_equal(model.predict(X), expected)
     with pytest.raises(StopError):
         model.fit(X[:, :2], candidates, progress=stop)
-    # Four features are no start for two.
+    # A model of four features cannot start a fit of two.
     fresh = clone(learner).fit(X[:, :2], candidates)
     again = model.fit(X[:, :2], candidates)
     np.testing.assert_array_equal(again.decision_function(X[:, :2]), fresh.decision_function(X[:, :2]))

@@ -25,7 +25,7 @@ def data():
     return StandardScaler().fit_transform(X), contaminate(y, "size", p=0.7, r=1, random_state=0), y
 
 
-def test_every_learner_with_grid_has_one_of_its_own_parameters():
+def test_grids_name_parameters_of_their_learners():
     learners = {
         name: value
         for name in plcore.__all__
@@ -49,7 +49,7 @@ def test_every_learner_with_grid_has_one_of_its_own_parameters():
 
 
 @pytest.mark.parametrize("learner", [plcore.PLPerceptron, plcore.PLPegasos])
-def test_online_learners_are_searched(learner, data):
+def test_grids_of_online_learners_work(learner, data):
     X, candidates, y = data
     grid = PARAMETER_GRIDS[learner.__name__]
     search = GridSearchCV(learner(), grid, cv=KFold(3, shuffle=True, random_state=0)).fit(X, candidates)
@@ -58,14 +58,14 @@ def test_online_learners_are_searched(learner, data):
     assert (search.predict(X) == y).mean() > 0.85
 
 
-def test_search_by_candidate_consistency(data):
+def test_grid_search_scores_by_candidate_consistency(data):
     X, candidates, y = data
     grid = {
         f"lmplaneclassifier__{name}": values for name, values in PARAMETER_GRIDS["LMPlaneClassifier"].items()
     }
     model = make_pipeline(StandardScaler(), LMPlaneClassifier(max_iter=10))
     search = GridSearchCV(model, grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, candidates)
-    # The scores are the shares of predictions inside the candidates of the rows left out: no truth is seen.
+    # Scores are shares of predictions inside the candidates of held-out rows: no truth is used.
     train, test = next(KFold(5, shuffle=True, random_state=0).split(X))
     first = make_pipeline(StandardScaler(), LMPlaneClassifier(C=1.0, max_iter=10)).fit(
         X[train], candidates[train]
@@ -76,7 +76,7 @@ def test_search_by_candidate_consistency(data):
     assert (search.predict(X) == y).mean() > 0.9
 
 
-def test_search_by_precise_rows_ends_in_fit_on_all(data):
+def test_search_on_precise_rows_refits_on_all_rows(data):
     X, candidates, y = data
     folds = precise_folds(candidates, random_state=0)
     assert len(ParameterGrid(PRECISE_GRID)) == 35
@@ -85,7 +85,7 @@ def test_search_by_precise_rows_ends_in_fit_on_all(data):
     train, test = folds[0]
     best = PLSVC(fit_intercept=False, **search.best_params_).fit(X[train], candidates[train])
     score = search.cv_results_["split0_test_score"][search.best_index_]
-    assert score == pytest.approx(best.score(X[test], y[test]))  # of precise rows, so accuracy
+    assert score == pytest.approx(best.score(X[test], y[test]))  # on precise rows this is the accuracy
     again = PLSVC(fit_intercept=False, **search.best_params_).fit(X, candidates)
     assert np.array_equal(search.best_estimator_.decision_function(X), again.decision_function(X))
 
@@ -105,7 +105,7 @@ def test_precise_folds_test_each_precise_row_once(data, partial):
     assert sum(len(test) for _, test in precise_folds(y, partial=partial)) == len(y)  # labels are precise
 
 
-def test_too_few_precise_rows_name_the_way_out():
+def test_too_few_precise_rows_name_the_fix():
     candidates = np.array([[True, True], [True, False], [True, True]])
     with pytest.raises(
         ValueError, match=r"2 folds need at least 2 rows with one candidate\. Got 1 of 3 .*KFold\(5"

@@ -82,7 +82,7 @@ def crammer_singer(X, y, C, classes):
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_objective_is_formula(all_others):
+def test_objective_matches_its_formula(all_others):
     X, candidates, _ = partial()
     weights = np.random.default_rng(0).random(len(X))
     W = np.random.default_rng(1).normal(size=(3, 5))
@@ -96,7 +96,7 @@ def test_objective_is_formula(all_others):
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_smoothed_gradient_by_differences_and_bounds(all_others):
+def test_smoothed_gradient_matches_finite_differences_and_bounds(all_others):
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 5.0, all_others)
     W = np.random.default_rng(1).normal(size=(3, 5))
@@ -114,7 +114,7 @@ def test_smoothed_gradient_by_differences_and_bounds(all_others):
         assert error < 1e-4
 
 
-def test_clpl_gradient_and_minimum():
+def test_clpl_gradient_and_minimum_match_independent_results():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 5.0)
     W = np.random.default_rng(1).normal(size=(3, 5))
@@ -147,7 +147,7 @@ def test_lbfgs_finds_minimum_of_quadratic():
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_two_separable_classes_by_hand(all_others):
+def test_two_separable_classes_match_a_solution_by_hand(all_others):
     # Rows -1 and 1: W = (-1/2, 1/2) has margins of exactly 1, and F = 1/4.
     X = np.array([[-1.0], [1.0]])
     problem = problem_of(X, np.eye(2, dtype=bool), 100.0, all_others)
@@ -161,7 +161,7 @@ def test_two_separable_classes_by_hand(all_others):
 
 
 @pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
-def test_exact_labels_give_crammer_singer_svm(C):
+def test_exact_labels_give_the_crammer_singer_svm(C):
     X, y = iris()
     rows = np.arange(0, 150, 5)
     X, y = X[rows], y[rows]
@@ -177,7 +177,7 @@ def test_exact_labels_give_crammer_singer_svm(C):
 
 @pytest.mark.parametrize("all_others", [False, True])
 @pytest.mark.parametrize("C", [1.0, 100.0, 10_000.0])
-def test_majorise_never_rises(C, all_others):
+def test_majorisation_never_raises_the_objective(C, all_others):
     for seed in range(5):
         X, candidates, _ = partial(seed)
         problem = problem_of(X, candidates, C, all_others)
@@ -188,7 +188,7 @@ def test_majorise_never_rises(C, all_others):
         )
 
 
-def test_metric_serves_as_long_as_it_is_about_right():
+def test_metric_is_reused_while_it_is_a_good_approximation():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 10.0)
     first = metric_at(problem, 0.1)
@@ -201,17 +201,17 @@ def test_metric_serves_as_long_as_it_is_about_right():
     np.testing.assert_allclose(later.outward(later.inward(W)), W, atol=1e-12)
 
 
-def test_converged_means_that_duality_gap_says_so():
+def test_converged_means_a_small_duality_gap():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 100.0)
     assert majorise(problem, ridge(problem), 1e-4, 100).converged
-    beyond = majorise(problem, ridge(problem), 1e-17, 100)  # finer than doubles tell apart
+    beyond = majorise(problem, ridge(problem), 1e-17, 100)  # finer than double precision
     assert beyond.n_iter < 100, "the labels have come to rest"
     assert not beyond.converged
 
 
 @pytest.mark.parametrize("all_others", [False, True])
-def test_duality_gap_bounds_what_is_still_to_gain(all_others):
+def test_duality_gap_bounds_the_remaining_improvement(all_others):
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 100.0, all_others)
     labels = problem.labels(ridge(problem))
@@ -223,7 +223,7 @@ def test_duality_gap_bounds_what_is_still_to_gain(all_others):
     assert problem.hard(W, labels)[0] - best <= rough.gap
 
 
-def test_pegasos_is_printed_algorithm():
+def test_pegasos_matches_the_printed_algorithm():
     X, candidates, _ = partial()
     C, n = 20.0, len(X)
     lam = 1 / C
@@ -246,7 +246,7 @@ def test_pegasos_is_printed_algorithm():
     np.testing.assert_allclose(average.objective[-1], best, rtol=0.02)
 
 
-def test_pegasos_averages_the_second_half_of_steps():
+def test_pegasos_averages_the_second_half_of_the_steps():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 20.0)
     for most, tail in ((6, (4, 5, 6)), (7, (4, 5, 6, 7)), (1, (1,))):
@@ -258,7 +258,7 @@ def test_pegasos_averages_the_second_half_of_steps():
 
 @pytest.mark.parametrize("C", [1.0, 30.0, 300.0])
 @pytest.mark.parametrize("zero", [False, True])
-def test_laws_of_planes(C, zero):
+def test_cutting_planes_satisfy_their_laws(C, zero):
     for seed in range(4):
         X, candidates, _ = partial(seed)
         problem = problem_of(X, candidates, C, all_others=True)
@@ -270,7 +270,7 @@ def test_laws_of_planes(C, zero):
             assert found.objective[-1] <= found.program_values[-1] + C * 1e-4 * 1.01
 
 
-def test_planes_that_end_early_keep_best_iterate():
+def test_cutting_planes_stopped_early_keep_the_best_iterate():
     X, candidates, _ = partial()
     problem = problem_of(X, candidates, 300.0, all_others=True)
     rose = 0
@@ -285,7 +285,7 @@ def test_planes_that_end_early_keep_best_iterate():
 def test_most_violated_pair_never_stops_but_algorithm_2_does():
     """Theorem 1: at a perfect solution the pair of least margin is still violated; Algorithm 2's is not."""
     X, candidates, y = partial(share=1.0)
-    keep = y != 2  # two of the species and a third label no one has: separable
+    keep = y != 2  # two of the species and a third label without rows: separable
     X, candidates = X[keep], candidates[keep]
     exact = problem_of(X, np.eye(3, dtype=bool)[y[keep]], 1e4, all_others=True)
     W = majorise(exact, ridge(exact), 1e-6, 50).W * 1.01
@@ -304,7 +304,7 @@ def test_most_violated_pair_never_stops_but_algorithm_2_does():
     assert np.vdot(W, plain) < 1 - 1e-4
 
 
-def test_ridge_start_by_both_ways():
+def test_ridge_start_is_equal_for_both_formulas():
     X, candidates, _ = partial()
     weights = np.random.default_rng(0).random(150)
     targets = prior_labels(candidates)
@@ -314,7 +314,7 @@ def test_ridge_start_by_both_ways():
 
 
 class TestManyClasses:
-    """Scores of many classes are products in single precision, within what the solver was requested."""
+    """Scores of many classes use single precision, within the requested tolerance of the solver."""
 
     @pytest.fixture
     def many(self):
@@ -345,14 +345,14 @@ class TestManyClasses:
         np.testing.assert_allclose(gradient, expected[1], atol=1e-9)  # the same baselines
         assert weight == expected[2]
 
-    def test_what_is_told_of_end_is_exact(self, many):
+    def test_final_results_use_double_precision(self, many):
         W = np.random.default_rng(1).normal(size=(80, 12))
         single, double = self.problem(*many, 1e-3), self.problem(*many, 0.0)
         assert single.objective(W) == double.objective(W)
         np.testing.assert_array_equal(single.labels(W), double.labels(W))
         np.testing.assert_array_equal(single.candidate_losses(W), double.candidate_losses(W))
 
-    def test_not_if_more_is_asked_for(self, many):
+    def test_double_precision_is_used_if_more_accuracy_is_needed(self, many):
         """Small tolerances, little smoothing, few classes, sparse rows."""
         X, candidates = many
         W = np.random.default_rng(1).normal(size=(80, 12))
@@ -368,7 +368,7 @@ class TestManyClasses:
         assert pair[0] == pair[1]
 
     @pytest.mark.parametrize("solver", [majorise, cutting_planes])
-    def test_solvers_end_as_low(self, many, solver):
+    def test_solvers_reach_the_same_objective_in_single_precision(self, many, solver):
         ends = []
         for tol in (1e-4, 0.0):
             problem = self.problem(*many, tol)
@@ -380,9 +380,9 @@ class TestManyClasses:
 
 
 class TestPrincipalAxes:
-    """Features turned into their principal axes: the same problem, a diagonal metric."""
+    """Features rotated to their principal axes: the same problem with a diagonal metric."""
 
-    def test_gram_matrix_is_diagonal_and_steps_are_the_same(self):
+    def test_rotation_makes_the_gram_matrix_diagonal_and_keeps_the_steps(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(60, 12)) @ rng.normal(size=(12, 12))
         candidates = some_sets(rng, 60, 4, 0.4)
@@ -401,7 +401,7 @@ class TestPrincipalAxes:
         assert turned.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-6)
         np.testing.assert_allclose(turned.W @ axes.T, plain.W, atol=1e-3)
 
-    def test_neither_sparse_features_nor_many_rows_are_turned(self):
+    def test_sparse_features_and_many_rows_are_not_rotated(self):
         X = np.random.default_rng(0).normal(size=(41, 5))
         ones = np.ones(41)
         assert principal_axes(X, gram_matrix(X, ones)) is None  # more than 8 rows for each feature
@@ -410,7 +410,7 @@ class TestPrincipalAxes:
         assert principal_axes(sparse.csr_matrix(X[:40]), gram_matrix(X[:40], ones[:40])) is None
 
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-    def test_learned_model_is_of_features_as_they_came(self, monkeypatch, kernel):
+    def test_learned_coefficients_are_for_the_original_features(self, monkeypatch, kernel):
         rng = np.random.default_rng(1)
         X, candidates = rng.normal(size=(30, 6)), rng.random((30, 3)) < 0.4
         candidates[np.arange(30), rng.integers(3, size=30)] = True

@@ -22,7 +22,7 @@ LINE = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
 SETS = np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)
 
 
-def test_votes_by_hand():
+def test_votes_match_values_computed_by_hand():
     model = PLKNeighborsClassifier(n_neighbors=3, weights="uniform", scaling=None).fit(LINE, SETS)
     # Neighbours of 1.1: rows 1, 2, 0 vote {1}, {1, 2}, {0, 1}.
     assert model.predict_proba([[1.1]])[0].tolist() == [0.2, 0.6, 0.2]
@@ -33,20 +33,20 @@ def test_votes_by_hand():
     assert model.transduction_.tolist() == [1, 1, 1, 2, 0]
 
 
-def test_linear_weights_by_hand():
+def test_linear_weights_match_values_computed_by_hand():
     model = PLKNeighborsClassifier(n_neighbors=2, scaling=None).fit([[0.0], [4.0]], [[1, 0], [1, 1]])
     # Distances 1 and 3: weights 3/4 and 1/4.
     assert model.decision_function([[1.0]]).tolist() == [-0.75]
     assert model.predict_proba([[1.0]])[0].tolist() == [0.8, 0.2]
 
 
-def test_ties_go_to_first_class():
+def test_ties_go_to_the_first_class():
     model = PLKNeighborsClassifier(n_neighbors=2, weights="uniform").fit([[0.0], [1.0]], ["b", "a"])
     assert model.predict([[0.9], [0.1]]).tolist() == ["a", "a"]
     assert model.decision_function([[0.5]]).tolist() == [0.0]
 
 
-def test_predictions_are_winners():
+def test_predictions_are_the_classes_with_most_votes():
     rng = np.random.default_rng(0)
     X, queries = rng.random((80, 3)), rng.random((30, 3))
     sets = rng.random((80, 5)) < 0.4
@@ -86,7 +86,7 @@ def test_distributions_stay_inside_candidates():
     np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
 
 
-def test_frame_columns_are_classes_and_empty_ones_are_never_predicted():
+def test_frame_columns_are_classes_and_unused_ones_are_never_predicted():
     frame = pd.DataFrame(SETS, columns=["wren", "robin", "emu"]).assign(dodo=False)
     model = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, frame)
     assert model.classes_.tolist() == ["wren", "robin", "emu", "dodo"]
@@ -98,7 +98,7 @@ def test_frame_columns_are_classes_and_empty_ones_are_never_predicted():
     assert model.score(LINE, frame[["dodo", "emu", "robin", "wren"]]) == model.score(LINE, frame)
 
 
-def test_one_class():
+def test_single_class_is_accepted():
     for y in (np.ones((5, 1), dtype=bool), pd.DataFrame({"a": [1] * 5}), ["a"] * 5):
         model = PLKNeighborsClassifier(n_neighbors=2).fit(LINE, y)
         assert len(model.classes_) == 1
@@ -107,7 +107,7 @@ def test_one_class():
         assert (model.label_distributions_ == 1).all()
 
 
-def test_label_column_warns_and_is_labels():
+def test_label_column_warns_and_is_read_as_labels():
     y = np.array([[3], [4], [3], [4], [4]])
     with pytest.warns(DataConversionWarning):
         model = PLKNeighborsClassifier(n_neighbors=1).fit(LINE, y)
@@ -185,7 +185,7 @@ def test_grid_search_needs_no_exact_labels():
     assert scores.pop() > 0.9
 
 
-def test_score_takes_sample_weights():
+def test_score_uses_sample_weights():
     model = PLKNeighborsClassifier(n_neighbors=1).fit(LINE, SETS)
     only = np.zeros((5, 3), dtype=bool)
     only[:, 0] = True
@@ -229,7 +229,7 @@ def test_update_equals_refit(case):
         assert changed.tolist() == expected.tolist()
 
 
-def test_update_and_undo():
+def test_undoing_an_update_restores_the_model():
     model = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, SETS)
     fresh = PLKNeighborsClassifier(n_neighbors=3).fit(LINE, SETS)
     changed = model.update(3, [False, False, True])
@@ -243,7 +243,7 @@ def test_update_and_undo():
     assert_same_model(model, fresh, LINE)
 
 
-def test_update_does_not_touch_what_fit_was_given():
+def test_update_does_not_change_the_arrays_given_to_fit():
     sets = SETS.copy()
     PLKNeighborsClassifier().fit(LINE, sets).update(0, [0, 0, 1])
     np.testing.assert_array_equal(sets, SETS)
@@ -270,13 +270,13 @@ def test_wrong_updates_change_nothing(rows, candidates, error, message):
     assert_same_model(model, PLKNeighborsClassifier(n_neighbors=3).fit(LINE, SETS), LINE)
 
 
-def test_update_needs_fit():
+def test_update_requires_fit():
     with pytest.raises(NotFittedError):
         PLKNeighborsClassifier().update([0], [[True]])
 
 
-def test_approximate_search_keeps_laws():
-    """Seeded, the same in any batch, and updated as a fresh fit."""
+def test_approximate_search_is_reproducible_and_update_equals_refit():
+    """It is seeded, independent of batches, and an update equals a fresh fit."""
     rng = np.random.default_rng(8)
     X, sets = rng.normal(size=(900, 12)), rng.random((900, 4)) < 0.5
     sets[np.arange(900), rng.integers(4, size=900)] = True

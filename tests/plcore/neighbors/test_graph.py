@@ -1,4 +1,4 @@
-"""Neighbours to the last tie, their weights, and graphs that are kept."""
+"""Neighbours including ties, their weights, and stored graphs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def data(kind, rng, n=60):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", ["grid", "binary", "one point", "two points", "normal"])
 @pytest.mark.parametrize("k", [1, 2, 7, 100])
-def test_neighbors_equal_full_scan(kind, k, stored):
+def test_neighbors_match_a_full_scan(kind, k, stored):
     rng = np.random.default_rng(0)
     X, queries = data(kind, rng), data(kind, rng, 15)
     graph = NeighborGraph(stored(X), k, "linear", None)
@@ -52,7 +52,7 @@ def test_neighbors_equal_full_scan(kind, k, stored):
 
 
 @pytest.mark.parametrize("kind", ["grid", "normal"])
-def test_batches_do_not_show(kind, monkeypatch):
+def test_batch_size_changes_nothing(kind, monkeypatch):
     rng = np.random.default_rng(1)
     X = data(kind, rng, 200)
     graph = NeighborGraph(X, 8, "linear", "minmax")
@@ -81,7 +81,7 @@ def test_far_offsets_do_not_lose_neighbors():
         assert neighbors[row].tolist() == [row, *plain_nearest(X, X[row], 4, own=row)[0]]
 
 
-def test_linear_weights():
+def test_linear_weights_match_known_values():
     distances = np.array([[0.0, 1.0, 3.0], [0.0, 0.0, 0.0], [2.0, 2.0, 2.0], [0.0, 0.0, 5.0]])
     expected = [[1.0, 0.75, 0.25], [1.0, 1.0, 1.0], [2 / 3, 2 / 3, 2 / 3], [1.0, 1.0, 0.0]]
     np.testing.assert_array_equal(neighbor_weights(distances, "linear"), np.rint(np.array(expected) * UNIT))
@@ -107,7 +107,7 @@ def test_own_row_comes_first_among_duplicates():
         ("standard", StandardScaler(with_mean=False), sparse.csr_matrix),
     ],
 )
-def test_scaling_is_fitted_on_training_rows(scaling, scaler, stored):
+def test_scaling_is_fitted_on_the_training_rows(scaling, scaler, stored):
     rng = np.random.default_rng(3)
     X, queries = rng.normal(size=(40, 3)) * [1, 100, 0.01], rng.normal(size=(9, 3)) * 50
     graph = NeighborGraph(stored(X), 4, "linear", scaling)
@@ -132,7 +132,7 @@ def test_few_distinct_rows_are_searched_once(stored):
     assert neighbors.tolist() == [[7, 1, 3, 5], [2998, 0, 2, 4], [2999, 1, 3, 5]]
 
 
-def test_search_is_choice():
+def test_search_kind_can_be_chosen():
     X = np.random.default_rng(4).normal(size=(2000, 12))
     exact = NeighborGraph(X, 5, "linear", None)
     quick = NeighborGraph(X, 5, "linear", None, "approximate", seed=1)
@@ -151,7 +151,7 @@ def test_search_is_choice():
     [("exact", 12, np.asarray), ("approximate", 12, np.asarray), ("exact", 3, np.asarray),
      ("exact", 12, sparse.csr_matrix), ("approximate", 12, sparse.csr_matrix)],
 )  # fmt: skip
-def test_a_search_tells_how_far_it_is_and_ends_by_what_is_raised(search, width, stored, monkeypatch):
+def test_search_reports_progress_and_can_be_stopped(search, width, stored, monkeypatch):
     for module in (blocks, cells, tree, postings):
         monkeypatch.setattr(module, "BATCH", 100)
     monkeypatch.setattr(postings, "BLOCK_ROWS", 64)
@@ -180,7 +180,7 @@ def test_a_search_tells_how_far_it_is_and_ends_by_what_is_raised(search, width, 
      (100_000, np.ones((9, 8)), True), (4_000, sparse.csr_matrix(np.ones((9, 200))), False),
      (10_000, sparse.csr_matrix(np.ones((9, 200))), True)],
 )  # fmt: skip
-def test_long_searches_are_known_before(n_rows, some, long):
+def test_long_searches_are_predicted(n_rows, some, long):
     assert takes_long(n_rows, some) == long
 
 
@@ -193,7 +193,7 @@ def same(graph, other):
 
 
 @pytest.mark.parametrize("n_test", [0, 3])
-def test_graph_is_kept_in_file_without_pickle(n_test, tmp_path):
+def test_graph_is_stored_without_pickle(n_test, tmp_path):
     X = np.random.default_rng(5).normal(size=(20, 9))
     graph = find_graph(X, X[:n_test] + 0.1 if n_test else None, LearnerSettings(n_neighbors=4))
     assert graph.test_neighbors.shape == graph.test_weights.shape == (n_test, 4)
@@ -233,7 +233,7 @@ def test_damaged_graph_is_refused(name, value, message):
         Graph.from_arrays(arrays)
 
 
-def test_key_of_graph_names_what_it_depends_on():
+def test_graph_key_depends_on_all_its_inputs():
     usual = LearnerSettings()
     keys = {
         graph_key(settings)
@@ -252,7 +252,7 @@ def test_key_of_graph_names_what_it_depends_on():
 
 @pytest.mark.parametrize("scaling", ["minmax", "standard", None])
 @pytest.mark.parametrize("n_features", [3, 20])
-def test_dense_and_sparse_queries_find_the_same(scaling, n_features):
+def test_dense_and_sparse_queries_find_the_same_neighbors(scaling, n_features):
     rng = np.random.default_rng(6)
     X, queries = rng.random((40, n_features)), rng.random((7, n_features))
     for rows, form in ((X, sparse.csr_matrix), (sparse.csr_matrix(X), sparse.csr_array)):

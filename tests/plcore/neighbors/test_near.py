@@ -1,4 +1,4 @@
-"""Sets of many classes against bit masks: the same votes, label sets, effects, explanations and questions."""
+"""Candidate sets of many classes compared with bit masks: equal votes, label sets, effects and questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY = 10**9
 
 @pytest.fixture
 def in_form(monkeypatch):
-    """Calls something with candidates as masks however many classes there are, or as sets however few."""
+    """Forces candidates to be masks or sets, whatever the number of classes."""
 
     def call(few, function):
         monkeypatch.setattr(near, "FEW_CLASSES", few)
@@ -42,7 +42,7 @@ def same(found, expected):
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
-def test_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monkeypatch):
+def test_ranking_of_sets_matches_masks_after_any_answers(rule, decision, monkeypatch):
     @given(st.integers(0, 2**32), st.sampled_from([2, 7, 70, 130]))
     @settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
     def law(seed, m):
@@ -70,7 +70,7 @@ def test_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monk
             new = rng.random(m) < (0.0 if turn == 3 else 2 / m)
             same(lists.update(row, new), masks.update(row, new))
             same(lists.candidates_, masks.candidates_)
-        # And as if it were fitted afresh. A row without candidates is none that a fit takes.
+        # Also equal to a fresh fit. A fit refuses rows without candidates.
         kept = np.asarray(lists.candidates_)
         if kept.any(axis=1).all():
             fresh = EffectRanker(rule, k, decision=decision, max_nodes=50)
@@ -89,7 +89,7 @@ def test_label_sets_and_scores_of_sets_match_masks(m, in_form):
     same(in_form(0, lambda: effect_scores(*graph)), in_form(EVERY, lambda: effect_scores(*graph)))
 
 
-def test_target_gets_labels_of_its_neighbours_in_their_order(monkeypatch):
+def test_target_gets_the_labels_of_its_neighbours_in_order(monkeypatch):
     monkeypatch.setattr(near, "FEW_CLASSES", 0)
     sets = np.zeros((3, 500), dtype=bool)
     sets[0, [7, 499]] = sets[1, [7, 300]] = sets[2, [0]] = True
@@ -107,7 +107,7 @@ def test_target_gets_labels_of_its_neighbours_in_their_order(monkeypatch):
     assert np.argwhere(found).tolist() == [[0, 0], [1, 300], [1, 499]]
 
 
-def test_targets_of_one_width_are_handed_on_together_in_bounded_parts(monkeypatch):
+def test_targets_of_equal_width_are_processed_in_bounded_parts(monkeypatch):
     monkeypatch.setattr(near, "MOST_WORDS", 64 * 3)
     rng = np.random.default_rng(0)
     sets = np.zeros((40, 1000), dtype=bool)
@@ -121,7 +121,7 @@ def test_targets_of_one_width_are_handed_on_together_in_bounded_parts(monkeypatc
     assert max(len(places) for places, _ in parts) == 3
 
 
-def test_votes_of_few_targets_are_rows_of_all(in_form):
+def test_votes_of_some_targets_match_those_of_all(in_form):
     neighbors, weights, sets = graph_of(np.random.default_rng(1), 30, 90, 4)
     table = in_form(0, lambda: VoteTable(neighbors, weights, sets))
     votes = (weights[:, :, None] * sets[neighbors]).sum(axis=1)

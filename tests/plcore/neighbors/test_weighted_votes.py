@@ -1,4 +1,4 @@
-"""Votes of rows and candidates that count more or less: exact integers, updates as fresh fits, class masses."""
+"""Weighted votes of rows and candidates: exact integers, updates equal to fresh fits, class masses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def assert_same(one, other, X):
 # votes
 
 
-def test_weighted_candidates_by_hand():
+def test_weighted_candidates_match_values_computed_by_hand():
     scores = np.array([[4, 1, 9], [0, 5, 0], [0, 3, 1], [2, 0, 2], [1, 0, 0]])
     model = fitted(LINE, SETS, weights="uniform", scaling=None, candidate_weights=scores)
     # Neighbours of 1.1: rows 1, 2, 0, which count (0, 1, 0), (0, 1, 1/3), (1, 1/4, 0); outside of a set nothing counts.
@@ -47,7 +47,7 @@ def test_weighted_candidates_by_hand():
     np.testing.assert_array_equal(model.label_distributions_[0], np.array([1, 2.25, 0]) / 3.25)
 
 
-def test_weighted_rows_by_hand():
+def test_weighted_rows_match_values_computed_by_hand():
     model = fitted(LINE, SETS, weights="uniform", scaling=None, sample_weight=[5, 1, 0, 2, 1])
     # Neighbours of 1.1: rows 1, 2, 0, which count 1, 0, 5.
     assert model.decision_function([[1.1]])[0].tolist() == [5 / 6, 1.0, 0.0]
@@ -56,7 +56,7 @@ def test_weighted_rows_by_hand():
     assert model.label_distributions_[3].tolist() == [0.5, 0.0, 0.5]
 
 
-def test_if_no_one_has_weight_all_classes_tie():
+def test_all_classes_tie_if_all_weights_are_zero():
     model = fitted(LINE, SETS, k=2, sample_weight=[0, 0, 0, 1, 1])
     assert model.predict_proba([[0.1]])[0].tolist() == [0.5, 0.0, 0.5]
     assert model.decision_function([[0.1]])[0].tolist() == [1.0, 0.0, 1.0]  # class 1 has weight nowhere
@@ -68,7 +68,7 @@ def test_if_no_one_has_weight_all_classes_tie():
 
 @pytest.mark.parametrize("k", [1, 4, 40])
 @pytest.mark.parametrize("m", [1, 2, 3, 49, 70])
-def test_even_weights_change_nothing_bit_for_bit(k, m):
+def test_equal_weights_change_nothing_bit_for_bit(k, m):
     rng = np.random.default_rng(m)
     X, new, sets = rng.normal(size=(40, 3)), rng.normal(size=(9, 3)), some_sets(rng, 40, m)
     plain = fitted(X, sets, k)
@@ -116,7 +116,7 @@ def test_votes_match_plain_loop():
         )
 
 
-def test_a_whole_weight_is_n_votes():
+def test_integer_weight_equals_n_votes():
     """Exactly: three rows of weight 1 tie with one of weight 3, and the tie goes to the first class."""
     X = np.zeros((4, 1))
     sets = np.array([[0, 1], [0, 1], [0, 1], [1, 0]], dtype=bool)
@@ -126,7 +126,7 @@ def test_a_whole_weight_is_n_votes():
         assert model.predict([[0.0]]).tolist() == [0]
 
 
-def test_informative_weights_help():
+def test_informative_weights_raise_accuracy():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=300)
     X = rng.normal(size=(300, 3)) + 1.2 * np.eye(4)[y][:, :3]
@@ -138,14 +138,14 @@ def test_informative_weights_help():
 
 
 @given(st.integers(1, 10_000), st.integers(1, 5000), st.floats(1e-9, 1e9))
-def test_no_sum_of_votes_overflows(k, m, largest):
+def test_sums_of_votes_do_not_overflow(k, m, largest):
     bits = scale_bits(k, m, largest)
     scale = int(vote_scales(np.ones((1, 1)), np.array([largest]), bits)[0, 0])
     assert k * m * WEIGHT_UNIT * scale < 2**62
     assert scale >= 2 ** min(19, 60 - (k * m * WEIGHT_UNIT).bit_length())
 
 
-def test_scaled_tables_know_their_candidates():
+def test_scaled_tables_know_which_candidates_have_votes():
     rng = np.random.default_rng(1)
     neighbors = np.array([rng.permutation(9)[:4] for _ in range(9)], dtype=np.int32)
     weights, scales = rng.integers(0, 9, size=(9, 4)), rng.integers(0, 3, size=(9, 5))
@@ -162,7 +162,7 @@ def test_scaled_tables_know_their_candidates():
     scales[2] = new
     np.testing.assert_array_equal(table.votes, ScaledVoteTable(neighbors, weights, scales).votes)
     assert table.update(2, new, new).tolist() == []
-    for copy, votes, masks in copies:  # which follow nothing
+    for copy, votes, masks in copies:  # a copy that is not updated
         np.testing.assert_array_equal(copy.votes, votes)
         np.testing.assert_array_equal(copy.masks, masks)
 
@@ -201,8 +201,8 @@ def test_update_equals_refit(case):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
-def test_votes_next_to_others_match_table_of_their_own(seed, m, mapped):
-    """For rows whose candidates are kept once, also with lists in files; the copy follows no one."""
+def test_votes_in_a_shared_table_match_a_separate_table(seed, m, mapped):
+    """For rows with shared candidates, also with lists in files; the copy is not updated."""
     rng = np.random.default_rng(seed)
     n, k = 12, 4
     sets = rng.random((n, m)) < 0.4
@@ -226,14 +226,14 @@ def test_votes_next_to_others_match_table_of_their_own(seed, m, mapped):
     np.testing.assert_array_equal(before.votes, at_first)
 
 
-def test_given_labels_stays_as_it_was():
+def test_arrays_given_to_fit_are_unchanged():
     weights, rows, sets = np.random.default_rng(0).random((5, 3)), np.ones(5), SETS.copy()
     before = weights.copy()
     model = fitted(LINE, sets, sample_weight=rows, candidate_weights=weights)
     model.update(0, [0, 0, 1])
     np.testing.assert_array_equal(weights, before)
     np.testing.assert_array_equal(sets, SETS)
-    weights[:] = 0  # nor does the model change with it
+    weights[:] = 0  # changing the array does not change the model
     model.update(0, SETS[0])
     assert_same(model, fitted(LINE, SETS, sample_weight=rows, candidate_weights=before), LINE)
     # A fit without weights forgets those of the fit before.
@@ -243,7 +243,7 @@ def test_given_labels_stays_as_it_was():
 # class masses
 
 
-def test_class_masses_pull_training_rows_alone():
+def test_class_masses_affect_only_training_rows():
     rng = np.random.default_rng(2)
     y = rng.integers(3, size=120)
     X = rng.normal(size=(120, 2)) + y[:, None]
@@ -264,7 +264,7 @@ def test_class_masses_pull_training_rows_alone():
     assert gap[1] < gap[0] / 3
 
 
-def test_masses_count_rows_by_their_weights():
+def test_class_masses_use_row_weights():
     weights = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
     scores = np.array([[4, 1, 9], [0, 5, 0], [0, 3, 1], [2, 0, 2], [1, 0, 0]])
     plain = fitted(LINE, SETS, sample_weight=weights, candidate_weights=scores)
@@ -293,7 +293,7 @@ def test_wrong_weights_are_refused(options, error, message):
         fitted(LINE, SETS, **options)
 
 
-def test_sparse_features_and_candidates_with_weights():
+def test_sparse_features_and_candidates_accept_weights():
     rng = np.random.default_rng(4)
     X, sets = rng.random((30, 6)) * (rng.random((30, 6)) < 0.4), some_sets(rng, 30, 4)
     options = {"sample_weight": rng.random(30), "candidate_weights": rng.random((30, 4))}
@@ -302,7 +302,7 @@ def test_sparse_features_and_candidates_with_weights():
     np.testing.assert_array_equal(thin.label_distributions_, dense.label_distributions_)
 
 
-def test_rows_that_weigh_the_same_are_rows_without_weights():
+def test_equal_row_weights_equal_no_weights():
     rng = np.random.default_rng(6)
     X, sets = rng.normal(size=(40, 3)), some_sets(rng, 40, 30)
     plain, model = fitted(X, sets, 40), fitted(X, sets, 40, sample_weight=np.full(40, 0.1))

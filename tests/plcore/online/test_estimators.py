@@ -1,4 +1,4 @@
-"""The online learners as estimators: chunks and their classes, what is refused, and that nothing half-enters."""
+"""The online learners as estimators: chunks and their classes, refusals, and no partial updates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_partial_labels_are_disambiguated(learner, data):
     np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-9)
     model.partial_fit(X[:5], candidates[:5])
     for name in ("transduction_", "objective_", "n_iter_", "converged_"):
-        assert not hasattr(model, name)  # they would be those of an older model
+        assert not hasattr(model, name)  # they would describe an older model
 
 
 def test_mean_of_iterates_is_better_if_rows_have_many_candidates(data):
@@ -58,7 +58,7 @@ def test_mean_of_iterates_is_better_if_rows_have_many_candidates(data):
 
 
 @learners
-def test_seeds_and_order(learner, data):
+def test_seed_and_row_order_determine_the_model(learner, data):
     X, candidates, _ = data
     model = clone(learner)
     np.testing.assert_array_equal(
@@ -69,10 +69,10 @@ def test_seeds_and_order(learner, data):
     in_order = clone(learner).set_params(shuffle=False, max_iter=1).fit(X, candidates)
     np.testing.assert_array_equal(in_order.coef_, clone(learner).partial_fit(X, candidates).coef_)
     again = model.coef_
-    np.testing.assert_array_equal(model.fit(X, candidates).coef_, again)  # fit forgets what was learnt before
+    np.testing.assert_array_equal(model.fit(X, candidates).coef_, again)  # fit forgets earlier learning
 
 
-def test_converged_means_pass_without_update(data):
+def test_converged_means_a_pass_without_updates(data):
     X, _, y = data
     rough, long = (PLPerceptron(max_iter=passes).fit(X, y) for passes in (1, 200))
     assert not rough.converged_
@@ -81,7 +81,7 @@ def test_converged_means_pass_without_update(data):
 
 
 @learners
-def test_progress_is_reported_and_can_end_fit(learner, data):
+def test_progress_is_reported_and_can_end_the_fit(learner, data):
     X, candidates, _ = data
     told = []
     model = clone(learner).fit(X, candidates, progress=lambda step, value: told.append((step, value)))
@@ -95,7 +95,7 @@ def test_progress_is_reported_and_can_end_fit(learner, data):
 
 
 class TestClassesOfChunks:
-    def test_labels_need_classes_in_first_call_only(self, data):
+    def test_labels_need_classes_in_the_first_call_only(self, data):
         X, _, y = data
         with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
             PLPerceptron().partial_fit(X, y)
@@ -104,7 +104,7 @@ class TestClassesOfChunks:
         np.testing.assert_array_equal(model.coef_, same.coef_)
         assert model.classes_.tolist() == list(range(10))
 
-    def test_names_stay_in_their_order(self, data):
+    def test_class_names_keep_their_order(self, data):
         X, candidates, y = data
         names = list("jihgfedcba")
         model = PLPerceptron().partial_fit(X[:300], pd.DataFrame(candidates[:300], columns=names))
@@ -138,7 +138,7 @@ class TestClassesOfChunks:
         with pytest.warns(DataConversionWarning):
             model.partial_fit(X[:2], np.array([["a"], ["b"]]))
 
-    def test_class_no_one_had_yet_is_never_predicted(self, data):
+    def test_class_without_rows_so_far_is_never_predicted(self, data):
         X, _, y = data
         model = PLPegasos().partial_fit(X[y < 5], y[y < 5], classes=range(10))
         assert (model.decision_function(X)[:, 5:] == -np.inf).all()
@@ -148,12 +148,12 @@ class TestClassesOfChunks:
 
 
 class TestBadInput:
-    """Nothing is learnt from a chunk with anything wrong in it."""
+    """A chunk with any error changes nothing."""
 
     @learners
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
     @pytest.mark.parametrize("row", [0, 40])
-    def test_row_that_cannot_be_learned(self, learner, kind, row, data):
+    def test_invalid_row_is_refused_and_nothing_is_learned(self, learner, kind, row, data):
         X, candidates, _ = data
         model = clone(learner).partial_fit(kind(X[:30]), candidates[:30])
         before = model.get_state()
@@ -173,12 +173,12 @@ class TestBadInput:
                 first.partial_fit(kind(broken), candidates[:50])
             with pytest.raises(NotFittedError):
                 first.predict(X)
-            first.partial_fit(X[:, :3], candidates)  # it may still begin, with other features
+            first.partial_fit(X[:, :3], candidates)  # an unfitted model can still begin with other features
         for name, value in model.get_state().items():
             np.testing.assert_array_equal(value, before[name])
 
     @learners
-    def test_candidates_and_shapes(self, learner, data):
+    def test_invalid_candidates_and_shapes_are_refused(self, learner, data):
         X, candidates, _ = data
         model = clone(learner).partial_fit(X, candidates)
         empty = candidates.copy()
@@ -203,7 +203,7 @@ class TestBadInput:
             (PLPegasos(max_iter=0), "max_iter"),
         ],
     )
-    def test_parameters(self, learner, name, data):
+    def test_invalid_parameters_are_refused(self, learner, name, data):
         X, candidates, _ = data
         for learn in (learner.fit, learner.partial_fit, learner.predict_then_learn):
             with pytest.raises(
@@ -212,7 +212,7 @@ class TestBadInput:
                 learn(X, candidates)
 
     @learners
-    def test_what_was_learned_is_not_there_before(self, learner, data):
+    def test_unfitted_model_has_no_learned_attributes(self, learner, data):
         model = clone(learner)
         for name in ("coef_", "intercept_", "rounds_", "updates_", "mistakes_", "classes_"):
             assert not hasattr(model, name)
@@ -231,7 +231,7 @@ def test_long_and_short_rows_stay_finite(learner, data):
     assert np.isfinite(clone(learner).fit(np.zeros_like(X), candidates).decision_function(X)).all()
 
 
-def test_repeated_cells_of_sparse_row_are_added_up(data):
+def test_repeated_sparse_cells_are_summed(data):
     X, candidates, _ = data
     whole = sparse.csr_matrix(X)
     halves = sparse.csr_matrix(
@@ -243,7 +243,7 @@ def test_repeated_cells_of_sparse_row_are_added_up(data):
     assert halves.nnz == 2 * whole.nnz
 
 
-def test_float32_features_are_read_as_they_are(data):
+def test_float32_features_are_not_converted(data):
     X, candidates, _ = data
     exact = X.astype(np.float32)  # sixteenths: no digit is lost
     for learner in LEARNERS:

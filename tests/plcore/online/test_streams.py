@@ -1,4 +1,4 @@
-"""Progressive validation, for any estimator; streams of chunks, in constant memory."""
+"""Progressive validation for any estimator, and streams of chunks in constant memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def data():
 
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame])
-def test_short_cut_says_the_same_as_row_by_row(average, kind, data):
+def test_fast_path_matches_row_by_row_validation(average, kind, data):
     X, candidates, y = data
     learner = PLPegasos("max", alpha=0.1, average=average)
     names = list("abcd")
@@ -57,7 +57,7 @@ def test_short_cut_says_the_same_as_row_by_row(average, kind, data):
     assert 0 < short.ambiguous_error[-1] < short.truth_error[-1] < 0.4
 
 
-def test_other_estimators_on_labels(data):
+def test_other_estimators_are_validated_on_labels(data):
     X, _, y = data
     found = progressive_validation(SGDClassifier(random_state=0), X, y, y)
     model, expected = SGDClassifier(random_state=0), [0]
@@ -70,7 +70,7 @@ def test_other_estimators_on_labels(data):
     assert progressive_validation(SGDClassifier(random_state=0), X, y).truth_error is None
 
 
-def test_it_can_continue_with_estimator_itself(data):
+def test_validation_can_continue_with_the_estimator_itself(data):
     X, candidates, _ = data
     model = PLPerceptron().partial_fit(X[:100], candidates[:100])
     other = PLPerceptron().partial_fit(X[:100], candidates[:100])
@@ -87,14 +87,14 @@ def test_it_can_continue_with_estimator_itself(data):
     assert fresh.rounds_ == 150
 
 
-def test_mistakes_are_ambiguous_loss_without_a_second_look(data):
+def test_mistakes_match_the_ambiguous_error(data):
     X, _, y = data
     found = progressive_validation(model := PLPerceptron("max"), X, y, copy=False)
-    # Only before all classes were candidates once may the two differ: predictions keep to known classes.
+    # The two can differ only until every class was a candidate once: predictions use known classes.
     assert abs(model.mistakes_ - 150 * found.ambiguous_error[-1]) <= 4
 
 
-def test_bad_arguments_of_progressive_validation(data):
+def test_invalid_arguments_are_refused(data):
     X, candidates, y = data
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         progressive_validation(PLPerceptron(), X, candidates[:9])
@@ -105,7 +105,7 @@ def test_bad_arguments_of_progressive_validation(data):
 
 
 class TestStream:
-    def test_stream_is_its_rows(self, data):
+    def test_stream_equals_its_rows(self, data):
         X, candidates, _ = data
         told = []
         chunks = ((X[begin : begin + 40], candidates[begin : begin + 40]) for begin in range(0, 150, 40))
@@ -114,7 +114,7 @@ class TestStream:
         assert told == [(40, 1), (80, 2), (120, 3), (150, 4)]
         np.testing.assert_array_equal(model.coef_, PLPegasos(alpha=0.01).partial_fit(X, candidates).coef_)
 
-    def test_lists_and_labels(self, data):
+    def test_streams_accept_lists_and_labels(self, data):
         X, _, y = data
         model = PLPegasos(alpha=0.01)
         assert learn_stream(model, [(X[:9].tolist(), y[:9]), (X[9:], y[9:])], classes=range(4)) == 150
@@ -123,7 +123,7 @@ class TestStream:
         )
         assert learn_stream(model, []) == 0
 
-    def test_error_names_its_chunk(self, data):
+    def test_error_names_the_chunk(self, data):
         X, candidates, _ = data
         model = PLPerceptron()
         bad = np.where(np.arange(6) == 2, np.nan, X[50:100])
@@ -160,7 +160,7 @@ class TestStream:
         assert peak < 2.5e6
 
 
-def test_one_chunk_is_held_at_a_time():
+def test_only_one_chunk_is_held_at_a_time():
     made = []
 
     def chunks():

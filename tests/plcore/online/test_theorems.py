@@ -1,4 +1,4 @@
-"""The bounds of the paper hold on random streams: they are what the algorithms promise, whatever the data."""
+"""The bounds of the paper hold on random streams, whatever the data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(eta0, X, candidates):
 
 
 @given(stream=streams, eta0=st.sampled_from([0.1, 1.0, 10.0]))
-def test_theorem_1_on_separable_streams(stream, eta0):
+def test_theorem_1_holds_on_separable_streams(stream, eta0):
     """Updates, so mistakes: 2 / g^2 + (1/c + 1) R^2 / g^2 with eta = 1; (2 / eta + (1/c + 1) R^2) / g^2 with any."""
     X, candidates, margin = separable(**stream)
     if not margin > 0:
@@ -65,7 +65,7 @@ def test_theorem_1_on_separable_streams(stream, eta0):
 
 
 def test_margin_of_separable_streams_is_positive():
-    """Or the test above would pass without looking."""
+    """Otherwise the test above would pass trivially."""
     assert all(
         separable(seed, m, d, most, 1.0)[2] > 0
         for seed in range(20)
@@ -87,7 +87,7 @@ def theorem_2(W, X, candidates, margin):
 
 
 @given(stream=streams, margin=st.sampled_from([0.3, 1.0, 5.0]), teacher=st.booleans())
-def test_theorem_2_on_streams_that_are_not_separable(stream, margin, teacher):
+def test_theorem_2_holds_on_inseparable_streams(stream, margin, teacher):
     """It holds for every W of length 1: for one at random, and for the direction that was learnt."""
     rng = np.random.default_rng(stream["seed"])
     n, m, d = 1500, stream["m"], stream["d"]
@@ -105,7 +105,7 @@ def test_theorem_2_on_streams_that_are_not_separable(stream, margin, teacher):
 @pytest.mark.public_data
 @pytest.mark.parametrize("decay_always", [False, True])
 @pytest.mark.parametrize("alpha", [0.1, 0.01])
-def test_theorem_3_regret_on_satimage(alpha, decay_always, data_folder):
+def test_theorem_3_bounds_the_regret_on_satimage(alpha, decay_always, data_folder):
     """Mean of f(W^t; x^t, Y^t) minus its minimum over W is at most G^2 ln T / (alpha T)."""
     frame = np.genfromtxt(data_folder / "satimage.csv.gz", delimiter=",", skip_header=1)
     rows = np.random.default_rng(0).permutation(len(frame))[:3000]

@@ -1,4 +1,4 @@
-"""The online learners against their plain twins: weights, losses, predictions, chunks, state."""
+"""The online learners compared with plain implementations: weights, losses, predictions, chunks, state."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def assert_weights(model, path, average):
     thin=st.booleans(),
     cuts=st.lists(st.integers(1, 59), max_size=5),
 )
-def test_equals_plain_version(learner, seed, d, m, scale, fit_intercept, average, thin, cuts):
+def test_learner_matches_the_plain_implementation(
+    learner, seed, d, m, scale, fit_intercept, average, thin, cuts
+):
     X, candidates = stream(seed, d=d, m=m, scale=scale)
     if thin:
         # Not the first column: rows of the intercept alone have margins of exactly 1, which rounding decides.
@@ -83,7 +85,7 @@ def test_equals_plain_version(learner, seed, d, m, scale, fit_intercept, average
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("thin", [False, True])
-def test_chunks_change_nothing_bit_for_bit(learner, average, thin):
+def test_chunk_sizes_change_nothing_bit_for_bit(learner, average, thin):
     X, candidates = stream(3, n=200)
     X = sparse.csr_matrix(X) if thin else X
     whole = fresh(learner, average=average).partial_fit(X, candidates)
@@ -100,7 +102,7 @@ def test_chunks_change_nothing_bit_for_bit(learner, average, thin):
 
 
 @algorithms
-def test_dense_and_sparse_chunks_may_alternate(learner):
+def test_dense_and_sparse_chunks_can_alternate(learner):
     X, candidates = stream(4, n=90)
     model = fresh(learner, average=True)
     model.partial_fit(X[:30], candidates[:30])
@@ -113,7 +115,7 @@ def test_dense_and_sparse_chunks_may_alternate(learner):
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("thin", [False, True])
-def test_predict_then_learn_is_predict_and_partial_fit(learner, average, thin):
+def test_predict_then_learn_equals_predict_and_partial_fit(learner, average, thin):
     X, candidates = stream(5)
     X = sparse.csr_matrix(X) if thin else X
     single, expected = fresh(learner, average=average), [0]
@@ -130,7 +132,7 @@ def test_predict_then_learn_is_predict_and_partial_fit(learner, average, thin):
     np.testing.assert_array_equal(model.coef_, single.coef_)
 
 
-def test_long_streams_keep_their_digits():
+def test_long_streams_keep_full_precision():
     """Scales that shrink by 1e5 and projections in every round; in float32 the features alone are rounded."""
     X, candidates = stream(6, n=3000, scale=300.0)
     X32 = X.astype(np.float32)
@@ -144,7 +146,7 @@ def test_long_streams_keep_their_digits():
             assert_weights(fresh(model, average=False).partial_fit(rows, candidates), path, False)
 
 
-def test_carried_length_is_that_of_weights():
+def test_tracked_norm_matches_the_weights():
     X, candidates = stream(7, n=2000)
     model = PLPegasos("max", alpha=1e-3, average=False).partial_fit(X, candidates)
     W = np.column_stack([model.coef_, model.intercept_])
@@ -168,7 +170,7 @@ def test_state_continues_exactly(learner):
         assert stored["counts"][0] == 30  # copies: learning went on without them
 
 
-def test_state_that_does_not_fit_is_refused():
+def test_mismatched_state_is_refused():
     X, candidates = stream(9)
     stored = PLPerceptron().partial_fit(X, candidates).get_state()
     with pytest.raises(ValueError, match="'correction' of the state must be float64 of shape"):
@@ -185,12 +187,12 @@ def test_state_that_does_not_fit_is_refused():
 
 @pytest.mark.parametrize("m", range(1, 9))
 @pytest.mark.parametrize("d", [1, 3, 8, 17, 64])
-def test_ties_go_to_lowest_index(m, d):
-    """Classes with equal weights have equal scores, in whatever way the loops sum them."""
+def test_ties_go_to_the_lowest_index(m, d):
+    """Classes with equal weights have equal scores, however the loops sum them."""
     rng = np.random.default_rng(m * d)
     X = rng.normal(size=(40, d))
     candidates = np.ones((40, m + 1), dtype=bool)
-    candidates[:, m] = False  # all but the last are candidates always, and move alike
+    candidates[:, m] = False  # all classes but the last are always candidates and get equal updates
     for X_ in (X, sparse.csr_matrix(X)):
         model = PLPerceptron("average").partial_fit(X_, candidates)
         assert model.updates_ > 0
@@ -206,7 +208,7 @@ def test_ties_go_to_lowest_index(m, d):
 
 
 @algorithms
-def test_full_candidate_set_makes_no_update(learner):
+def test_full_candidate_set_causes_no_update(learner):
     X, candidates = stream(10)
     model = fresh(learner, average=False)
     if isinstance(model, PLPegasos):
@@ -222,7 +224,7 @@ def test_full_candidate_set_makes_no_update(learner):
 
 
 @algorithms
-def test_one_class(learner):
+def test_single_class_is_accepted(learner):
     X, _ = stream(11)
     model = fresh(learner).fit(X, ["only"] * 60)
     assert model.predict(X).tolist() == ["only"] * 60
@@ -230,7 +232,7 @@ def test_one_class(learner):
     assert model.converged_
 
 
-def test_one_candidate_each_is_exact_perceptron_and_pegasos():
+def test_exact_labels_give_perceptron_and_pegasos():
     X, _ = stream(12)
     y = np.random.default_rng(0).integers(6, size=60)
     exact = np.eye(6, dtype=bool)[y]
@@ -244,13 +246,13 @@ def test_one_candidate_each_is_exact_perceptron_and_pegasos():
             np.testing.assert_array_equal(model.coef_, both[0].coef_)
 
 
-# Weights of rows, and the step or the regularisation that goes with the length of the rows.
+# Row weights, and steps or regularisation scaled by the row length.
 
 
 @algorithms
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_weight_multiplies_step(learner, average, kind):
+def test_weight_multiplies_the_step(learner, average, kind):
     X, candidates = stream(20)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0, 7.0], size=60)
     path, met, mistakes = twin(learner, X, candidates, weights)
@@ -262,7 +264,7 @@ def test_weight_multiplies_step(learner, average, kind):
 
 
 @algorithms
-def test_equal_weights_of_one_are_none(learner):
+def test_weights_of_one_equal_no_weights(learner):
     X, candidates = stream(21)
     np.testing.assert_array_equal(
         fresh(learner).fit(X, candidates, np.ones(60)).coef_, fresh(learner).fit(X, candidates).coef_
@@ -271,7 +273,7 @@ def test_equal_weights_of_one_are_none(learner):
 
 @algorithms
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_rows_of_weight_zero_are_not_there(learner, kind):
+def test_rows_of_weight_zero_are_ignored(learner, kind):
     X, candidates = stream(22)
     weights = np.where(np.arange(60) % 3 == 1, 0.0, 1.5)
     kept = weights > 0
@@ -291,7 +293,7 @@ def test_rows_of_weight_zero_are_not_there(learner, kind):
         np.testing.assert_array_equal(with_zeros.coef_, without.coef_)
 
 
-def test_weight_is_longer_step_and_not_a_second_round():
+def test_weight_of_two_is_one_longer_step_not_two_rounds():
     X, candidates = stream(23)
     doubled = PLPerceptron().partial_fit(X, candidates, sample_weight=np.full(60, 2.0))
     np.testing.assert_array_equal(doubled.coef_, PLPerceptron(eta0=2.0).partial_fit(X, candidates).coef_)
@@ -320,13 +322,13 @@ def test_wrong_weights_are_refused_and_nothing_is_learned():
     for name, value in model.get_state().items():
         np.testing.assert_array_equal(value, before[name])
     broken = X.copy()
-    broken[7] = np.nan  # seen though nothing is learnt from it
+    broken[7] = np.nan  # it counts as seen although nothing is learned from it
     with pytest.raises(ValueError, match="row 7"):
         model.partial_fit(broken, candidates, sample_weight=np.arange(60) != 7)
 
 
 class TestAuto:
-    def test_by_hand(self):
+    def test_mean_square_matches_values_computed_by_hand(self):
         X, y = np.array([[3.0, 4.0], [0.0, 1.0], [2.0, 2.0]]), [0, 1, 1]  # |x|^2 = 25, 1, 8
         assert mean_square(X, EVEN) == 34 / 3
         assert mean_square(sparse.csr_matrix(X), np.array([1.0, 0.0, 3.0])) == 49 / 4
@@ -340,7 +342,7 @@ class TestAuto:
         with pytest.raises(AttributeError, match="not fitted"):
             PLPegasos().alpha_  # noqa: B018
 
-    def test_first_chunk_decides(self):
+    def test_first_chunk_sets_the_step_size(self):
         X, candidates = stream(25)
         model = PLPegasos().partial_fit(X[:10], candidates[:10])
         first = model.alpha_
@@ -355,7 +357,7 @@ class TestAuto:
 
     @pytest.mark.parametrize("loss", ["average", "max"])
     @pytest.mark.parametrize("learner", [PLPegasos(), PLPerceptron(eta0="auto")])
-    def test_unit_of_features_does_not_matter(self, learner, loss):
+    def test_unit_of_features_does_not_affect_predictions(self, learner, loss):
         X, candidates = stream(26)
         small, large = (
             fresh(learner, loss=loss, fit_intercept=False).fit(unit * X, candidates) for unit in (1.0, 1024.0)
@@ -370,7 +372,7 @@ class TestAuto:
 
 
 def test_defaults_learn_rows_of_any_length():
-    """With alpha 1e-4 and the last iterate the long rows are not learnt."""
+    """With alpha 1e-4 and the last iterate, long rows would not be learned."""
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=600)
     X = 40 * (rng.normal(size=(600, 20)) + rng.normal(size=(5, 20))[y])
@@ -382,7 +384,7 @@ def test_defaults_learn_rows_of_any_length():
 
 
 @pytest.mark.public_data
-def test_default_on_lost(data_folder):
+def test_accuracy_of_defaults_on_lost(data_folder):
     stored = np.load(data_folder / "lost.npz")
     X, candidates, y = stored["X"].astype(float), stored["S"].astype(bool), stored["y"]
     rows = np.random.default_rng(0).permutation(len(X))

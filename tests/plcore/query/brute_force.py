@@ -1,4 +1,4 @@
-"""The definitions of the paper by enumeration of every selection and every answer; slow, and plainly right."""
+"""The definitions of the paper, by enumerating every selection and every answer; slow but obviously correct."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def label_sets(weights, sets):
 
 
 def changes(weights, sets, voter, rule, decision):
-    """Whether some answer of `voter` changes the decision, NL, or the (approximate) possible labels."""
+    """Return whether some answer of `voter` changes the decision, NL, or the (approximate) possible labels."""
     if len(sets[voter]) < 2:
         return False
     if rule == "mw":

@@ -1,4 +1,4 @@
-"""Refusals of the query functions, and odd but legal graphs."""
+"""Refusals of the query functions, and unusual but valid graphs."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def test_wrong_candidates_are_refused(function):
 
 
 @pytest.mark.parametrize(("name", "value"), [("rule", "MW"), ("decision", "sets")])
-def test_unknown_words_are_refused(name, value):
+def test_unknown_options_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be one of .* Got '{value}'"):
         effect_scores([[0, 1]], [[1, 1]], SETS, **{name: value})
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_candidates_may_be_frame_sparse_or_integers(function):
+def test_candidates_can_be_a_frame_sparse_or_integers(function):
     expected = function([[0, 1, 2], [2, 1, 0]], [[3, 2, 2], [1, 1, 1]], SETS)
     for same in (
         SETS.astype(int),
@@ -85,13 +85,13 @@ def test_inputs_are_not_changed(function):
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_row_listed_twice_is_one_voter(rule):
+def test_row_listed_twice_counts_as_one_voter(rule):
     twice = effect_scores([[0, 1, 0, 2]], [[2, 3, 1, 1]], SETS, rule=rule)
     once = effect_scores([[0, 1, 2]], [[3, 3, 1]], SETS, rule=rule)
     np.testing.assert_array_equal(twice, once)
 
 
-def test_no_targets_and_targets_without_weight():
+def test_empty_and_weightless_targets_are_accepted():
     none = np.zeros((0, 2), dtype=int)
     assert winners(none, none, SETS).shape == (0, 3)
     assert effect_scores(none, none, SETS).tolist() == [0, 0, 0]
@@ -101,7 +101,7 @@ def test_no_targets_and_targets_without_weight():
     assert winners([[0, 2]], [[0, 0]], SETS).tolist() == [[True, True, False]]
 
 
-def test_many_classes_beyond_one_machine_word():
+def test_more_classes_than_bits_in_a_word_are_supported():
     sets = np.zeros((4, 200), dtype=bool)
     sets[0, [3, 150]] = sets[1, [150, 199]] = sets[2, [199]] = sets[3, [3, 70]] = True
     neighbors, weights = [[0, 1, 2, 3]], [[4, 3, 2, 2]]
@@ -119,7 +119,7 @@ def test_undecided_searches_are_reported_and_count_as_possible():
         sets[row, 1 + rng.choice(10, 2, replace=False)] = True
     sets[0, 0] = True
     weights = rng.integers(1000, 2000, size=(1, n))
-    weights[0, 0] = int(weights[0, 1:].sum() / 10) + 300  # nearly enough room for the others, yet not
+    weights[0, 0] = int(weights[0, 1:].sum() / 10) + 300  # almost enough room for the others
     neighbors = np.arange(n)[None]
     possible, undecided = possible_labels(neighbors, weights, sets, max_nodes=1, return_undecided=True)
     assert undecided[0, 0]
@@ -140,7 +140,7 @@ def test_undecided_searches_are_reported_and_count_as_possible():
             possible_labels(neighbors, weights, sets, max_nodes=wrong)
 
 
-def test_blocks_of_targets_do_not_show(monkeypatch):
+def test_block_size_of_targets_changes_nothing(monkeypatch):
     rng = np.random.default_rng(5)
     sets = rng.random((40, 6)) < 0.4
     sets[:, 0] |= ~sets.any(axis=1)
@@ -155,7 +155,7 @@ def test_blocks_of_targets_do_not_show(monkeypatch):
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("among", [[True] * 3, np.arange(30), [[True] * 30], "all"])
-def test_among_must_be_mask_of_all_rows(name, n, among):
+def test_among_must_be_a_mask_of_all_rows(name, n, among):
     rng = np.random.default_rng(0)
     strategy = make_strategy(name)
     strategy.fit(rng.normal(size=(30, 2)), rng.random((30, 3)) < [1.0, 0.5, 0.5])
@@ -165,7 +165,7 @@ def test_among_must_be_mask_of_all_rows(name, n, among):
 
 
 @pytest.mark.parametrize("parameters", [{"random_state": "a"}, {"random_state": -1}, {"damping": None}])
-def test_wrong_settings_of_ranker_are_refused(parameters):
+def test_wrong_ranker_settings_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ValueError, match=f"{name} must be"):
         EffectRanker(**parameters).fit(np.zeros((3, 1)), SETS)

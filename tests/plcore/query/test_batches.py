@@ -52,7 +52,7 @@ def plain_batch(ranker, n, among, claimed, damping):
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_batches_equal_their_definition(rule, damping):
+def test_batches_match_their_definition(rule, damping):
     for seed in range(8):
         X, sets = problem(seed)
         ranker = EffectRanker(rule, 4, damping=damping).fit(X, sets)
@@ -67,7 +67,7 @@ def test_batches_equal_their_definition(rule, damping):
             assert ranker.next(60).tolist() == ranker.top().tolist()
 
 
-def test_batch_leaves_no_trace_and_spreads():
+def test_batches_change_no_state_and_spread_questions():
     X, sets = problem(1, n=200)
     ranker = EffectRanker("apl", 5, damping=0.0).fit(X, sets)
     before = ranker.scores_
@@ -90,7 +90,7 @@ def test_batch_leaves_no_trace_and_spreads():
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_explanations_tell_what_each_answer_changes(rule):
+def test_explanations_list_what_each_answer_changes(rule):
     X, sets = problem(6, n=40)
     ranker = EffectRanker(rule, 3).fit(X, sets)
     neighbors, weights = ranker.votes_.neighbors, ranker.votes_.weights
@@ -123,7 +123,7 @@ def test_explanations_tell_what_each_answer_changes(rule):
 @given(
     st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5), st.booleans()
 )
-def test_order_of_questions(seed, n, most, by_number):
+def test_question_order_matches_sorting(seed, n, most, by_number):
     rng = np.random.default_rng(seed)
     keys, ties = rng.integers(-1, most, size=n), np.arange(n) if by_number else rng.permutation(n)
     order = QuestionOrder(keys, ties)
@@ -139,7 +139,7 @@ def test_order_of_questions(seed, n, most, by_number):
 
 @pytest.mark.parametrize("random_state", [None, 3])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_next_question_stays_right_through_answers_and_undo(rule, random_state):
+def test_next_question_is_correct_after_answers_and_undo(rule, random_state):
     X, sets = problem(9, n=300)
     ranker = EffectRanker(rule, 4, random_state=random_state).fit(X, sets)
     rng = np.random.default_rng(0)
@@ -164,7 +164,7 @@ def test_next_question_stays_right_through_answers_and_undo(rule, random_state):
         assert fresh.n_undecided_ == ranker.n_undecided_
 
 
-def test_memory_order_changes_nothing_but_order():
+def test_row_order_in_memory_does_not_affect_results():
     rng = np.random.default_rng(2)
     n = 400
     place = rng.permutation(n)
@@ -233,11 +233,11 @@ def test_compiling_is_near_instant_the_second_time():
     assert plcore.compile_kernels() < 0.5
 
 
-# Loss of rows by claims: the difference of their scores with the targets of the claims damped, and nothing else.
+# Score lost to claimed rows: exactly the score difference after damping the targets of the claims.
 
 
 def lost_in_full(ranker, claimed, power):
-    """(n,) the same by going through all targets."""
+    """(n,) the same by a loop over all targets."""
     rule, counted = ranker._rule, ranker._counted
     weights = rule.weights.astype(float)
     shares = np.rint(weights * float(SHARE_UNIT) / np.maximum(weights.sum(axis=1, keepdims=True), 1)).astype(
@@ -253,11 +253,11 @@ def lost_in_full(ranker, claimed, power):
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 9), damping=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
-def test_they_lose_what_is_damped_and_no_others_lose(rule, seed, n, damping):
+def test_rows_lose_exactly_the_score_of_damped_targets(rule, seed, n, damping):
     X, sets = problem(seed)
     ranker = EffectRanker(rule, 4, damping=damping).fit(X, sets)
     claimed = np.sort(np.random.default_rng(seed).choice(60, n, replace=False))
-    power = damping ** np.arange(4.0)  # a target that is claimed more often stays at the last
+    power = damping ** np.arange(4.0)  # a target claimed more often keeps the last factor
     rows, lost = lost_by_claims(claimed, ranker.votes_.index, ranker._rule, ranker._counted, power)
     assert (np.diff(rows) > 0).all()
     full = lost_in_full(ranker, claimed, power)
@@ -266,7 +266,7 @@ def test_they_lose_what_is_damped_and_no_others_lose(rule, seed, n, damping):
 
 
 def seconds_beside_a_hub(n: int) -> float:
-    """CPU seconds of the next row while someone is asked about one that all n targets count."""
+    """CPU seconds to choose the next row while another annotator has a row that all n targets use."""
     neighbors = np.stack([np.arange(n), np.zeros(n, dtype=np.int64)], axis=1)
     neighbors[0, 1] = 1
     sets = np.ones((n, 2), dtype=bool)
@@ -280,5 +280,5 @@ def seconds_beside_a_hub(n: int) -> float:
     return min(spent)
 
 
-def test_row_that_many_targets_count_takes_no_square_of_them():
+def test_claimed_hub_row_does_not_cost_quadratic_time():
     assert seconds_beside_a_hub(48_000) < 7 * seconds_beside_a_hub(12_000)

@@ -1,4 +1,4 @@
-"""Sets and scores against enumeration on thousands of small random problems, ties and zero weights among them."""
+"""Sets and scores compared with enumeration on thousands of small random problems with ties and zero weights."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def enumerated():
     return found
 
 
-def test_the_two_enumerations_agree(enumerated):
-    """The compiled one, which the tests below rely on, and the plain one of Python sets."""
+def test_both_enumerations_agree(enumerated):
+    """Compare the compiled one, used by the tests below, with the plain one on Python sets."""
     for (neighbors, weights, candidates), expected, changes in enumerated:
         for target in range(8):
             sets = [set(np.flatnonzero(candidates[row]).tolist()) for row in neighbors[target]]
@@ -42,7 +42,7 @@ def test_the_two_enumerations_agree(enumerated):
                     assert changes[target, slot, which].any() == plain
 
 
-def test_sets_equal_enumeration(enumerated):
+def test_sets_match_enumeration(enumerated):
     for graph, expected, _ in enumerated:
         h, necessary, approximate, possible = expected.transpose(1, 0, 2)
         np.testing.assert_array_equal(winners(*graph), h)
@@ -61,7 +61,7 @@ def test_sets_equal_enumeration(enumerated):
 
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_scores_equal_enumeration(enumerated, rule, decision):
+def test_scores_match_enumeration(enumerated, rule, decision):
     for graph, _, changes in enumerated:
         _, weights, candidates = graph
         counts = (candidates.sum(axis=1) >= 2).reshape(weights.shape)
@@ -76,7 +76,7 @@ def test_scores_equal_enumeration(enumerated, rule, decision):
 
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_scores_of_shared_neighbours_equal_enumeration(rule, decision):
+def test_scores_with_shared_neighbours_match_enumeration(rule, decision):
     rng = np.random.default_rng(2)
     for _ in range(150):
         neighbors, weights, candidates = brute_force.random_graph(rng)
@@ -85,8 +85,8 @@ def test_scores_of_shared_neighbours_equal_enumeration(rule, decision):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
 
 
-def test_each_proposition_alone_is_if_and_only_if():
-    """Prop. 4, 5 and 6 one by one; together they would hide one another's mistakes."""
+def test_each_proposition_alone_is_an_equivalence():
+    """Prop. 4, 5 and 6 one by one; together they could hide each other's errors."""
     rng = np.random.default_rng(6)
     for _ in range(2500):
         neighbors, weights, candidates = brute_force.random_graph(rng)
@@ -113,8 +113,8 @@ def test_each_proposition_alone_is_if_and_only_if():
         assert plain_query._changes_winners(*case, "incumbent").tolist() == unseated
 
 
-def test_exact_search_beyond_enumeration_of_pairs():
-    """Larger K: the search against enumeration, with few distinct weights so that packings are tight."""
+def test_exact_search_matches_enumeration_for_larger_k():
+    """Larger K, with few distinct weights so that packings are tight."""
     rng = np.random.default_rng(3)
     for _ in range(60):
         candidates = some_sets(rng, 8, 5, 0.4)
@@ -125,7 +125,7 @@ def test_exact_search_beyond_enumeration_of_pairs():
         assert set(np.flatnonzero(found[0]).tolist()) == expected
 
 
-def test_answer_only_settles():
+def test_answers_only_narrow_possible_and_grow_necessary_labels():
     """Prop. 3: answers only shrink APL and PL and only grow NL."""
     rng = np.random.default_rng(4)
     for _ in range(600):
@@ -145,7 +145,7 @@ def test_answer_only_settles():
         ).all()
 
 
-def test_zero_scores_do_not_prove_that_all_is_settled():
+def test_zero_scores_do_not_prove_that_everything_is_settled():
     """Two answers together may change what neither changes alone."""
     sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
     graph = np.arange(5)[None], np.array([[4, 5, 3, 2, 5]])
@@ -157,7 +157,7 @@ def test_zero_scores_do_not_prove_that_all_is_settled():
     assert effect_scores(*graph, sets).any()
 
 
-def test_neither_effect_contains_the_other():
+def test_apl_and_pl_effects_can_differ():
     sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 0]], dtype=bool)
     graph = np.arange(4)[None], np.array([[2, 2, 3, 2]])
     assert (effect_scores(*graph, sets, rule="apl") > 0).tolist() == [False, True, True, True]
@@ -183,7 +183,7 @@ def scores_of(targets, rule, decision="set"):
     return effect_scores(NEIGHBORS[targets], TENTHS[targets], CANDIDATES, rule=rule, decision=decision)
 
 
-def test_table_2_mw_by_target():
+def test_table_2_mw_scores_match():
     expected = {
         0: [0.375, 0.7 / 2.4, 0.8 / 2.4, 0],
         1: [0.2, 0.4, 0.4, 0],
@@ -197,7 +197,7 @@ def test_table_2_mw_by_target():
     assert scores_of([4], "mw")[3] == pytest.approx(0.4)
 
 
-def test_table_3_score_bounds():
+def test_table_3_score_bounds_match():
     known = label_sets(CANDIDATES[NEIGHBORS], TENTHS)
     smax, smin = np.where(known.seen, known.smax, 0), np.where(known.seen, known.smin, 0)
     assert smin.tolist() == [[0, 0, 0], [0, 0, 0], [12, 0, 0], [14, 0, 0], [12, 0, 0]]
@@ -206,7 +206,7 @@ def test_table_3_score_bounds():
 
 
 @pytest.mark.parametrize("weights", [WEIGHTS, TENTHS, WEIGHTS.astype(np.float32)])
-def test_example_2_sets(weights):
+def test_example_2_sets_match(weights):
     nothing, everything, first = [False] * 3, [True] * 3, [True, False, False]
     assert necessary_labels(NEIGHBORS, weights, CANDIDATES).tolist() == [
         nothing, nothing, first, first, first,
@@ -230,14 +230,18 @@ def test_example_2_sets(weights):
         ("apl", "set", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
         ("pl", "set", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
         ("apl", "incumbent", [0.375, 0.69166667, 0.73333333, 0, 0, 0]),
-        ("pl", "incumbent", [0.375, 0.4, 0.73333333, 0, 0, 0]),  # Table 5, with the misprint (t2, x1) mended
+        (
+            "pl",
+            "incumbent",
+            [0.375, 0.4, 0.73333333, 0, 0, 0],
+        ),  # Table 5, with the misprint (t2, x1) corrected
     ],
 )
-def test_totals(weights, rule, decision, totals):
+def test_totals_of_tables_4_and_5_match(weights, rule, decision, totals):
     assert effect_scores(NEIGHBORS, weights, CANDIDATES, rule, decision) == pytest.approx(totals, abs=1e-7)
 
 
-def test_three_misprints_of_table_4():
+def test_table_4_differs_in_three_known_misprints():
     # (t2, x1): 2.0 - 0.4 = 1.6 > 1.2, so h stays and nothing else changes.
     assert scores_of([1], "apl")[0] == 0
     # (t1, x2): an exact tie 1.7 = 1.7 changes the set of winners, but x2's answer unseats no one.
@@ -247,7 +251,7 @@ def test_three_misprints_of_table_4():
     assert scores_of([1], "apl", "incumbent")[1] == pytest.approx(0.4)
 
 
-def test_ties_that_doubles_would_break():
+def test_fixed_point_keeps_ties_that_doubles_would_break():
     """0.9 + 0.8 + 0.7 - 0.7 > 0.9 + 0.8 in doubles; in fixed point both labels win."""
     assert 0.9 + 0.8 + 0.7 - 0.7 > 0.9 + 0.8
     sets = np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)
@@ -255,7 +259,7 @@ def test_ties_that_doubles_would_break():
     assert winners([[0, 1, 2]], [[0.3, 0.1 + 0.2, 0.3]], sets).tolist() == [[True, True]]
 
 
-def test_integer_weights_are_used_as_they_are():
+def test_integer_weights_are_not_rescaled():
     _, fixed, _ = check_graph(NEIGHBORS, TENTHS.astype(np.uint32), CANDIDATES)
     assert fixed.tolist() == TENTHS.tolist()
     _, fixed, _ = check_graph(NEIGHBORS, WEIGHTS, CANDIDATES)

@@ -1,4 +1,4 @@
-"""The cheapest question: gains against all truths by brute force, and the choice by gain for each second."""
+"""The cheapest question: gains by brute force over all truths, and the choice by gain per second."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def entropy(p):
 
 
 def changed(part):
-    """Any function of a set: classes count unequally."""
+    """An arbitrary function of a set, with unequal classes."""
     return float(np.dot(part, [5, 0, 2, 1, 3, 7]) / (1 + part.sum()))
 
 
 def value_of(criterion, p, part):
-    """Value of knowing a part, by its definition."""
+    """Value of knowing a part of the candidates, by definition."""
     inside = np.where(part, p, 0.0) / p[part].sum()
     return {
         "classes": (p > 0).sum() - part.sum(),  # the shares of these tests are above 0 inside S
@@ -70,7 +70,7 @@ def rows(draw, least=1):
 
 
 @given(rows(), st.sampled_from(CRITERIA))
-def test_gains_are_those_over_all_truths(row, criterion):
+def test_gains_match_brute_force_over_all_truths(row, criterion):
     p, groups = row
     found = row_questions(
         p > 0, p, alike, groups=groups, criterion=criterion, changed=changed, n_likeliest=N_CLASSES
@@ -81,7 +81,7 @@ def test_gains_are_those_over_all_truths(row, criterion):
 
 
 @given(rows(least=2))
-def test_edc_of_paper_is_right_inside_candidates_alone(row):
+def test_edc_formula_holds_only_with_probabilities_inside_the_candidates(row):
     """The formula with P(C) over S is the mean number of classes that an answer rules out; with P(C) over all classes a
     question whose answer is known would gain, and those in doubt are worth another number."""
     p, groups = row
@@ -94,18 +94,18 @@ def test_edc_of_paper_is_right_inside_candidates_alone(row):
         part = np.isin(np.arange(N_CLASSES), question.about)
         assert question.gain == pytest.approx(edc(part, p[part].sum()))
         assert question.gain == pytest.approx(gain_by_truths("classes", p, question))
-        assert question.gain <= own.sum() - 1 + 1e-12  # nothing tells more than "which"
+        assert question.gain <= own.sum() - 1 + 1e-12  # no question is more informative than "which"
     everything = np.ones(N_CLASSES, dtype=bool)
     assert edc(everything, p.sum()) == pytest.approx(0.0)
     assert edc(everything, 0.8 * p.sum()) == pytest.approx(
         0.2 * own.sum()
-    )  # the model looked beyond the candidates
+    )  # probabilities outside the candidates
     which = row_questions(own, p, alike)[0]
-    assert which.gain == own.sum() - 1  # whatever p is: not the formula of a yes or no
+    assert which.gain == own.sum() - 1  # independent of p, so not the formula for yes or no
 
 
 @given(rows(least=2), st.sampled_from(["classes", "entropy", "error"]))
-def test_no_candidate_gains_more_than_likeliest(row, criterion):
+def test_no_candidate_gains_more_than_the_likeliest(row, criterion):
     p, _ = row
     asked = row_questions(p > 0, p, alike, criterion=criterion, n_likeliest=N_CLASSES)[1:]
     assert asked[0].about == (int(p.argmax()),)
@@ -113,8 +113,8 @@ def test_no_candidate_gains_more_than_likeliest(row, criterion):
 
 
 @given(rows(least=2), st.sampled_from(CRITERIA))
-def test_best_of_all_parts_is_among_groups_if_all_have_name(row, criterion):
-    """Brute force over every question in yes or no that there is."""
+def test_best_question_is_a_group_if_all_parts_are_groups(row, criterion):
+    """Brute force over all yes-or-no questions."""
     p, _ = row
     inside = np.flatnonzero(p)
     parts = [part for size in range(1, len(inside)) for part in combinations(inside, size)]
@@ -127,13 +127,13 @@ def test_best_of_all_parts_is_among_groups_if_all_have_name(row, criterion):
     assert best.rate == pytest.approx(max(gain_by_truths(criterion, p, one) / one.seconds for one in found))
 
 
-def test_what_there_is_to_ask():
+def test_available_questions_are_listed_without_duplicates():
     own = np.array([1, 1, 0, 1, 1, 0], dtype=bool)
     groups = np.array(
         [
             [1, 1, 1, 0, 0, 0],  # holds 0 and 1
             [0, 0, 0, 1, 0, 1],  # one candidate: that is "is it 3?"
-            [1, 1, 0, 1, 1, 1],  # all: no one need ask
+            [1, 1, 0, 1, 1, 1],  # all candidates: pointless to ask
             [1, 1, 0, 0, 0, 1],  # the same two as the first
             [0, 0, 1, 0, 0, 1],  # none
         ]
@@ -157,7 +157,7 @@ def test_what_there_is_to_ask():
     assert cheapest_question(alone).form == "which"
 
 
-def test_yes_or_no_is_asked_if_model_is_sure_and_which_if_it_is_torn():
+def test_confident_model_asks_yes_or_no_and_uncertain_model_asks_which():
     own = np.ones(5, dtype=bool)
     sure = row_questions(own, [0.9, 0.04, 0.03, 0.02, 0.01], prior_seconds)
     torn = row_questions(own, [0.24, 0.2, 0.2, 0.18, 0.18], prior_seconds)
@@ -169,7 +169,7 @@ def test_yes_or_no_is_asked_if_model_is_sure_and_which_if_it_is_torn():
     assert cheapest_question(dear).form == "which"
 
 
-def test_group_is_asked_if_it_splits_best():
+def test_group_is_asked_if_it_splits_the_candidates_best():
     groups = np.array([[1, 1, 1, 1, 0, 0, 0, 0]])
     found = row_questions(np.ones(8, bool), np.ones(8), alike, groups=groups, criterion="entropy")
     assert found[-1].gain == pytest.approx(np.log(2))
@@ -177,9 +177,11 @@ def test_group_is_asked_if_it_splits_best():
     assert {one.form: round(one.rate, 3) for one in found} == {"which": 2.475, "is": 1.75, "group": 2.0}
 
 
-def test_ties_go_to_first_whatever_order_of_sums():
+def test_ties_go_to_the_first_question_despite_rounding():
     two = row_questions([True, True], [1 / 3, 2 / 3], alike, criterion="entropy")
-    assert len({round(one.gain, 12) for one in two}) == 1  # two candidates: all three questions tell the same
+    assert (
+        len({round(one.gain, 12) for one in two}) == 1
+    )  # two candidates: all three questions are equally informative
     assert cheapest_question(two).form == "which"
     settled = row_questions(np.ones(3, bool), [1, 0, 0], prior_seconds, criterion="error")
     assert cheapest_question(settled).form == "which"
@@ -207,7 +209,7 @@ def test_wrong_arguments_are_refused():
         cheapest_question([])
 
 
-# A model of seconds: it finds effects that were put in, is the ridge of others, and believes new people little.
+# The model of answer times: it recovers known effects, matches scikit-learn, and shrinks new annotators.
 
 
 EFFECTS = {"which": 0.0, "is": -0.3, "group": 0.1}
@@ -224,9 +226,9 @@ def answers(n, seed=0, noise=0.4):
     return np.exp(logs), people, forms, shown
 
 
-def test_before_anyone_has_answered_it_is_prior():
+def test_times_without_answers_are_the_prior():
     model = SecondsModel()
-    at = np.exp(0.6**2 / 2)  # of the median, the mean of a log-normal variable
+    at = np.exp(0.6**2 / 2)  # the mean of a log-normal variable, from its median
     assert model.expected("Ann", "which", 4) == pytest.approx(4.0 * at)
     assert model.expected(None, "is", 1) == pytest.approx(4.0 * 0.55 * at)
     assert model.expected("Ann", "which", 8) / model.expected("Ann", "which", 4) == pytest.approx(2**0.3)
@@ -236,7 +238,7 @@ def test_before_anyone_has_answered_it_is_prior():
     assert slow.expected("Ann", "is", 1) == pytest.approx(10.0 * at)
 
 
-def test_effects_that_were_put_in_are_found():
+def test_simulated_effects_are_recovered():
     model = SecondsModel().fit(*answers(6000))
     assert model.slope_ == pytest.approx(0.45, abs=0.03)
     for form, effect in EFFECTS.items():
@@ -246,10 +248,10 @@ def test_effects_that_were_put_in_are_found():
     mean = np.exp(1.2 + 0.5 + 0.45 * np.log(6) + 0.4**2 / 2)
     assert model.expected("Cem", "which", 6) == pytest.approx(mean, rel=0.05)
     again = SecondsModel().fit(*answers(50, seed=1)).fit(*answers(6000))
-    assert again.people_ == model.people_  # what was learnt before is forgotten
+    assert again.people_ == model.people_  # earlier learning is forgotten
 
 
-def test_it_is_ridge_of_scikit_learn_around_prior():
+def test_fit_matches_scikit_learn_ridge_around_the_prior():
     seconds, people, forms, shown = answers(40, seed=3)
     prior = SecondsPrior()
     X = np.column_stack(
@@ -263,7 +265,7 @@ def test_it_is_ridge_of_scikit_learn_around_prior():
     )
     penalties = np.append(prior.penalties, [prior.noise**2 / prior.person**2] * 3)
     start = np.append(prior.common, [0, 0, 0])
-    # Ridge has one penalty for all and none around a prior: the columns are scaled, and the prior is taken off before.
+    # Ridge has one penalty and no prior mean: scale the columns and subtract the prior first.
     scaled = Ridge(alpha=1.0, fit_intercept=False, tol=1e-12).fit(
         X / np.sqrt(penalties), np.log(seconds) - X @ start
     )
@@ -277,13 +279,15 @@ def test_it_is_ridge_of_scikit_learn_around_prior():
     assert model.noise_ == pytest.approx(np.sqrt((left @ left + 20 * 0.36) / 60))
 
 
-def test_new_person_is_like_all_and_becomes_themselves_slowly():
+def test_new_annotator_starts_average_and_adapts_slowly():
     seconds, people, forms, shown = answers(3000)
     of_all = SecondsModel().fit(seconds, people, forms, shown)
     assert of_all.expected("Dee", "is", 1) == of_all.expected(None, "is", 1)
     ratios = []
     for n in (1, 10, 1000):
-        fast = np.full(n, of_all.expected(None, "which", 5) / 4)  # someone who takes a quarter of the time
+        fast = np.full(
+            n, of_all.expected(None, "which", 5) / 4
+        )  # an annotator who takes a quarter of the time
         model = SecondsModel().fit(
             [*seconds, *fast], [*people, *["Dee"] * n], [*forms, *["which"] * n], [*shown, *[5] * n]
         )
@@ -291,10 +295,12 @@ def test_new_person_is_like_all_and_becomes_themselves_slowly():
     assert 0.4 < ratios[0] < 0.7
     assert ratios[0] > ratios[1] > ratios[2]
     at = np.exp(model.noise_**2 / 2)
-    assert model.expected("Dee", "which", 5) == pytest.approx(fast[0] * at, rel=0.05)  # by now all their own
+    assert model.expected("Dee", "which", 5) == pytest.approx(
+        fast[0] * at, rel=0.05
+    )  # by now entirely the annotator's own estimate
 
 
-def test_breaks_and_times_that_are_none_are_dropped():
+def test_breaks_and_invalid_times_are_dropped():
     usual = answers(30)
     model = SecondsModel().fit(
         [*usual[0], 301.0, 0.0, np.nan],
@@ -309,7 +315,7 @@ def test_breaks_and_times_that_are_none_are_dropped():
 
 
 @given(st.integers(0, 2**16), st.integers(1, 60))
-def test_order_of_answers_says_nothing(seed, n):
+def test_order_of_answers_does_not_matter(seed, n):
     seconds, people, forms, shown = answers(n, seed)
     order = np.random.default_rng(seed).permutation(n)
     model = SecondsModel().fit(seconds, people, forms, shown)

@@ -1,4 +1,4 @@
-"""Evidence in a row for a label: the plain sums, and that a row does not count for itself."""
+"""Evidence in a row for a label: plain sums, and rows do not count for themselves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plain(X: np.ndarray, shares: np.ndarray, x: np.ndarray, own: int | None) -> 
 
 
 @given(seed=st.integers(0, 10_000), own=st.none() | st.integers(0, 11))
-def test_it_is_formula(seed: int, own: int | None) -> None:
+def test_evidence_matches_its_formula(seed: int, own: int | None) -> None:
     rng = np.random.default_rng(seed)
     X = rng.random((12, 6)) * (rng.random((12, 6)) < 0.5)
     shares = rng.dirichlet(np.ones(3), size=12) * (rng.random((12, 1)) < 0.9)
@@ -52,7 +52,7 @@ def test_it_is_formula(seed: int, own: int | None) -> None:
     np.testing.assert_allclose(found, plain(X, shares, x, own)[columns], atol=1e-12)
 
 
-def test_it_adds_up_to_difference_of_scores() -> None:
+def test_evidence_adds_up_to_the_score_difference() -> None:
     X = np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 2]])
     shares = np.array([[1.0, 0], [1, 0], [0, 1]])
     x = np.array([1.0, 1, 1])
@@ -62,7 +62,7 @@ def test_it_adds_up_to_difference_of_scores() -> None:
     np.testing.assert_allclose(found, [[1, -1], [0.5, -0.5], [-2, 2]])
 
 
-def test_row_does_not_count_for_itself_and_nothing_is_changed() -> None:
+def test_row_does_not_count_for_itself_and_inputs_are_unchanged() -> None:
     X, shares = sparse.csc_matrix(np.array([[1.0], [0.0]])), np.array([[1.0, 0.0], [0.0, 1.0]])
     found = speaks_for(X, shares, np.array([0]), np.array([1.0]), own=0)
     np.testing.assert_array_equal(found, [[0, 0]])
@@ -70,12 +70,12 @@ def test_row_does_not_count_for_itself_and_nothing_is_changed() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (2, 1), (2,)])
-def test_shapes_are_checked(shape: tuple[int, ...]) -> None:
+def test_wrong_shapes_of_evidence_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="two labels or more"):
         speaks_for(sparse.csc_matrix((2, 4)), np.zeros(shape), np.array([0]), np.array([1.0]))
 
 
-# Which features tell two labels apart: known answers, missing values, and the plain formula.
+# Features that distinguish two labels: known answers, missing values, and the plain formula.
 
 
 def exact(labels: list[int], m: int) -> np.ndarray:
@@ -89,38 +89,38 @@ def test_feature_that_differs_is_found() -> None:
     assert telling_scores(moments, 0, 1)[2] == 0
 
 
-def test_it_depends_on_the_two_labels() -> None:
+def test_distinguishing_feature_depends_on_the_two_labels() -> None:
     X = np.array([[0.0, 0.0], [0.1, 0.1], [9.0, 0.0], [9.1, 0.1], [0.0, 9.0], [0.1, 9.1]])
     moments = label_moments(X, exact([0, 0, 1, 1, 2, 2], 3))
     assert most_telling(moments, 0, 1, 1).tolist() == [0]
     assert most_telling(moments, 0, 2, 1).tolist() == [1]
 
 
-def test_feature_that_alone_decides_comes_first() -> None:
+def test_perfectly_separating_feature_comes_first() -> None:
     X = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 2.0], [6.0, 2.0]])
     scores = telling_scores(label_moments(X, exact([0, 0, 1, 1], 2)), 0, 1)
     assert np.isinf(scores[1])
     assert np.isfinite(scores[0])
 
 
-def test_label_no_one_can_have_tells_nothing() -> None:
+def test_label_without_rows_gives_no_features() -> None:
     moments = label_moments(np.array([[1.0, 2.0], [3.0, 5.0]]), exact([0, 1], 3))
     assert len(most_telling(moments, 0, 2, 2)) == 0
 
 
-def test_large_offset_is_not_spread() -> None:
+def test_large_offset_does_not_affect_the_spread() -> None:
     X = np.full((6, 1), 1e9) + np.array([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]])
     plain = np.abs(X[:3].mean() - X[3:].mean()) / np.sqrt((X[:3].var() + X[3:].var()) / 2)
     assert telling_scores(label_moments(X, exact([0] * 3 + [1] * 3, 2)), 0, 1)[0] == pytest.approx(plain)
 
 
-def test_telling_shapes_are_checked() -> None:
+def test_wrong_shapes_of_moments_are_refused() -> None:
     with pytest.raises(ValueError, match="same n"):
         label_moments(np.zeros((3, 2)), np.zeros((4, 2)))
 
 
 @given(seed=st.integers(0, 10_000), share_missing=st.sampled_from([0.0, 0.2]), scale=st.floats(1e-3, 1e3))
-def test_it_is_formula_whatever_scale(seed: int, share_missing: float, scale: float) -> None:
+def test_scores_match_the_formula_at_any_scale(seed: int, share_missing: float, scale: float) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 4))
     X[rng.random(X.shape) < share_missing] = np.nan
@@ -137,11 +137,11 @@ def test_it_is_formula_whatever_scale(seed: int, share_missing: float, scale: fl
         assert scores[column] == pytest.approx(plain, rel=1e-6, abs=1e-9)
 
 
-# Rows to confirm together: the plain definition, known answers, and what is refused.
+# Rows to confirm together: the plain definition, known answers, and refusals.
 
 
 def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
-    """The same in words: every label's sure rows, then that of the surest row of those labels that have enough."""
+    """A plain version: the sure rows of every label, then the label with the surest row among those with enough."""
     groups: dict[int, list[int]] = {}
     for row in range(len(shares)):
         label = max(range(shares.shape[1]), key=lambda k: (shares[row, k], -k))
@@ -161,14 +161,14 @@ def plainly(shares: np.ndarray, at_least: float, fewest: int) -> list[int]:
     st.sampled_from([0.6, 0.75, 0.9, 1.0]),
     st.integers(1, 4),
 )
-def test_rows_match_definition(seed: int, n: int, m: int, at_least: float, fewest: int) -> None:
+def test_confirmed_rows_match_the_definition(seed: int, n: int, m: int, at_least: float, fewest: int) -> None:
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(m, 0.2), size=n).round(1)  # rounded: ties are common
     found = sure_rows(shares, at_least=at_least, fewest=fewest)
     assert found.tolist() == plainly(shares, at_least, fewest)
 
 
-def test_label_with_too_few_rows_is_passed_over() -> None:
+def test_label_with_too_few_rows_is_skipped() -> None:
     shares = np.array([[0.0, 1.0], [0.95, 0.05], [0.92, 0.08], [0.97, 0.03], [0.89, 0.11]])
     assert sure_rows(shares, at_least=0.9).tolist() == [3, 1, 2]
     assert sure_rows(shares, at_least=0.9, fewest=1).tolist() == [0]
@@ -176,7 +176,7 @@ def test_label_with_too_few_rows_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("at_least", [0.5, 0.0, 1.1])
-def test_share_that_two_labels_could_have_is_refused(at_least: float) -> None:
+def test_threshold_that_two_labels_could_reach_is_refused(at_least: float) -> None:
     with pytest.raises(ValueError, match="must be above"):
         sure_rows(np.ones((3, 1)), at_least=at_least)
 
@@ -205,8 +205,8 @@ def test_known_rows_set_the_threshold(seed: int, k: int, ability: float) -> None
 
 @pytest.mark.parametrize("k", [40, 80, 200])
 @pytest.mark.parametrize("told_by_shares", [False, True])
-def test_what_is_sure_is_seldom_right_less_often_than_it_must_be(k: int, told_by_shares: bool) -> None:
-    """Where shares say nothing of how right a model is, and where they say it exactly."""
+def test_sure_rows_are_rarely_less_accurate_than_required(k: int, told_by_shares: bool) -> None:
+    """Both for uninformative shares and for perfectly calibrated ones."""
     rng = np.random.default_rng(k)
 
     def really(shares: np.ndarray) -> np.ndarray:
@@ -221,13 +221,13 @@ def test_what_is_sure_is_seldom_right_less_often_than_it_must_be(k: int, told_by
     assert too_few <= DOUBT * runs
 
 
-def test_as_few_as_can_tell_do_if_all_are_right() -> None:
+def test_fewest_possible_checks_suffice_if_all_are_correct() -> None:
     assert sure_from(np.full(KNOWN, 0.8), np.ones(KNOWN, dtype=bool)) == 0.8
     assert AT_LEAST**KNOWN <= DOUBT < AT_LEAST ** (KNOWN - 1)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(0, 25))
-def test_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) -> None:
+def test_nearest_rows_are_ordered_by_distance_then_position(seed: int, n: int, most: int) -> None:
     X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)  # equal distances are common
     far = [round(float(np.sqrt(((row - X[0]) ** 2).sum())), 9) for row in X]
     wanted = sorted(range(n), key=lambda place: (far[place], place))[:most]
@@ -235,7 +235,7 @@ def test_nearest_are_those_by_distance_then_place(seed: int, n: int, most: int) 
     assert nearest_rows(sparse.csr_matrix(X), sparse.csr_matrix(X[:1]), most).tolist() == wanted
 
 
-def test_cosine_similarities_match_each_row_alone() -> None:
+def test_cosine_similarities_match_a_row_by_row_computation() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8_200, 3)).astype(np.float32)
     X[5] = 0

@@ -1,4 +1,4 @@
-"""EffectRanker: the graph it builds, update == refit, what is settled, and the order of questions."""
+"""EffectRanker: its graph, update == refit, settled targets, and the order of questions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def same(one, other):
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @pytest.mark.parametrize("targets", ["ambiguous", "fixed"])
 @pytest.mark.parametrize("k", [1, 3, 100])
-def test_scores_are_effect_scores_on_own_first_graph(rule, targets, k):
+def test_scores_match_effect_scores_on_the_graph_it_builds(rule, targets, k):
     X, sets, _ = problem(0)
     ranker = EffectRanker(rule, k, targets).fit(X, sets)
     ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
@@ -50,7 +50,7 @@ def test_scores_are_effect_scores_on_own_first_graph(rule, targets, k):
     assert (ranker.scores_[sets.sum(axis=1) == 1] == 0).all()
 
 
-def test_outside_targets():
+def test_targets_outside_the_rows_are_accepted():
     X, sets, rng = problem(1)
     points = rng.random((15, 2)) * 5
     neighbors, weights = NeighborGraph(X, 3, "linear", "minmax").neighbors_of(points)
@@ -68,7 +68,7 @@ def test_outside_targets():
          EffectRanker(targets=points, scaling=None).fit(X, sets))  # fmt: skip
 
 
-def test_decisions_differ_as_definition_says():
+def test_set_and_incumbent_decisions_match_their_definitions():
     rng = np.random.default_rng(2)
     for _ in range(200):
         neighbors, weights, candidates = brute_force.random_graph(rng)
@@ -106,7 +106,7 @@ def test_update_equals_refit_and_undo(case, rule, decision):
 
 
 @given(answer_sequences(), st.sampled_from(["mw", "apl"]))
-def test_fixed_targets_stay(case, rule):
+def test_fixed_targets_do_not_change_with_answers(case, rule):
     seed, n, m, rows, k = case
     X, sets, rng = problem(seed, n, m)
     ranker = EffectRanker(rule, k, "fixed").fit(X, sets)
@@ -119,7 +119,7 @@ def test_fixed_targets_stay(case, rule):
         )
 
 
-def test_row_excluded_casts_no_vote():
+def test_excluded_row_casts_no_vote():
     X, sets, _ = problem(3)
     ranker = EffectRanker().fit(X, sets)
     row = int(ranker.next()[0])
@@ -135,7 +135,7 @@ def test_row_excluded_casts_no_vote():
             if r in rows
         )
         np.testing.assert_array_equal(ranker.votes_.votes[target], votes)
-    for other in range(40):  # even with no one left to vote nothing breaks
+    for other in range(40):  # also works without any voter left
         ranker.update(other, np.zeros(4, dtype=bool))
     assert ranker.scores_.tolist() == [0] * 40
     assert len(ranker.next(5)) == 0
@@ -145,7 +145,7 @@ def test_row_excluded_casts_no_vote():
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_graphs_made_elsewhere(rule):
+def test_external_graphs_are_accepted(rule):
     """Repeated neighbours, zero weights, and targets that are not among their own neighbours."""
     rng = np.random.default_rng(8)
     sets = some_sets(rng, 9, 3)
@@ -165,7 +165,7 @@ def test_graphs_made_elsewhere(rule):
     np.testing.assert_array_equal(sets, first)
 
 
-def test_settled_share():
+def test_settled_share_matches_a_recount():
     X, sets, _ = problem(4)
     ranker = EffectRanker().fit(X, sets)
     first = np.flatnonzero(sets.sum(axis=1) >= 2)
@@ -186,7 +186,7 @@ def test_settled_share():
     assert EffectRanker().fit(X, np.eye(4, dtype=bool)[sets.argmax(axis=1)]).settled_ == 1.0
 
 
-def test_next_is_ordered_and_never_more_than_there_are():
+def test_next_returns_ordered_open_rows_only():
     X, sets, _ = problem(5, n=60)
     ranker = EffectRanker("mw", 3).fit(X, sets)
     ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
@@ -208,7 +208,7 @@ def test_next_is_ordered_and_never_more_than_there_are():
         ranker.next(-1)
 
 
-def test_zero_scores_are_still_asked():
+def test_rows_with_zero_score_are_still_asked():
     sets = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 1, 1]], dtype=bool)
     ranker = EffectRanker().fit_graph(np.arange(5)[None], [[4, 5, 3, 2, 5]], sets)
     assert ranker.scores_.tolist() == [0] * 5
@@ -216,7 +216,7 @@ def test_zero_scores_are_still_asked():
     assert ranker.next(9).tolist() == [0, 1, 2, 4]
 
 
-def test_random_ties_are_seeded():
+def test_random_tie_breaking_is_seeded():
     X, sets = np.zeros((30, 1)), np.ones((30, 2), dtype=bool)
     plain = EffectRanker("mw", 30).fit(X, sets)
     assert plain.next(30).tolist() == list(range(30))
@@ -228,7 +228,7 @@ def test_random_ties_are_seeded():
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_explain(rule):
+def test_explanation_lists_the_effects_of_each_answer(rule):
     X, sets, _ = problem(6)
     ranker = EffectRanker(rule).fit(X, sets)
     for row in range(40):
@@ -240,7 +240,7 @@ def test_explain(rule):
             assert bool(why.changes) == (why.score > 0)
         for target in why.targets:
             assert row in ranker.votes_.neighbors[target]
-            assert sets[target].sum() >= 2  # a target that counts
+            assert sets[target].sum() >= 2  # a target with an effect
     assert ranker.explain(0).undecided == ranker.n_undecided_ > 0
 
 
@@ -265,7 +265,7 @@ def test_wrong_parameters_are_refused_in_fit(parameters, message):
         ranker.fit(X, sets)
 
 
-def test_fit_comes_first():
+def test_methods_require_fit():
     ranker = EffectRanker()
     for call in (lambda: ranker.scores_, lambda: ranker.settled_, ranker.next, lambda: ranker.update(0, [1])):
         with pytest.raises(NotFittedError, match="call fit"):
@@ -296,7 +296,7 @@ def test_wrong_input_is_refused():
 
 @pytest.mark.parametrize("rule", ["mw", "apl"])
 @pytest.mark.parametrize("seed", range(4))
-def test_ranker_begun_if_updates_have_come_to_is_updated_one(rule, seed):
+def test_ranker_fitted_on_the_current_state_equals_the_updated_one(rule, seed):
     rng = np.random.default_rng(seed)
     first = some_sets(rng, 12, 3, 0.6)
     neighbors = np.array([[row, *rng.permutation(np.delete(np.arange(12), row))[:2]] for row in range(12)])
@@ -304,7 +304,7 @@ def test_ranker_begun_if_updates_have_come_to_is_updated_one(rule, seed):
     lived = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12))
     now = first.copy()
     for row in rng.integers(12, size=8).tolist():
-        now[row] = rng.random(3) < 0.5  # without any candidate, too: an item excluded
+        now[row] = rng.random(3) < 0.5  # also an excluded item, without any candidate
         lived.update(row, now[row])
     begun = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12), now.copy())
     for _ in range(2):
@@ -315,7 +315,7 @@ def test_ranker_begun_if_updates_have_come_to_is_updated_one(rule, seed):
             ranker.update(2, first[2])
 
 
-# First scores and the queue in parts against the ranker in one process.
+# Initial scores and the queue computed in parts, compared with the ranker in one process.
 
 
 N, K = 600, 7
@@ -338,7 +338,7 @@ def candidates(n_classes: int) -> np.ndarray:
         (130, "exact", "uniform"),
     ],
 )
-def test_scores_and_order_match_ranker_bit_for_bit(
+def test_scores_and_order_in_parts_match_the_ranker_bit_for_bit(
     tmp_path: Path, n_classes: int, search: str, weights: str
 ) -> None:
     sets = candidates(n_classes)
@@ -362,7 +362,7 @@ def test_scores_and_order_match_ranker_bit_for_bit(
 
 
 @pytest.mark.parametrize("n_classes", [1, 5, 8, 64, 65, 130, 1_000])
-def test_packed_candidates_are_read_as_loops_take_them(
+def test_packed_candidates_have_the_layout_of_the_compiled_loops(
     n_classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(score_parts, "FEW_CELLS", 700)

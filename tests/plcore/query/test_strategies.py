@@ -1,4 +1,4 @@
-"""Strategies behind one interface: what each asks first, update == refit, undo, determinism."""
+"""Strategies behind one interface: first questions, update == refit, undo, determinism."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def same(one, other):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 class TestInterface:
-    """Every strategy keeps what the protocol says."""
+    """Every strategy follows the protocol."""
 
-    def test_order_scores_and_who_is_asked(self, name):
+    def test_order_follows_scores_and_only_open_rows_are_asked(self, name):
         X, sets, _ = problem(0)
         strategy = make_strategy(name)
         assert strategy.fit(X, sets) is strategy
@@ -77,7 +77,7 @@ class TestInterface:
         scores[:] = 7
         assert strategy.scores_.max() != 7 or name == "mp"
 
-    def test_answered_rows_and_rows_excluded_are_not_asked(self, name):
+    def test_answered_and_excluded_rows_are_not_asked(self, name):
         X, sets, _ = problem(1)
         strategy = make_strategy(name).fit(X, sets)
         asked = []
@@ -90,7 +90,7 @@ class TestInterface:
         assert sorted(asked) == np.flatnonzero(sets.sum(axis=1) >= 2).tolist()
         assert (strategy.scores_ == 0).all()
 
-    def test_input_is_kept_and_runs_repeat(self, name):
+    def test_input_is_unchanged_and_runs_are_reproducible(self, name):
         X, sets, _ = problem(2)
         before = X.copy(), sets.copy()
         runs = []
@@ -167,7 +167,7 @@ def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
     same(strategy, make_strategy(name, random_state=ties).fit(X, sets))
 
 
-def test_random_order_is_permutation_kept_for_life():
+def test_random_order_is_a_fixed_permutation():
     X, sets, _ = problem(0, n=60)
     strategy = RandomOrder(random_state=5).fit(X, sets)
     whole = RandomOrder(random_state=5).fit(X, np.ones((60, 4), dtype=bool)).next(60).tolist()
@@ -182,7 +182,7 @@ def test_random_order_is_permutation_kept_for_life():
     assert np.bincount(first).min() > 70  # each about 100 times
 
 
-def test_largest_set_ties():
+def test_largest_set_breaks_ties_by_row_number():
     sets = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
     strategy = LargestSet().fit(np.zeros((5, 1)), sets)
     assert strategy.next(9).tolist() == [1, 3, 0, 4]
@@ -203,7 +203,7 @@ def brute_force_distances(X, sets, scaling="minmax"):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_farthest_first_by_definition(seed):
+def test_farthest_first_matches_its_definition(seed):
     X, sets, _ = problem(seed, n=50, d=5)
     if seed % 2:
         sets[sets.sum(axis=1) == 1] = True  # nothing labelled
@@ -217,7 +217,7 @@ def test_farthest_first_by_definition(seed):
 
 @pytest.mark.parametrize("d", [3, 20])  # kd-tree, blocks
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_distances_after_updates_match_fresh_fit_bit_for_bit(d, form):
+def test_distances_after_updates_match_a_fresh_fit_bit_for_bit(d, form):
     rng = np.random.default_rng(d)
     X = form(rng.normal(size=(120, d)) * (rng.random((120, d)) < 0.7))
     sets = some_sets(rng, 120, 3, 0.4)
@@ -229,7 +229,7 @@ def test_distances_after_updates_match_fresh_fit_bit_for_bit(d, form):
             same(strategy, FarthestFirst().fit(X, strategy.candidates_))
 
 
-def test_farthest_first_starts_far_from_mean_and_spreads():
+def test_farthest_first_starts_far_from_the_mean_and_spreads():
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     strategy = FarthestFirst(scaling=None).fit(X, np.ones((5, 2), dtype=bool))
     assert strategy.next().tolist() == [4]  # the mean is 4.4
@@ -241,7 +241,7 @@ def test_farthest_first_starts_far_from_mean_and_spreads():
     assert strategy.next(9).tolist() == [2, 1, 3]
 
 
-def test_batch_of_farthest_first_is_sequence_of_single_questions():
+def test_farthest_first_batch_equals_single_questions_in_turn():
     X, sets, _ = problem(11, n=30)
     for known in (sets, np.ones_like(sets)):
         batch = FarthestFirst().fit(X, known).next(12).tolist()
@@ -251,7 +251,7 @@ def test_batch_of_farthest_first_is_sequence_of_single_questions():
             single.update(row, [1, 0, 0, 0])
 
 
-def test_make_strategy_hands_its_options_on():
+def test_make_strategy_passes_options_on():
     ranker = make_strategy(
         "pl", n_neighbors=4, targets="fixed", decision="incumbent", weights="uniform", scaling=None,
         random_state=1, max_nodes=9,
@@ -271,7 +271,7 @@ def test_make_strategy_hands_its_options_on():
         FarthestFirst(scaling="max").fit(np.zeros((2, 1)), np.ones((2, 2)))
 
 
-def test_act_keeps_features_of_its_own():
+def test_farthest_first_copies_its_features():
     rng = np.random.default_rng(3)
     X, sets = rng.normal(size=(20, 3)), np.ones((20, 2), dtype=bool)
     expected = FarthestFirst(scaling=None).fit(X.copy(), sets)
@@ -301,7 +301,7 @@ def says(**what):
     return SimpleNamespace(**{name: lambda X, value=value: np.array(value) for name, value in what.items()})
 
 
-def test_shares_are_inside_candidates():
+def test_learner_shares_are_normalised_inside_candidates():
     shares = learner_shares(says(predict_proba=PROBA), X, SETS)
     np.testing.assert_allclose(
         shares, [[5 / 8, 3 / 8, 0], [0, 1, 0], [0.1, 0.1, 0.8], [0.5, 0, 0.5], [0, 0.5, 0.5]]
@@ -314,7 +314,7 @@ def test_shares_are_inside_candidates():
         learner_shares(says(predict=[0]), X, SETS)
 
 
-def test_what_learner_says_of_its_own_rows_comes_first():
+def test_label_distributions_of_training_rows_are_preferred():
     model = PLKNeighborsClassifier(2).fit(X, SETS)
     shares = learner_shares(model, X, SETS)
     np.testing.assert_array_equal(shares, model.label_distributions_)
@@ -342,12 +342,12 @@ def test_smallest_margin_is_asked_first():
     ]  # fmt: skip
 
 
-def test_any_function_of_learner_is_strategy():
+def test_any_function_of_a_learner_can_be_a_strategy():
     calls = []
 
     def widest(learner, features, candidates):
         calls.append((learner, features))
-        candidates[:] = False  # what it is given is its own
+        candidates[:] = False  # it gets its own copy
         return learner.widths
 
     strategy = LearnerScores(widest).fit(X, SETS)
@@ -380,24 +380,24 @@ def test_any_function_of_learner_is_strategy():
         ([1, 2, np.inf, 3, 4], "NaN or infinite"),
     ],
 )
-def test_scores_that_are_none_are_refused(scores, message):
+def test_invalid_scores_are_refused(scores, message):
     strategy = LearnerScores(lambda learner, X, candidates: scores).fit(X, SETS)
     with pytest.raises(ValueError, match=message):
         strategy.learner_changed(None, X)
 
 
-def test_example_of_docstring_runs():
+def test_docstring_example_runs():
     found = doctest.DocTestFinder().find(LearnerScores, "LearnerScores", globs=vars(uncertainty).copy())
     assert [doctest.DocTestRunner().run(one).failed for one in found if one.examples] == [0]
 
 
-def test_moves_need_learner_that_has_effects():
+def test_moves_strategy_requires_a_learner_with_effect_scores():
     X, candidates = np.eye(3), np.ones((3, 3), dtype=bool)
     with pytest.raises(ValueError, match=r"must have effect_scores.* Got PLKNeighborsClassifier\. Fix: take"):
         replay(X, candidates, np.arange(3), X, np.arange(3), strategy="moves", budget=1)
 
 
-# MaxHerding: its gains against a plain twin, the laws of coverage, updates against fresh fits, and when it ends.
+# MaxHerding: gains compared with a plain version, laws of coverage, updates versus fresh fits, and its end.
 
 
 SEEDS = st.integers(0, 2**32)
@@ -413,7 +413,7 @@ def drawn(seed, n=20, m=4):
 
 
 def plain_gains(X, sets, concern, k=10):
-    """The gains as the formula has them, row by row and in integers."""
+    """The gains by the formula, row by row and in integers."""
     neighbors, weights = NeighborGraph(X, k, "linear", "minmax").own_neighbors()
     near = nearness(weights)
     kernel = [dict(zip(*pair, strict=True)) for pair in zip(neighbors.tolist(), near.tolist(), strict=True)]
@@ -427,13 +427,13 @@ def plain_gains(X, sets, concern, k=10):
 
 
 def even(sets):
-    """w of rows about which no model says anything."""
+    """Weights of rows without a model."""
     sizes = sets.sum(axis=1)
     return np.rint((1 - 1 / np.maximum(sizes, 1)) * CONCERN_UNIT)
 
 
 @given(SEEDS, st.integers(1, 12))
-def test_gains_match_plain_twin(seed, k):
+def test_gains_match_the_plain_version(seed, k):
     X, sets = drawn(seed)
     found = MaxHerding(n_neighbors=k).fit(X, sets)
     expected = plain_gains(X, sets, even(sets), k)
@@ -443,7 +443,7 @@ def test_gains_match_plain_twin(seed, k):
     assert found.next(1).tolist() == rows[:1]
 
 
-def test_nearness_of_known_distances():
+def test_nearness_matches_known_distances():
     far = np.array([[0, 1, 2, 3.0], [0, 0, 0, 0], [0, 0, 0, 4]])
     weights = np.rint((1 - far / np.maximum(far.sum(axis=1, keepdims=True), 1)) * WEIGHT_UNIT).astype(
         np.int64
@@ -451,14 +451,14 @@ def test_nearness_of_known_distances():
     near = nearness(weights) / WEIGHT_UNIT
     np.testing.assert_allclose(near[0], np.exp([0, -1 / 8, -1 / 2, -9 / 8]), atol=1e-6)
     assert near[1].tolist() == [1, 1, 1, 1]  # the same row four times
-    assert near[2].tolist() == [1, 1, 1, 0]  # next to two of its kind, what is no twin is far
+    assert near[2].tolist() == [1, 1, 1, 0]  # compared with two identical rows, any other row is far
     assert (nearness(np.full((3, 4), WEIGHT_UNIT)) == WEIGHT_UNIT).all()  # uniform votes
     assert (nearness(np.full((3, 1), WEIGHT_UNIT)) == WEIGHT_UNIT).all()
 
 
 @given(SEEDS, st.lists(st.integers(0, 19), max_size=12))
-def test_gain_never_grows_while_rows_are_labelled(seed, rows):
-    """The sum is submodular: what a row adds to more is never more."""
+def test_gains_never_grow_while_rows_are_labelled(seed, rows):
+    """The sum is submodular: a row never adds more to a larger set."""
     X, sets = drawn(seed)
     concern = even(sets)
     strategy = MaxHerding().fit(X, sets)
@@ -471,7 +471,7 @@ def test_gain_never_grows_while_rows_are_labelled(seed, rows):
 
 
 @given(SEEDS)
-def test_greedy_choice_covers_nearly_as_much_as_best_one(seed):
+def test_greedy_choice_covers_nearly_as_much_as_the_optimum(seed):
     X, sets = drawn(seed, n=9, m=3)
     sets[:] = True
     fresh = MaxHerding(n_neighbors=4).fit(X, sets)
@@ -487,8 +487,8 @@ STEPS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 15), st.booleans()
 
 
 @given(SEEDS, STEPS)
-def test_updated_one_equals_fresh_one(seed, steps):
-    """Narrower, wider again, excluded; the gains read in between or not."""
+def test_updated_strategy_equals_a_fresh_one(seed, steps):
+    """Rows are narrowed, widened and excluded, with gains read in between or not."""
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
     strategy = MaxHerding(lambda rows: shares[rows]).fit(X, sets)
@@ -506,11 +506,11 @@ def test_updated_one_equals_fresh_one(seed, steps):
 
 
 @given(SEEDS, st.integers(0, 20))
-def test_batch_matches_one_by_one_gives_and_so_are_rows_that_others(seed, n):
+def test_batch_matches_single_questions_and_rows_claimed_by_others(seed, n):
     X, sets = drawn(seed)
     shares = np.random.default_rng(seed).random(20)
 
-    def unsure(rows):  # of answered rows too, as if no one had learnt the answers yet
+    def unsure(rows):  # for answered rows too, as if the model had not learned the answers yet
         return shares[rows]
 
     batch = MaxHerding(unsure).fit(X, sets).next(n)
@@ -522,20 +522,20 @@ def test_batch_matches_one_by_one_gives_and_so_are_rows_that_others(seed, n):
     assert not np.isin(batch, strategy.next(20, claimed=batch.tolist())).any()
 
 
-def test_it_uses_what_model_is_unsure_of():
+def test_uncertain_rows_weigh_more():
     X = np.r_[np.zeros((5, 1)), np.ones((5, 1))] + np.linspace(0, 0.01, 10)[:, None]
     sets = np.ones((10, 2), dtype=bool)
     learner = SimpleNamespace(label_distributions_=np.repeat([[0.5, 0.5], [1.0, 0.0]], 5, axis=0))
     strategy = MaxHerding(n_neighbors=5).fit(X, sets)
     strategy.learner_changed(learner, X)
     assert strategy.next(1)[0] < 5
-    assert (strategy.scores_[5:] == 0).all()  # what is decided needs no cover
+    assert (strategy.scores_[5:] == 0).all()  # decided rows need no coverage
     learner.label_distributions_ = learner.label_distributions_[::-1]
     strategy.learner_changed(learner, X)
     assert strategy.next(1)[0] >= 5
 
 
-def test_it_ends_after_two_answers_class_or_if_little_is_left_to_cover():
+def test_coverage_ends_after_two_answers_per_class_or_little_gain():
     X, sets = drawn(3, n=60, m=3)
     sets[:] = True
     strategy = MaxHerding(n_neighbors=8).fit(X, sets)
@@ -552,7 +552,7 @@ def test_it_ends_after_two_answers_class_or_if_little_is_left_to_cover():
     assert not MaxHerding().fit(X, sets[:, :1]).lasts(0)  # nothing was ever open
 
 
-def test_error_is_refused():
+def test_invalid_input_of_coverage_is_refused():
     X, sets = drawn(0)
     with pytest.raises(NotFittedError, match="MaxHerding is not fitted yet"):
         MaxHerding().next(1)

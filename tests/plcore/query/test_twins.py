@@ -1,4 +1,4 @@
-"""The compiled loops against their plain twins, flow against search, and that compiling leaves nothing to compile."""
+"""The compiled loops match their plain versions, flow matches search, and compiling ahead is complete."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def check_twins(neighbors, weights, sets, rules=("mw", "apl", "pl")):
     st.sampled_from([0.1, 0.4, 0.8, 1.0]),
     st.sampled_from([0, 1, 2**30]),
 )
-def test_same_bits_as_plain_twins(seed, m, k, share, unit):
+def test_compiled_loops_match_plain_versions_bit_for_bit(seed, m, k, share, unit):
     rng = np.random.default_rng(seed)
     check_twins(*graph_of(rng, 12, m, k, int(rng.integers(0, 9)), share, unit))
 
 
 @pytest.mark.parametrize("m", [31, 32, 33, 63, 64, 65, 96, 128, 129, 200])
 @pytest.mark.parametrize("unit", [1, 2**30])
-def test_every_width_of_masks(m, unit):
+def test_compiled_loops_match_for_every_width_of_masks(m, unit):
     rng = np.random.default_rng(m)
     check_twins(*graph_of(rng, 30, m, 6, 70, 3 / m, unit))
     single = np.arange(m * 3) % m  # every label alone in some row
@@ -69,12 +69,12 @@ def test_every_width_of_masks(m, unit):
 
 
 @pytest.mark.parametrize("n_targets", [1, 63, 64, 65, 130])
-def test_every_filling_of_lanes(n_targets):
+def test_compiled_loops_match_for_every_filling_of_lanes(n_targets):
     rng = np.random.default_rng(n_targets)
     check_twins(*graph_of(rng, 40, 5, 6, n_targets, 0.4, 0), rules=("mw", "apl"))
 
 
-def test_odd_graphs():
+def test_compiled_loops_match_on_unusual_graphs():
     rng = np.random.default_rng(0)
     same = graph_of(rng, 20, 4, 5, 30, 0.5, 0)
     check_twins(same[0], np.full_like(same[1], 2**24), same[2])  # duplicates: all distances 0
@@ -90,8 +90,8 @@ def test_odd_graphs():
     check_twins(np.arange(9).reshape(3, 3), large, rng.random((9, 3)) < 2)
 
 
-def test_equal_weights_by_flow_equal_search():
-    """10,000 targets with equal weights, some of weight 0: maximum flow, and the search without it."""
+def test_flow_for_equal_weights_matches_search():
+    """10,000 targets with equal weights, some of weight 0: maximum flow compared with the search."""
     rng = np.random.default_rng(7)
     for k, m in ((4, 3), (6, 5), (8, 6), (10, 8), (12, 10)):
         n_targets = 2000
@@ -109,7 +109,7 @@ def test_equal_weights_by_flow_equal_search():
         assert (by_flow != possible_labels(neighbors, weights, sets, exact=False)).any() or k < 6
 
 
-def test_unequal_weights_equal_search():
+def test_unequal_weights_match_search():
     rng = np.random.default_rng(8)
     for high in (3, 9, 1000):
         k, m, n_targets = 10, 8, 1000
@@ -126,7 +126,7 @@ def test_unequal_weights_equal_search():
 
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
-def test_any_number_of_threads_gives_the_same_bits(rule, monkeypatch):
+def test_number_of_threads_changes_nothing(rule, monkeypatch):
     monkeypatch.setattr("plcore.query.effects.BLOCK", 50)
     graph = graph_of(np.random.default_rng(3), 300, 6, 8, 700, 0.3, 0)
     alone = effect_scores(*graph, rule=rule)
@@ -137,7 +137,7 @@ def test_any_number_of_threads_gives_the_same_bits(rule, monkeypatch):
 
 
 @pytest.mark.parametrize("m", [3, 64, 70])
-def test_votes_and_index_equal_their_definition(m):
+def test_vote_table_matches_its_definition(m):
     rng = np.random.default_rng(m)
     neighbors, weights, sets = graph_of(rng, 30, m, 5, 40, 0.3, 1)
     late, early = VoteTable(neighbors, weights, sets), VoteTable(neighbors, weights, sets)

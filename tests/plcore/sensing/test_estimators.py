@@ -1,4 +1,4 @@
-"""The multi-label estimators: known answers, bad input, recovery, and the contract they share."""
+"""The multi-label estimators: known answers, invalid input, recovery, and their common contract."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def problem():
 
 @each
 class TestContract:
-    def test_shapes_types_and_observed_cells(self, estimator, problem):
+    def test_predictions_have_the_right_shapes_and_keep_observed_cells(self, estimator, problem):
         X, Y, cells = problem
         model = clone(estimator).fit(X, cells)
         assert model.classes_.tolist() == list(range(5))
@@ -70,7 +70,7 @@ class TestContract:
             with pytest.raises(ValueError, match=r"t must be an int from 1 to the 5 labels\. Got"):
                 model.top_labels(X, wrong)
 
-    def test_holes_may_be_nan_or_minus_one(self, estimator, problem):
+    def test_unknown_cells_can_be_nan_or_minus_one(self, estimator, problem):
         X, _, cells = problem
         expected = clone(estimator).fit(X, cells).decision_function(X)
         for y in (
@@ -80,7 +80,7 @@ class TestContract:
         ):
             np.testing.assert_array_equal(clone(estimator).fit(X, y).decision_function(X), expected)
 
-    def test_sparse_equals_dense(self, estimator, problem):
+    def test_sparse_features_match_dense_ones(self, estimator, problem):
         X, _, cells = problem
         dense = clone(estimator).fit(X, cells)
         thin = clone(estimator).fit(sparse.csr_matrix(X), cells)
@@ -88,7 +88,7 @@ class TestContract:
             thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-3
         )
 
-    def test_fit_repeats_and_leaves_its_input(self, estimator, problem):
+    def test_fit_is_reproducible_and_leaves_input_unchanged(self, estimator, problem):
         X, _, cells = problem
         before = X.copy(), cells.copy()
         first, second = clone(estimator).fit(X, cells), clone(estimator).fit(X, cells)
@@ -96,12 +96,12 @@ class TestContract:
         np.testing.assert_array_equal(X, before[0])
         np.testing.assert_array_equal(cells, before[1])
 
-    def test_names_of_labels(self, estimator, problem):
+    def test_label_names_come_from_columns(self, estimator, problem):
         X, _, cells = problem
         model = clone(estimator).fit(X, pd.DataFrame(cells, columns=list("vwxyz")))
         assert set(model.top_labels(X, 2).ravel()) <= set("vwxyz")
 
-    def test_label_never_yes_label_never_asked_rows_without_answer(self, estimator, problem):
+    def test_labels_without_yes_or_answers_and_empty_rows_are_accepted(self, estimator, problem):
         X, _, cells = problem
         cells[:, 1] = np.where(cells[:, 1] == 1, 0, cells[:, 1])
         cells[:, 3] = -1
@@ -115,12 +115,12 @@ class TestContract:
         if "rbf" not in repr(estimator):
             np.testing.assert_allclose(rest.decision_function(X), model.decision_function(X), atol=1e-8)
 
-    def test_no_yes_at_all(self, estimator, problem):
+    def test_table_without_any_yes_predicts_no(self, estimator, problem):
         X, Y, _ = problem
         model = clone(estimator).fit(X, np.zeros_like(Y))
         assert not model.predict(X).any()
 
-    def test_features_that_are_all_zero(self, estimator, problem):
+    def test_all_zero_features_are_accepted(self, estimator, problem):
         X, _, cells = problem
         model = clone(estimator)
         if "fit_intercept" in model.get_params():
@@ -129,11 +129,11 @@ class TestContract:
         assert np.isfinite(model.decision_function(np.zeros((3, 4)))).all()
         assert np.isfinite(model.decision_function(X[:3])).all()
 
-    def test_no_score_before_fit(self, estimator, problem):
+    def test_score_requires_fit(self, estimator, problem):
         with pytest.raises(NotFittedError):
             clone(estimator).score(problem[0], problem[1])
 
-    def test_bad_cells_are_named(self, estimator, problem):
+    def test_invalid_cells_are_named(self, estimator, problem):
         X, _, cells = problem
         frame = pd.DataFrame(cells, columns=list("abcde")).astype(object)
         for value in (2, "yes", 0.5):
@@ -149,7 +149,7 @@ class TestContract:
         with pytest.raises(CandidateError, match="No cell of y is known"):
             clone(estimator).fit(X, np.full((120, 5), np.nan))
 
-    def test_score_uses_names_of_columns(self, estimator, problem):
+    def test_score_matches_columns_by_name(self, estimator, problem):
         X, _, cells = problem
         frame = pd.DataFrame(cells, columns=["wren", "emu", "owl", "jay", "tern"])
         model = clone(estimator).fit(X, frame)
@@ -160,7 +160,7 @@ class TestContract:
             with pytest.raises(CandidateError, match="one column for each of the 5 labels: 'wren', 'emu'"):
                 model.score(X, wrong)
 
-    def test_label_vector_is_one_label_each(self, estimator):
+    def test_exact_labels_are_one_label_per_row(self, estimator):
         X, y = load_iris(return_X_y=True)
         names = np.array(["setosa", "versicolor", "virginica"])[y]
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -171,14 +171,14 @@ class TestContract:
         )
         assert model.score(X, names) > 0.8
 
-    def test_grid_search_with_holes(self, estimator, problem):
+    def test_grid_search_accepts_unknown_cells(self, estimator, problem):
         X, _, cells = problem
         name = "C" if isinstance(estimator, OneVsAllSVC) else "n_components"
         search = GridSearchCV(clone(estimator), {name: [1.0, 0.5]}, cv=3).fit(X, cells)
         assert 0.5 < search.best_score_ <= 1
 
     @pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
-    def test_scikit_learn_multilabel_output(self, estimator, response):
+    def test_estimator_works_with_scikit_learn_multilabel_metrics(self, estimator, response):
         check = getattr(estimator_checks, f"check_classifiers_multilabel_output_format_{response}")
         if hasattr(estimator, response):
             check(type(estimator).__name__, estimator)
@@ -187,7 +187,7 @@ class TestContract:
 
 
 class TestBMLCS:
-    def test_training_cells(self, problem):
+    def test_training_cells_keep_known_values(self, problem):
         X, _, cells = problem
         cells[:4] = -1
         for missing in ("block", "zero"):
@@ -201,7 +201,7 @@ class TestBMLCS:
             np.testing.assert_allclose(model.label_mean_[:4], model.posterior(X[:4])[0])
             np.testing.assert_allclose(model.label_variance_[:4], model.posterior(X[:4])[1])
 
-    def test_bound_history(self, problem):
+    def test_bound_history_has_one_value_per_iteration(self, problem):
         X, Y, cells = problem
         model = BMLCSClassifier(max_iter=25).fit(X, cells)
         assert model.bound_.shape == (25,)
@@ -211,7 +211,7 @@ class TestBMLCS:
         assert not len(BMLCSClassifier().fit(X, Y).bound_)
         assert not len(BMLCSClassifier(missing="zero").fit(X, cells).bound_)
 
-    def test_fully_known_regression_is_ridge_on_labels(self, problem):
+    def test_regression_on_fully_known_labels_is_ridge(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier(n_components=9).fit(X, Y)
         full = np.hstack([X, np.ones((120, 1))])
@@ -222,21 +222,21 @@ class TestBMLCS:
         fitted = model._at.predict(X, model._coefficients)
         np.testing.assert_allclose(fitted @ model.projection_, full @ W, atol=1e-10)
 
-    def test_components(self, problem):
+    def test_number_of_components_follows_the_setting(self, problem):
         X, Y, _ = problem
         many = np.tile(Y, (1, 8))
         for given_, expected in ((0.5, 20), (0.1, 8), (3, 3), (1.0, 40), (50, 50)):
             assert BMLCSClassifier(given_).fit(X, many).n_components_ == expected
         assert BMLCSClassifier(0.5).fit(X, Y).n_components_ == 5
 
-    def test_uncertainty_grows_away_from_data(self, problem):
+    def test_uncertainty_grows_away_from_the_data(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier().fit(X, Y)
         near, far = model.posterior(X[:1]), model.posterior(30 * X[:1])
         assert (far[1] > near[1]).all()
         assert far[2] > near[2]
 
-    def test_probabilities_are_of_posterior(self, problem):
+    def test_probabilities_come_from_the_posterior(self, problem):
         X, Y, _ = problem
         model = BMLCSClassifier().fit(X, Y)
         proba = model.predict_proba(X)
@@ -244,7 +244,7 @@ class TestBMLCS:
         assert ((proba > 0) & (proba < 1)).all()
         assert proba[Y == 1].mean() > proba[Y == 0].mean() + 0.3
 
-    def test_wide_features_never_make_their_square(self):
+    def test_wide_features_do_not_need_a_square_matrix(self):
         rng = np.random.default_rng(0)
         X = sparse.random(40, 300_000, density=1e-4, format="csr", rng=rng)
         Y = rng.random((40, 6)) < 0.3
@@ -253,14 +253,14 @@ class TestBMLCS:
         assert model.predict(X).shape == (40, 6)
 
     @pytest.mark.parametrize("mode", ["paper", "fast"])
-    def test_noise_below_what_doubles_tell_apart(self, problem, mode):
+    def test_noise_below_double_precision_is_handled(self, problem, mode):
         X, _, cells = problem
         model = BMLCSClassifier(noise=1e-12, mode=mode).fit(X, cells)
         assert np.isfinite(model.posterior(X)[2]).all()
         with pytest.raises(ValueError, match=r"noise is too small .* Fix: give noise and prior_variance"):
             BMLCSClassifier(noise=1e-30, n_components=3, mode=mode).fit(X, cells).posterior(X)
 
-    def test_too_large_says_fix(self, monkeypatch):
+    def test_too_large_problem_names_the_fix(self, monkeypatch):
         monkeypatch.setattr("plcore.sensing.regression.LARGEST", 30)
         X = np.random.default_rng(0).normal(size=(40, 50))
         with pytest.raises(ValueError, match=r"need a matrix of 40 x 40; at most 30 .*TruncatedSVD"):
@@ -295,7 +295,7 @@ def plain_recovery(Phi, r, free, noise, max_steps):
 
 class TestRecovery:
     @given(seed=st.integers(0, 10_000), noise=st.sampled_from([0.01, 0.1, 1.0]))
-    def test_fast_equals_its_plain_twin(self, seed, noise):
+    def test_fast_recovery_matches_the_plain_version(self, seed, noise):
         rng = np.random.default_rng(seed)
         Phi = rng.normal(size=(6, 10)) / np.sqrt(6)
         y = (rng.random((4, 10)) < 0.25).astype(float)
@@ -309,7 +309,7 @@ class TestRecovery:
             np.testing.assert_allclose(variance[i], expected[2], rtol=1e-6, atol=1e-9)
         assert not gamma[~free].any()
 
-    def test_fast_ends_if_nothing_gains(self):
+    def test_fast_recovery_ends_at_a_fixed_point(self):
         """At the end each g is the fixed point of EM with a0 = b0 = 0: g = S_jj + mu_j^2."""
         rng = np.random.default_rng(1)
         Phi = rng.normal(size=(20, 50)) / np.sqrt(20)
@@ -325,14 +325,14 @@ class TestRecovery:
         np.testing.assert_allclose(gamma[on], (variance + mean**2)[on], rtol=0.1)
         np.testing.assert_array_equal(mean > 0.5, y == 1)
 
-    def test_rows_in_blocks_as_all_at_once(self, problem, monkeypatch):
+    def test_rows_in_blocks_match_all_at_once(self, problem, monkeypatch):
         X, _, cells = problem
         model = BMLCSClassifier(missing="zero").fit(X, cells)
         together = model.decision_function(X)
         monkeypatch.setattr("plcore.sensing.recovery.BLOCK_CELLS", 5 * 7)
         np.testing.assert_allclose(model.decision_function(X), together, atol=1e-12)
 
-    def test_kernel_stops_at_its_cap(self):
+    def test_recovery_stops_at_the_step_limit(self):
         rng = np.random.default_rng(2)
         Phi = rng.normal(size=(5, 8))
         out = np.zeros((3, 2, 8))
@@ -354,14 +354,14 @@ class TestRecovery:
         assert ((cosamp(Phi, rng.normal(size=(9, 30)), sparsity) != 0).sum(axis=1) <= sparsity).all()
         assert not cosamp(Phi, np.zeros((2, 30)), sparsity).any()
 
-    def test_cosamp_with_fewer_components_than_it_merges(self):
+    def test_cosamp_accepts_fewer_components_than_it_merges(self):
         rng = np.random.default_rng(4)
         Phi = rng.normal(size=(2, 6))
         assert np.isfinite(cosamp(Phi, rng.normal(size=(7, 2)), 5)).all()
 
 
 class TestMetrics:
-    def test_precision_on_known_cells(self):
+    def test_precision_uses_known_cells_only(self):
         y = [[1, 0, -1], [0, 1, 1], [-1, -1, -1]]
         scores = [[0.2, 0.1, 0.9], [0.9, 0.5, 0.4], [1, 1, 1]]
         assert (
@@ -371,14 +371,14 @@ class TestMetrics:
         assert precision_at(y, scores, 3) == pytest.approx((1 / 2 + 2 / 3) / 2)
         assert precision_at(y, scores, 1, sample_weight=[3, 1, 9]) == 0.75
 
-    def test_f1_on_known_cells(self):
+    def test_f1_uses_known_cells_only(self):
         y = [[1, 0, -1], [1, 0, 0]]
         macro, micro = f1_scores(y, [[1, 1, 1], [0, 0, 0]])
         assert macro == pytest.approx((2 / 3 + 0) / 2)
         assert micro == pytest.approx(2 * 1 / (2 + 2))
         assert f1_scores([[0, 0]], [[0, 0]]) == (0.0, 0.0)
 
-    def test_shapes_are_checked(self):
+    def test_wrong_shapes_are_refused(self):
         with pytest.raises(ValueError, match="shape of y"):
             precision_at([[1, 0]], [[0.1, 0.2, 0.3]], 1)
         for t in (0, 1.5, "1", True):
@@ -399,7 +399,7 @@ def load(folder, name):
 
 @pytest.mark.public_data
 @pytest.mark.parametrize(("name", "target"), [("rcv1_subset1", 0.90), ("corel5k", 0.28)])
-def test_precision_with_half_components(data_folder, name, target):
+def test_precision_with_half_the_components_is_high(data_folder, name, target):
     X, Y, n = load(data_folder, name)
     test = slice(n, n + 1000)
     model = BMLCSClassifier(mode="fast").fit(X[:n], Y[:n])
@@ -409,7 +409,7 @@ def test_precision_with_half_components(data_folder, name, target):
     assert found >= precision_at(Y[test], baseline.decision_function(X[test]), 1) - 0.02
 
 
-def test_cross_validation_warns_of_nothing(problem):
+def test_cross_validation_causes_no_warnings(problem):
     X, _, cells = problem
     with warnings.catch_warnings():
         warnings.simplefilter("error")

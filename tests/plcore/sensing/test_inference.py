@@ -23,7 +23,7 @@ def linear(X, intercept=False):
 
 
 def small(seed, n=9, d=3, L=6, K=4, missing=0.4):
-    """X (n, d), values and known (n, L), a projection; some rows full, some empty of knowledge."""
+    """X (n, d), values and known (n, L), a projection; some rows fully known, some unknown."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     known = rng.random((n, L)) >= missing
@@ -69,7 +69,7 @@ def dense_bound(training):
 
 
 def keep_covariances(training):
-    """S of every row for the precisions as they are; to be called with each update of q(y)."""
+    """S of every row for the current precisions; call it with each update of q(y)."""
     Phi, c2 = training.rows.projection.Phi, training.noise.projection
     gamma = training.rows.gamma
     training.covariances = [
@@ -86,7 +86,7 @@ def keep_covariances(training):
     prior=st.sampled_from([(1e-6, 1e-6), (1.0, 1.0), (0.5, 2.0)]),
     dual=st.booleans(),
 )
-def test_bound_never_falls_and_equals_dense_one(seed, noise, schedule, missing, prior, dual):
+def test_bound_never_falls_and_matches_the_dense_formula(seed, noise, schedule, missing, prior, dual):
     X, values, known, projection = small(seed, missing=missing)
     training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, *prior)
     rows = training.rows
@@ -137,7 +137,7 @@ def test_woodbury_equals_direct_inverse(seed, c, K, L):
         assert logdet == pytest.approx(np.linalg.slogdet(S)[1] if u.any() else 0.0, abs=1e-9)
 
 
-def test_rows_with_the_same_precisions_share_one_factor_and_agree():
+def test_rows_with_equal_precisions_share_one_factor():
     rng = np.random.default_rng(0)
     projection = Projection(rng.normal(size=(4, 7)) / 2)
     gamma, residual = np.tile(rng.gamma(1, size=7), (6, 1)), rng.normal(size=(6, 4))
@@ -150,7 +150,7 @@ def test_rows_with_the_same_precisions_share_one_factor_and_agree():
 
 @pytest.mark.parametrize("noise", NOISES[::2])
 @pytest.mark.parametrize("dual", [False, True])
-def test_nothing_missing_iteration_ends_in_closed_form(noise, dual):
+def test_iteration_without_missing_cells_reaches_the_closed_form(noise, dual):
     X, values, known, projection = small(3, missing=0.0)
     training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, 1e-6, 1e-6)
     start = training.rows.fitted.copy()
@@ -163,7 +163,7 @@ def test_nothing_missing_iteration_ends_in_closed_form(noise, dual):
     np.testing.assert_allclose(start, X @ ridge, atol=1e-10)
 
 
-def test_all_in_one_row_for_fixed_precisions_both_schedules_end_in_the_same_means():
+def test_both_schedules_reach_the_same_means_for_fixed_precisions():
     _, values, known, projection = small(5)
     fitted = np.random.default_rng(0).normal(size=(9, 4))
     paper = RowInference(projection, NOISES[0], values, known, fitted)
@@ -201,7 +201,7 @@ def test_dual_equals_primal(shape, make, intercept):
     assert dual.covariance_cost() == pytest.approx(primal.covariance_cost(), rel=1e-10)
 
 
-def test_linear_kernel_by_another_name_equals_linear_one():
+def test_polynomial_kernel_of_degree_one_equals_the_linear_one():
     rng = np.random.default_rng(2)
     X, new, T = rng.normal(size=(11, 4)), rng.normal(size=(3, 4)), rng.normal(size=(11, 2))
     poly = Regression(make_kernel("poly", X, 1.0, 1, 0.0, True), X).at(0.4)
@@ -215,7 +215,7 @@ def test_linear_kernel_by_another_name_equals_linear_one():
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
-def test_noise_search_finds_best_likelihood_of_grid(shape):
+def test_noise_search_finds_the_best_likelihood_of_a_grid(shape):
     rng = np.random.default_rng(4)
     n, d = shape
     X = rng.normal(size=shape)
@@ -239,7 +239,7 @@ def test_noise_search_finds_best_likelihood_of_grid(shape):
     assert evidence(2.0, fixed.prior) >= best - 1e-6
 
 
-def test_ridge_has_floor_if_likelihood_wants_none():
+def test_ridge_has_a_lower_bound():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(10, 400))
     found = find_noise(linear(X), X, X @ rng.normal(size=(400, 3)), 0.5, None, None, rng)
@@ -296,7 +296,7 @@ def test_gibbs_sampling_agrees_on_tiny_problem():
     assert (np.abs(training.coefficients - mean) / deviation).max() < 0.15
     missing = ~known
     assert np.corrcoef(training.rows.mean[missing], labels[missing])[0, 1] >= 0.98
-    # The sampler is not the thing tested: with everything known it must give the closed form.
+    # Check the sampler itself: with everything known it must give the closed form.
     full = np.ones_like(known)
     mean, deviation, _ = gibbs(X, truth, full, projection.Phi, noise, 1.0, 1.0, sweeps=400, burn=100)
     exact = np.linalg.solve(X.T @ X + noise.ridge * np.eye(d), X.T @ truth) @ projection.Phi.T

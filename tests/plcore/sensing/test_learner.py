@@ -1,4 +1,4 @@
-"""The learner of label vectors: rank-one answers against full fits, and what it asks."""
+"""The learner of label vectors: rank-one updates compared with full fits, and its questions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answers(Y, cells, count, seed=1):
 
 @pytest.mark.parametrize("dual", [False, True])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-def test_covariance_at_rank_one_equals_direct_one(dual, make):
+def test_rank_one_covariance_matches_direct_inversion(dual, make):
     X, *_ = table(n=9, d=4)
     regression = Regression(make_kernel("linear", X, None, 3, 0.0, True), make(X), dual)
     weights = np.array([0, 0, 1, 0.5, 0, 1, 0, 0, 0.2])
@@ -47,7 +47,7 @@ def test_covariance_at_rank_one_equals_direct_one(dual, make):
 
 @pytest.mark.parametrize("shape", [(40, 6), (20, 30)])
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
-def test_holes_as_no_every_answer_equals_full_fit(shape, make):
+def test_answers_equal_a_full_fit_if_unknown_cells_count_as_no(shape, make):
     """missing="zero": the regressions are linear in the labels, so that rank one is exact."""
     X, Y, cells = table(*shape)
     model = BMLCSClassifier(missing="zero", **FIXED)
@@ -72,7 +72,7 @@ def test_holes_as_no_every_answer_equals_full_fit(shape, make):
     np.testing.assert_array_equal(learner.label_mean_, again.label_mean_)
 
 
-def test_rows_can_join_and_leave():
+def test_rows_can_be_added_and_removed():
     X, _, cells = table()
     learner = SensingLearner(BMLCSClassifier(missing="zero", **FIXED)).fit(X, cells)
     before, variance = learner.predict_mean(X), learner.row_variance_
@@ -86,7 +86,7 @@ def test_rows_can_join_and_leave():
 
 
 @pytest.mark.parametrize("missing", ["block", "zero"])
-def test_a_whole_row_at_once(missing):
+def test_whole_row_can_be_answered_at_once(missing):
     X, Y, cells = table()
     model = BMLCSClassifier(missing=missing, **FIXED)
     once, one_by_one = (SensingLearner(model).fit(X, cells) for _ in range(2))
@@ -94,7 +94,7 @@ def test_a_whole_row_at_once(missing):
         once.answer_row(row, Y[row])
         for label in range(7):
             one_by_one.answer(row, label, Y[row, label])
-    # A full row leaves nothing to infer, so that the way there does not matter.
+    # A full row leaves nothing to infer, so the order of answers does not matter.
     np.testing.assert_allclose(once.predict_mean(X), one_by_one.predict_mean(X), atol=1e-9)
     np.testing.assert_allclose(once.row_variance_, one_by_one.row_variance_, atol=1e-12)
     before = SensingLearner(model).fit(X, cells)
@@ -105,8 +105,8 @@ def test_a_whole_row_at_once(missing):
         once.answer_row(0, [1, 0])
 
 
-def test_marginalised_holes_answer_moves_fit_if_full_one_goes():
-    """Most of the change of a refit that knows the answer is there at once, though other rows are not redone."""
+def test_marginalised_update_moves_towards_the_full_fit():
+    """The update makes most of the change of a full refit, although other rows are not recomputed."""
     X, Y, cells = table(n=120, d=8, missing=0.4, seed=4)
     model = BMLCSClassifier(max_iter=30, **FIXED)
     yes = [(i, j, v) for i, j, v in answers(Y, cells, 400) if v == 1][:10]
@@ -123,7 +123,7 @@ def test_marginalised_holes_answer_moves_fit_if_full_one_goes():
     assert np.median(np.array(errors) / moves) < 0.5
 
 
-def test_answered_cell_is_exact_and_the_others_of_its_row_follow():
+def test_answered_cell_is_exact_and_updates_the_rest_of_its_row():
     X, Y, cells = table()
     learner = SensingLearner(BMLCSClassifier(**FIXED)).fit(X, cells)
     before = learner.label_mean_.copy()
@@ -138,13 +138,13 @@ def test_answered_cell_is_exact_and_the_others_of_its_row_follow():
     assert np.abs(learner.label_mean_[row] - before[row])[~known].max() > 0
 
 
-def test_same_answers_same_state_and_refresh_forgets_their_order():
+def test_equal_answers_give_equal_states_and_refresh_ignores_order():
     X, Y, cells = table()
     done = answers(Y, cells, 12)
     first, second, third = (SensingLearner(BMLCSClassifier()).fit(X, cells) for _ in range(3))
     for entry in done:
         first.answer(*entry)
-        assert first.label_variance_.shape == cells.shape  # to look changes nothing
+        assert first.label_variance_.shape == cells.shape  # reading changes nothing
         second.answer(*entry)
     for entry in reversed(done):
         third.answer(*entry)
@@ -155,7 +155,7 @@ def test_same_answers_same_state_and_refresh_forgets_their_order():
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "variance", "information", "margin", "random"])
-def test_only_open_and_allowed_cells_are_asked(criterion):
+def test_only_open_and_allowed_cells_are_asked_about(criterion):
     X, _, cells = table()
     cells[5] = 1
     learner = SensingLearner(BMLCSClassifier(**FIXED), random_state=3).fit(X, cells)
@@ -180,9 +180,9 @@ def test_only_open_and_allowed_cells_are_asked(criterion):
     assert scores[tuple(best)] == scores.max()
 
 
-def test_joint_round_does_not_ask_everyone_the_same():
+def test_joint_batch_does_not_repeat_one_label():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    # Nothing known: all rows have the same precisions, so that one label is worth most on every row.
+    # Nothing is known: all rows have equal precisions, so one label is the best on every row.
     learner = SensingLearner(BMLCSClassifier(n_components=6)).fit(X, np.full((60, 12), -1))
     for criterion in ("variance", "information"):
         assert len(np.unique(learner.next("label", None, criterion, joint=False)[:, 1])) == 1
@@ -191,7 +191,7 @@ def test_joint_round_does_not_ask_everyone_the_same():
     assert len(np.unique(together[:, 1])) >= 6
 
 
-def test_before_anything_is_known():
+def test_learner_works_without_known_cells():
     X, Y, _ = table()
     learner = SensingLearner(BMLCSClassifier()).fit(X, np.full((40, 7), np.nan))
     assert learner.cells_.dtype == np.int8
@@ -210,7 +210,7 @@ def test_before_anything_is_known():
     "case", ["some known", "rows without any", "nothing known", "more features than rows"]
 )
 @pytest.mark.parametrize("missing", ["block", "zero"])
-def test_means_alone_match_a_whole_fit(case, missing):
+def test_means_only_fit_matches_a_full_fit(case, missing):
     X, _, cells = table(d=60) if case == "more features than rows" else table()
     if case == "rows without any":
         cells[::3] = -1
@@ -221,7 +221,7 @@ def test_means_alone_match_a_whole_fit(case, missing):
     np.testing.assert_array_equal(found, SensingLearner(classifier).fit(X, cells).label_mean_)
 
 
-def test_single_label():
+def test_single_label_is_supported():
     X, Y, _ = table()
     cells = np.where(np.arange(40)[:, None] < 20, Y[:, :1], -1)
     learner = SensingLearner().fit(X, cells)

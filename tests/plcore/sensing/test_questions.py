@@ -1,4 +1,4 @@
-"""Closed-form information equals brute force, and batches ask what they should."""
+"""Closed-form information equals brute force, and batches are greedy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def entropy(covariance):
 
 @given(seed=st.integers(0, 10_000))
 def test_information_within_row_equals_repeated_inference(seed):
-    """H(y_rest) - E H(y_rest | y_j), each posterior worked out again with the label known."""
+    """H(y_rest) - E H(y_rest | y_j), with each posterior recomputed with the label known."""
     _, gamma, projection = table(seed)
     Phi, c = projection.Phi, NOISE.total
     posterior = projection.posterior(gamma, np.zeros((4, 3)), c)
@@ -95,7 +95,7 @@ def test_information_about_weights_equals_repeated_inference(seed):
         assert whole[i] == pytest.approx(before - entropy(after[:size, :size]), abs=1e-9)
 
 
-def test_of_row_with_vague_labels_gain_is_that_of_regression():
+def test_gain_of_a_row_with_vague_labels_is_that_of_regression():
     """g -> infinity: K/2 log(1 + v / t2), with at least as many labels as components."""
     _, _, projection = table(0)
     cells = CellPosteriors(projection, NOISE, np.full((1, 5), 1e9), np.array([0.8]))
@@ -113,7 +113,7 @@ def logdet(V, noise, batch):
 
 
 @given(seed=st.integers(0, 10_000))
-def test_batch_of_rows_is_greedy_and_near_best(seed):
+def test_batch_of_rows_is_greedy_and_near_the_optimum(seed):
     V = gram_table(seed)
     among = np.ones(8, dtype=bool)
     among[seed % 8] = False
@@ -128,7 +128,7 @@ def test_batch_of_rows_is_greedy_and_near_best(seed):
 
 
 @given(seed=st.integers(0, 10_000))
-def test_batch_of_cells_is_greedy_in_joint_covariance_of_answers(seed):
+def test_batch_of_cells_is_greedy_in_the_joint_covariance(seed):
     """Each step against the determinants of the joint Gaussian of answers and W, no recursion."""
     X, gamma, projection = table(seed)
     V = X @ np.linalg.inv(X.T @ X + np.eye(3)) @ X.T
@@ -156,7 +156,7 @@ def test_batch_of_cells_is_greedy_in_joint_covariance_of_answers(seed):
         assert gain(batch[: k + 1]) == pytest.approx(best, abs=1e-9)
 
 
-def test_batch_of_cells_asks_no_label_more_often_than_allowed_while_there_are_others():
+def test_batch_of_cells_limits_each_label_while_others_are_left():
     """Rows with nothing in common, one label best on all of them."""
     cells = np.array([(i, j) for i in range(6) for j in range(3)])
     A = np.tile(np.diag([3.0, 2.0, 1.0]), (6, 1))
@@ -172,7 +172,7 @@ def test_batch_of_cells_asks_no_label_more_often_than_allowed_while_there_are_ot
     assert labels(4, 2) == [0, 0, 1, 1]
 
 
-def test_what_answer_measures_of_weights():
+def test_directions_match_the_conditional_distribution_of_an_answer():
     """directions: y_j given W, all else integrated out, has the slope a and the variance S_jj[t2]."""
     X, gamma, projection = table(7)
     Phi, K = projection.Phi, 3
@@ -184,7 +184,7 @@ def test_what_answer_measures_of_weights():
     np.testing.assert_allclose(slope, np.einsum("d,uk->udk", X[0], a).reshape(len(u), 3 * K), atol=1e-10)
 
 
-def test_best_come_first_and_nothing_is_asked_twice():
+def test_best_questions_come_first_and_none_is_repeated():
     scores = np.array([[1.0, -np.inf], [3.0, 1.0]])
     assert information.best_first(scores, 10).tolist() == [2, 0, 3]
     unknown = scores > -np.inf

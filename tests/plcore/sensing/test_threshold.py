@@ -1,4 +1,4 @@
-"""The threshold of label vectors: the best cut by brute force, left-out scores by refits, and 0.5 as it was."""
+"""The threshold of label vectors: the best cut by brute force, leave-one-out scores by refits, and 0.5."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TestBestThreshold:
     @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
     @example([(0, True)])
     @example([(1, False), (1, True), (1, True)])
-    def test_no_cut_has_higher_f1(self, cells):
+    def test_no_other_threshold_has_higher_f1(self, cells):
         scores = np.array([score / 7 for score, _ in cells])
         yes = np.array([one for _, one in cells])
         found = best_threshold(scores, yes)
@@ -55,12 +55,12 @@ class TestBestThreshold:
             assert found == EVEN
             return
         assert f1_above(scores, yes, found) == best
-        # Among equal cuts the highest wins, which says yes least often.
+        # Among equally good cuts the highest wins: it predicts yes least often.
         assert (scores > found).sum() == min(
             (scores > t).sum() for t in cuts if f1_above(scores, yes, t) == best
         )
 
-    def test_by_hand(self):
+    def test_best_threshold_matches_values_computed_by_hand(self):
         scores = np.array([0.9, 0.1, 0.3, 0.2])
         assert best_threshold(scores, np.array([True, False, True, False])) == pytest.approx(0.25)
         assert best_threshold(scores, np.array([True, False, False, False])) == pytest.approx(0.6)
@@ -69,7 +69,7 @@ class TestBestThreshold:
         assert best_threshold(np.zeros(0), np.zeros(0, bool)) == EVEN
 
     @given(st.integers(0, 10**6), st.floats(1e-300, 1e300))
-    def test_neighbouring_numbers_are_distinguished(self, seed, least):
+    def test_neighbouring_floats_are_distinguished(self, seed, least):
         above = np.nextafter(least, np.inf)
         t = best_threshold(np.array([above, least]), np.array([True, False]))
         assert least <= t < above
@@ -79,7 +79,7 @@ class TestBestThreshold:
         order = rng.permutation(9)
         assert best_threshold(scores, yes) == best_threshold(scores[order], yes[order])
 
-    def test_rows_are_drawn_if_there_are_many(self, monkeypatch):
+    def test_many_rows_are_sampled(self, monkeypatch):
         known = np.random.default_rng(0).random((50, 4)) < 0.3
         asked = np.flatnonzero(known.any(axis=1))
         np.testing.assert_array_equal(drawn_rows(known), asked)
@@ -96,7 +96,7 @@ class TestBestThreshold:
 class TestLeftOut:
     @pytest.mark.parametrize("case", ["primal", "dual", "rbf", "sparse"])
     @pytest.mark.parametrize("ridge", [0.01, 3.0])
-    def test_regressions_equal_refits_without_row(self, case, ridge):
+    def test_leave_one_out_regressions_equal_refits(self, case, ridge):
         X, _, _ = problem(n=15, d=30 if case == "dual" else 4)
         X = sparse.csr_matrix(X) if case == "sparse" else X
         T = np.random.default_rng(1).normal(size=(15, 3))
@@ -110,7 +110,7 @@ class TestLeftOut:
             expected = without.predict(X[[row]], without.coefficients(T[others]))[0]
             np.testing.assert_allclose(found[row], expected, atol=1e-8)
 
-    def test_row_that_alone_has_feature(self):
+    def test_row_with_a_unique_feature_is_handled(self):
         X = sparse.csr_matrix(np.vstack([np.eye(3), [[1.0, 1.0, 0.0]]]))
         T = np.arange(8.0).reshape(4, 2) + 1
         at = Regression(Kernel("linear", 1.0, 1, 0.0, False), X).at(1e-13)
@@ -127,8 +127,8 @@ class TestLeftOut:
         ids=repr,
     )
     @pytest.mark.parametrize("known", [0.4, 1.0])
-    def test_threshold_is_that_of_refits_without_row(self, estimator, known):
-        """Holes as no: all that a row has a part in are the regressions, so that the closed form is exact."""
+    def test_threshold_matches_refits_without_each_row(self, estimator, known):
+        """If unknown cells count as no, a row affects only the regressions, so the closed form is exact."""
         X, _, cells = problem(n=25, known=known)
         model = clone(estimator).fit(X, cells)
         if isinstance(model, MLCSClassifier):
@@ -145,7 +145,7 @@ class TestLeftOut:
         assert model.threshold_ == pytest.approx(expected, abs=1e-7)
         assert model.threshold_ != EVEN
 
-    def test_with_holes_marginalised_other_rows_keep_what_they_are_believed_to_be(self):
+    def test_marginalised_cells_of_other_rows_are_kept(self):
         X, _, cells = problem(n=25)
         cells[3] = -1
         model = BMLCSClassifier(max_iter=2).fit(X, cells)
@@ -162,10 +162,10 @@ class TestLeftOut:
         assert model.threshold_ == pytest.approx(expected, abs=1e-7)
 
     @pytest.mark.parametrize("missing", ["zero", "skip"])
-    def test_one_vs_all_by_machines_of_other_folds(self, missing):
+    def test_one_vs_all_threshold_uses_svms_of_other_folds(self, missing):
         X, _, cells = problem(n=60)
         cells[:5] = -1
-        cells[:, 4] = np.where(cells[:, 4] == 1, -1, cells[:, 4])  # only no is known of this label
+        cells[:, 4] = np.where(cells[:, 4] == 1, -1, cells[:, 4])  # only no-cells of this label are known
         asked = np.arange(5, 60)[(cells[5:] != -1).any(axis=1)]
         fold = dict(
             zip(np.random.default_rng(0).permutation(asked), np.arange(len(asked)) % FOLDS, strict=True)
@@ -190,7 +190,7 @@ class TestLeftOut:
 
 @each
 class TestPredictions:
-    def test_at_one_half_they_are_what_they_were(self, estimator):
+    def test_threshold_of_one_half_changes_nothing(self, estimator):
         X, _, cells = problem()
         model = clone(estimator).set_params(threshold=0.5).fit(X, cells)
         assert model.threshold_ == 0.5
@@ -203,7 +203,7 @@ class TestPredictions:
         np.testing.assert_array_equal(model.predict(X), yes)
         np.testing.assert_array_equal(model.decision_function(X) > 0, yes)
 
-    def test_only_cut_moves(self, estimator):
+    def test_automatic_threshold_changes_only_the_cut(self, estimator):
         X, _, cells = problem()
         auto = clone(estimator).fit(X, cells)
         half = clone(estimator).set_params(threshold=0.5).fit(X, cells)
@@ -218,7 +218,7 @@ class TestPredictions:
         if hasattr(auto, "predict_proba"):
             np.testing.assert_array_equal(auto.predict_proba(X) > 0.5, auto.predict(X))
 
-    def test_training_cells_not_known_are_cut_at_the_same_value(self, estimator):
+    def test_unknown_training_cells_use_the_same_threshold(self, estimator):
         X, _, cells = problem()
         model = clone(estimator).fit(X, cells)
         known = cells != -1
@@ -227,16 +227,16 @@ class TestPredictions:
         expected = model.label_mean_ > model.threshold_ if sensing else model.predict(X)
         np.testing.assert_array_equal(model.transduction_[~known], expected[~known])
 
-    def test_more_of_truth_is_found_than_at_one_half(self, estimator):
+    def test_automatic_threshold_finds_more_of_the_truth(self, estimator):
         X, Y, cells = problem(n=550, known=0.3)
         half = clone(estimator).set_params(threshold=0.5).fit(X[:150], cells[:150])
         auto = clone(estimator).fit(X[:150], cells[:150])
         before, found = (f1_scores(Y[150:], model.predict(X[150:]))[1] for model in (half, auto))
-        # SVMs of known cells decide well at one half already; what takes holes for no, or nearly so, does not.
+        # SVMs of known cells are good at one half already; models that treat unknown cells as no are not.
         assert found > (before - 0.05 if repr(estimator) == "OneVsAllSVC()" else before + 0.2)
         assert found > 0.45
 
-    def test_no_yes_known_only_yes_known_single_row(self, estimator):
+    def test_fit_accepts_only_yes_only_no_and_a_single_row(self, estimator):
         X, _, cells = problem()
         none = clone(estimator).fit(X, np.where(cells == 1, 0, cells))
         assert none.threshold_ == 0.5
@@ -248,7 +248,7 @@ class TestPredictions:
         assert np.isfinite(one.threshold_)
         assert np.isfinite(one.decision_function(X)).all()
 
-    def test_label_vector_needs_none(self, estimator):
+    def test_exact_labels_need_no_threshold(self, estimator):
         X, Y, _ = problem()
         y = np.array(["wren", "emu", "owl"])[Y.sum(axis=1) % 3]
         auto = clone(estimator).fit(X, y)
@@ -259,14 +259,14 @@ class TestPredictions:
         np.testing.assert_array_equal(auto.decision_function(X), other.decision_function(X))
 
     @pytest.mark.parametrize("threshold", ["often", None, float("nan"), float("inf"), [0.5]])
-    def test_others_are_refused(self, estimator, threshold):
+    def test_invalid_thresholds_are_refused(self, estimator, threshold):
         X, _, cells = problem()
         with pytest.raises(ValueError, match="'threshold' parameter"):
             clone(estimator).set_params(threshold=threshold).fit(X, cells)
 
 
 class TestSensingLearner:
-    def test_found_by_each_fit_and_kept_between(self):
+    def test_threshold_is_found_by_each_fit_and_kept_in_between(self):
         X, Y, cells = problem()
         learner = SensingLearner(BMLCSClassifier(max_iter=2)).fit(X, cells)
         fitted = BMLCSClassifier(max_iter=2).fit(X, cells)
@@ -281,7 +281,7 @@ class TestSensingLearner:
         np.testing.assert_array_equal(learner.predict(X), fresh.predict(X))
 
     @pytest.mark.parametrize(("threshold", "expected"), [("auto", 0.5), (0.2, 0.2)])
-    def test_before_anything_is_known(self, threshold, expected):
+    def test_threshold_without_known_cells_is_the_given_one_or_one_half(self, threshold, expected):
         X, _, cells = problem()
         learner = SensingLearner(BMLCSClassifier(threshold=threshold)).fit(X, np.full(cells.shape, -1))
         assert learner.threshold_ == expected
@@ -290,7 +290,7 @@ class TestSensingLearner:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize(("name", "least"), [("emotions", 0.6), ("scene", 0.6)])
-def test_with_holes_predictions_do_not_collapse(data_folder, name, least):
+def test_predictions_with_unknown_cells_do_not_collapse(data_folder, name, least):
     split = label_vectors(name)
     cells = hidden(split.Y, 0.8, 0)
     for estimator in (BMLCSClassifier(max_iter=1), MLCSClassifier(), OneVsAllSVC()):

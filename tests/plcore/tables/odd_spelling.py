@@ -1,4 +1,4 @@
-"""Labels that look the same, labels that are nothing, rows that repeat."""
+"""Labels that look the same, labels that mean nothing, repeated rows."""
 
 from __future__ import annotations
 

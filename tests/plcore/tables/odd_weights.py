@@ -1,4 +1,4 @@
-"""Labels with numbers, lists in cells, and what looks like either and is not."""
+"""Labels with numbers, lists in cells, and text that only looks like either."""
 
 from __future__ import annotations
 

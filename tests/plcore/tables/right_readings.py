@@ -37,7 +37,7 @@ class Refused:
 
 
 def path_of(name: str) -> Path:
-    """Where a case is."""
+    """Return the path of a case."""
     return next(folder / name for folder in (CASES, OF_TOOLS) if (folder / name).exists())
 
 

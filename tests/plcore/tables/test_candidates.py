@@ -1,4 +1,4 @@
-"""Candidates with weights: every way in which labels are in a table, the cut, one spelling, and what is refused."""
+"""Candidates with weights: every form of labels in a table, cuts, spelling, and refusals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def problems(error: pytest.ExceptionInfo[TableError]) -> list[tuple[int | None, 
         ("[true, 3, 2.5]", {"true": 1.0, "3": 1.0, "2.5": 1.0}),
     ],
 )
-def test_json_and_python_cells(cell: str, wanted: dict[str, float]) -> None:
+def test_json_and_python_lists_are_read(cell: str, wanted: dict[str, float]) -> None:
     other = '["owl"]' if set(wanted.values()) == {1.0} else '{"owl": 1, "tit": 2}'
     pair = listed([cell, other], "json")
     assert sets(pair)[0] == wanted
@@ -71,7 +71,7 @@ def test_json_and_python_cells(cell: str, wanted: dict[str, float]) -> None:
     "cell",
     ["wren", "[wren", '["wren"', '[["wren"]]', '{"wren": "much"}', '[{"kind": "wren"}]', "{'wren': nan}", "[" * 5000],
 )  # fmt: skip
-def test_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
+def test_json_cell_of_another_kind_names_its_row(cell: str) -> None:
     with pytest.raises(TableError) as error:
         listed(['["wren", "robin"]', cell], "json")
     (row, column, message) = problems(error)[0]
@@ -79,7 +79,7 @@ def test_json_cell_of_another_kind_is_refused_by_its_row(cell: str) -> None:
     assert message.startswith("expected a list or an object of labels")
 
 
-def test_row_has_numbers_for_all_of_its_labels_or_for_none() -> None:
+def test_partly_weighted_row_is_refused() -> None:
     assert sets(listed(['{"wren": 0.6, "owl": 0.2}', '["owl", "tit"]'], "json")) == [
         {"wren": 0.6, "owl": 0.2},
         {"owl": 1.0, "tit": 1.0},
@@ -102,7 +102,7 @@ def test_row_has_numbers_for_all_of_its_labels_or_for_none() -> None:
         ("a:1|b:1|a:1", {"a": 2.0, "b": 1.0}),  # equal labels add up
     ],
 )
-def test_weighted_cells(cell: str, wanted: dict[str, float]) -> None:
+def test_weighted_cells_are_read(cell: str, wanted: dict[str, float]) -> None:
     assert sets(listed([cell, "owl:1"], "weighted")) == [wanted, {"owl": 1.0}]
 
 
@@ -121,7 +121,7 @@ def test_weighted_cell_without_number_or_below_zero_is_refused() -> None:
 PAIRS = Roles(choices=("l1", "l2"), choice_scores=("s1", "s2"), numbers=W)
 
 
-def test_pairs_of_label_and_score() -> None:
+def test_label_and_score_columns_are_read() -> None:
     cells = {"l1": ["wren", "owl"], "s1": ["0.6", "1"], "l2": ["robin", ""], "s2": ["0.3", ""]}
     assert sets(table(cells, PAIRS)) == [{"wren": 0.6, "robin": 0.3}, {"owl": 1.0}]
     without = Roles(choices=("l1", "l2"), numbers=W)
@@ -129,7 +129,7 @@ def test_pairs_of_label_and_score() -> None:
     assert table(cells, without).candidate_weights is None
 
 
-def test_pairs_that_do_not_go_together() -> None:
+def test_mismatched_pairs_are_refused() -> None:
     cells = {"l1": ["wren", "owl"], "s1": ["0.6", ""], "l2": ["robin", ""], "s2": ["-0.3", "0.2"]}
     with pytest.raises(TableError) as error:
         table(cells, PAIRS)
@@ -147,7 +147,7 @@ def test_pairs_that_do_not_go_together() -> None:
 SCORES = Roles(score_columns=("p_a", "p_b", "p_c"), score_prefix="p_", numbers=W)
 
 
-def test_one_column_of_scores_for_each_label() -> None:
+def test_one_score_column_per_label_is_read() -> None:
     cells = {"p_a": ["0.7", "0", "0.2"], "p_b": ["0.2", "1", "0.4"], "p_c": ["0.1", "", "0.4"]}
     assert sets(table(cells, SCORES)) == [
         {"a": 0.7, "b": 0.2, "c": 0.1},
@@ -157,7 +157,7 @@ def test_one_column_of_scores_for_each_label() -> None:
     assert table(cells, SCORES).classes == ("a", "b", "c")
 
 
-def test_scores_that_cannot_be() -> None:
+def test_invalid_scores_are_refused() -> None:
     with pytest.raises(TableError) as error:
         table({"p_a": ["0.7", "0"], "p_b": ["-2", "0"], "p_c": ["x", "0"]}, SCORES)
     found = problems(error)
@@ -181,7 +181,7 @@ def test_scores_that_cannot_be() -> None:
         ("mass", 1.0, [{"a": 0.7, "b": 0.2, "c": 0.1}, {"a": 0.4, "b": 0.3, "c": 0.3}]),
     ],
 )
-def test_cuts(cut: str, at: float, wanted: list[dict[str, float]]) -> None:
+def test_cuts_remove_light_candidates(cut: str, at: float, wanted: list[dict[str, float]]) -> None:
     cells = ["a:0.7|b:0.2|c:0.1", "a:0.4|b:0.3|c:0.3"]
     assert sets(listed(cells, "weighted", cut=cut, cut_at=at)) == wanted
 
@@ -190,7 +190,7 @@ def test_cuts(cut: str, at: float, wanted: list[dict[str, float]]) -> None:
     ("cut", "at"),
     [("threshold", 0.0), ("top", 0), ("top", 1.5), ("top", float("inf")), ("mass", 0.0), ("mass", 1.1)],
 )
-def test_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
+def test_invalid_cut_is_refused(cut: str, at: float) -> None:
     with pytest.raises(TableError, match=f"cannot be cut at {at:g}"):
         listed(["a:1|b:2"], "weighted", cut=cut, cut_at=at)
 
@@ -201,7 +201,7 @@ def test_cut_that_cannot_be_is_refused(cut: str, at: float) -> None:
     ),
     st.floats(0.01, 1),
 )
-def test_mass_keeps_least_labels_that_hold_share(rows: list[list[float]], share: float) -> None:
+def test_mass_cut_keeps_the_fewest_labels_with_the_share(rows: list[list[float]], share: float) -> None:
     weights = np.array(rows)
     kept = cut_weights(weights, "mass", share)
     for before, after in zip(weights, kept, strict=True):
@@ -212,7 +212,7 @@ def test_mass_keeps_least_labels_that_hold_share(rows: list[list[float]], share:
         assert least == 0 or after[after > least].sum() < share * before.sum() * (1 + 1e-9)
 
 
-def test_one_spelling_of_what_looks_the_same() -> None:
+def test_labels_that_look_the_same_get_one_spelling() -> None:
     assert listed(["caf\u00e9|tea", "cafe\u0301|t\u200bea", "\ufefftea|cafe\u0301"], "list").classes == (
         "caf\u00e9",
         "tea",
@@ -234,7 +234,7 @@ def test_truth_is_spelled_like_labels() -> None:
         table({"c": ["1|2", "2"], "t": ["3", ""]}, Roles(candidates="c", truth="t", numbers=W))
 
 
-def test_what_is_ignored_is_not_label() -> None:
+def test_ignored_values_are_not_labels() -> None:
     assert listed(["a|nan", "b|a"], "list", ignored=("nan",)).classes == ("a", "b")
     assert listed(['["a", "b"]', '["b", "NA"]'], "json", ignored=("NA",)).classes == ("a", "b")
     with pytest.raises(TableError, match="the row has no candidate label"):
@@ -251,7 +251,7 @@ LABELS = st.text(
         st.dictionaries(LABELS, st.floats(1e-6, 1e6), min_size=1, max_size=4), min_size=1, max_size=5
     )
 )
-def test_any_labels_and_weights_come_back_from_json_and_from_stored_file(
+def test_any_labels_and_weights_round_trip_through_json_and_storage(
     rows: list[dict[str, float]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     # A label of every kind, so that neither numbers nor truth values are all there is, and nothing is respelled.
@@ -284,7 +284,7 @@ def test_any_labels_and_weights_come_back_from_json_and_from_stored_file(
         ("a:12:05|b:1", "expected labels with numbers"),
     ],
 )
-def test_weight_that_cannot_be_is_refused(cell: str, words: str) -> None:
+def test_invalid_weight_is_refused(cell: str, words: str) -> None:
     with pytest.raises(TableError, match=words):
         listed([cell], "weighted")
 
@@ -293,16 +293,16 @@ def test_weight_that_cannot_be_is_refused(cell: str, words: str) -> None:
     "cell",
     ['{"a": 1' + 400 * "0" + ', "b": 2}', "[1" + 5000 * "0" + "]", r'["\ud800", "b"]', r'["a\u0000", "b"]'],
 )
-def test_cells_that_no_label_can_be_made_of_are_refused_in_words(cell: str) -> None:
+def test_cells_without_a_valid_label_are_refused_with_a_message(cell: str) -> None:
     with pytest.raises(TableError, match="expected a list or an object of labels"):
         listed(['["a", "b"]', cell], "json")
 
 
-def test_long_numbers_are_labels_like_others() -> None:
+def test_long_numbers_can_be_labels() -> None:
     assert listed([f"{'1' * 5000}.0|2", "3|2"], "list").classes[-1] == "3"
 
 
-def test_long_cell_of_digits_takes_no_time() -> None:
+def test_long_cell_of_digits_is_parsed_quickly() -> None:
     digits = "1" * 100_000
     frame = pd.DataFrame({"labels": [f"a:{digits}x|b", "a|b"], "w": [f"{digits}x", "2"]}, dtype="str")
     assert (suggest_roles(frame).candidates, suggest_roles(frame).form) == ("labels", "list")
@@ -311,7 +311,7 @@ def test_long_cell_of_digits_takes_no_time() -> None:
 @pytest.mark.parametrize(
     "cell", ['{"a": 0.6, "a": 0.3, "b": 1}', "{'a': 0.6, 'a': 0.3}", '[{"label": "a", "label": "b"}]']
 )
-def test_object_with_key_twice_is_refused(cell: str) -> None:
+def test_object_with_a_repeated_key_is_refused(cell: str) -> None:
     with pytest.raises(TableError) as caught:
         listed(['{"a": 1, "b": 2}', cell, '["b"]'], "json")
     key = "label" if "label" in cell else "a"
@@ -319,7 +319,7 @@ def test_object_with_key_twice_is_refused(cell: str) -> None:
     assert {row for row, _, _ in problems(caught)} == {2}
 
 
-def test_one_stray_truth_among_numbers_is_one_problem() -> None:
+def test_one_non_numeric_truth_is_one_problem() -> None:
     cells = {"c": ["1|2", "2|3", "1|3"], "t": ["1.0", "robin", "3.0"]}
     with pytest.raises(TableError) as caught:
         table(cells, Roles(candidates="c", truth="t", numbers=W))
@@ -329,7 +329,7 @@ def test_one_stray_truth_among_numbers_is_one_problem() -> None:
     assert truth.tolist() == [0, -1, 2]
 
 
-def test_weights_that_would_not_fit_memory_are_refused_and_sets_are_not(
+def test_weights_too_large_for_memory_are_refused_but_not_sets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("plcore.tables.candidates.MAX_WEIGHTS", 5)
@@ -353,13 +353,13 @@ def test_weights_that_would_not_fit_memory_are_refused_and_sets_are_not(
         ),
     ],
 )
-def test_row_whose_weights_are_all_zero_is_reported_so(columns: dict[str, list[str]], roles: Roles) -> None:
+def test_row_with_all_zero_weights_is_reported(columns: dict[str, list[str]], roles: Roles) -> None:
     with pytest.raises(TableError) as error:
         table({**columns, "x": ["1", "2"]}, roles)
     assert problems(error) == [(1, "c", "all weights of the row are 0.")]
 
 
-def test_prefix_that_no_column_has_is_refused() -> None:
+def test_prefix_without_columns_is_refused() -> None:
     columns = {"p_a": ["1", "2"], "p_b": ["2", "1"], "x": ["1", "2"]}
     roles = Roles(score_columns=("p_a", "p_b"), score_prefix="prob_", numbers=("x",))
     with pytest.raises(TableError, match="begins with 'prob_'; they are 'p_a', 'p_b'"):
@@ -368,7 +368,7 @@ def test_prefix_that_no_column_has_is_refused() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 7])
-def test_lists_are_read_some_rows_after_the_other(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_read_in_blocks_of_rows(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = pd.DataFrame({"c": ["wren|robin", "", " tit ", "robin||wren", "tit|wren"]}, dtype="str")
     roles = Roles(candidates="c")
     whole, finder = parse_candidates(cells, roles, Finder(None)), Finder(None)

@@ -1,4 +1,4 @@
-"""Small files in shapes that people post, each with the reading that is right."""
+"""Small files in layouts that users post, each with its correct reading."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stops(table: LabelTable) -> set[str]:
     return {doubt.name for doubt in find_doubts(table) if doubt.stops}
 
 
-def test_features_of_shortlist_are_its_text() -> None:
+def test_features_of_a_shortlist_are_its_text() -> None:
     _, table = read("llm_shortlist.jsonl")
     roles = table.roles
     assert (roles.text, roles.numbers, roles.categories) == ("text", (), ())
@@ -50,7 +50,7 @@ def test_features_of_shortlist_are_its_text() -> None:
     ["latency_ms", "ASSIGNMENT:reward", "tokens", "total_tokens", "lead_time", "WorkTimeInSeconds", "cost_usd",
      "annotation_id", "created_at", "rt", "duration", "constant", "running", "prompt_tokens"],
 )  # fmt: skip
-def test_features_leave_out_facts_of_run(column: str) -> None:
+def test_features_exclude_facts_about_the_model_run(column: str) -> None:
     rows = [
         {"text": f"a bird of the kind {'ab'[k % 2]} number {k * k}", "labels": ["a|b", "a"][k % 2]}
         | {column: 7 if column == "constant" else k if column == "running" else k * k % 17}
@@ -60,7 +60,7 @@ def test_features_leave_out_facts_of_run(column: str) -> None:
     assert (roles.candidates, roles.text, roles.numbers) == ("labels", "text", ())
 
 
-def test_features_keep_measurements_next_to_text() -> None:
+def test_features_include_measurements_next_to_text() -> None:
     rows = [
         {"text": f"a bird seen at {k}", "labels": "a|b", "wing_mm": k * k, "age": k % 5} for k in range(20)
     ]
@@ -68,7 +68,7 @@ def test_features_keep_measurements_next_to_text() -> None:
     assert (roles.text, roles.numbers) == ("text", ("wing_mm", "age"))
 
 
-def test_features_leave_out_facts_of_worker() -> None:
+def test_features_exclude_facts_about_the_worker() -> None:
     rows = [
         {"worker": f"w{k % 3}", "age": 20 + k % 3, "text": f"a bird seen at {k}", "labels": "a|b"}
         for k in range(20)
@@ -77,7 +77,7 @@ def test_features_leave_out_facts_of_worker() -> None:
     assert (roles.text, roles.numbers) == ("text", ())
 
 
-def test_text_is_learned_from_next_to_numbers() -> None:
+def test_text_is_a_feature_in_addition_to_numbers() -> None:
     cells = read_cells(b"text,w,labels\nred bird,1,a|b\nblue bird,2,a\nred fish,5,b\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     assert table.roles.numbers == ("w",)
@@ -118,7 +118,7 @@ def test_separator_of_several_marks_splits_at_each(separator: str, count: int) -
     assert len(sets(table)[0]) == count
 
 
-def test_shares_in_one_row_stop_import() -> None:
+def test_shares_in_a_single_row_stop_the_import() -> None:
     assert stops(read("shares_in_one_row.csv")[1]) == {"weights-in-names"}
     assert stops(read("slash_in_one_row.csv")[1]) == {"mixed-separators"}
 
@@ -162,7 +162,7 @@ def test_quoted_none_is_class() -> None:
 
 
 @pytest.mark.parametrize("name", ["g12_na_csv.csv", "g12_na_jsonl.jsonl", "g12_na_parquet.parquet"])
-def test_own_export_keeps_class_called_na(name: str) -> None:
+def test_own_export_keeps_a_class_called_na(name: str) -> None:
     _, table = read(name)
     assert table.classes == ("NA", "NO", "ZA")
     assert (sets(table)[0], sets(table)[2]) == ({"NA", "ZA"}, {"NA", "NO"})
@@ -182,7 +182,7 @@ def test_na_alone_in_csv_cell_is_missing() -> None:
     assert suggest_roles(cells).ignored == ("NA",)
 
 
-def test_null_among_candidates_is_asked() -> None:
+def test_null_among_candidates_raises_a_question() -> None:
     reading = shaped(read_table(CASES / "null_among_candidates.jsonl"))
     with pytest.raises(TableError, match="holds null among the labels") as caught:
         made(reading)
@@ -202,7 +202,7 @@ def test_null_among_candidates_is_asked() -> None:
         ("id,labels,w\n1,0|1,1\n2,-1,2\n3,-1,4\n4,1,3\n", "a.csv"),
     ],
 )  # fmt: skip
-def test_unlabelled_rows_are_one_question_in_every_format(data: str, name: str) -> None:
+def test_unlabelled_rows_raise_one_question_in_every_format(data: str, name: str) -> None:
     reading = read_table(data.encode(), name)
     with pytest.raises(TableError) as caught:
         made(reading)
@@ -243,7 +243,7 @@ def test_tags_with_holes_are_label_vectors(kind: str, first: list[int]) -> None:
         ("present", "absent", "?"),
     ],
 )
-def test_tags_with_holes_in_every_coding(codes: tuple[str, str, str]) -> None:
+def test_tags_with_holes_are_read_in_every_coding(codes: tuple[str, str, str]) -> None:
     yes, no, hole = codes
     rows = [[yes, no, hole], [no, yes, no], [no, no, yes], [yes, hole, no]] * 2
     csv = "id,cat,dog,owl\n" + "".join(f"r{k},{','.join(row)}\n" for k, row in enumerate(rows))
@@ -269,7 +269,7 @@ def test_votes_whose_classes_hold_separator_are_votes() -> None:
 
 
 @pytest.mark.parametrize("form", ["list", "weighted"])
-def test_truth_outside_can_add_class(form: str) -> None:
+def test_truth_outside_the_candidates_can_add_a_class(form: str) -> None:
     cells = [["a:0.7|b:0.3", "b:1"], ["a|b", "b"]][form == "list"]
     frame = pd.DataFrame({"c": cells, "t": ["z", "b"], "w": ["1", "2"]}, dtype="str")
     roles = Roles(candidates="c", form=form, truth="t", numbers=("w",), truth_outside="add")
@@ -312,7 +312,7 @@ def test_detection_tables_are_joined_by_name() -> None:
     assert any("No detection in 'c.BirdNET.results.csv'" in note for note in reading.notes)
 
 
-def test_sentence_says_what_is_read_asked_and_learned() -> None:
+def test_sentence_reports_reading_questions_and_features() -> None:
     reading, table = read("llm_shortlist.jsonl")
     said = describe(table, reading.format)
     assert said.read_as.startswith("JSON Lines: 40 rows, ")
@@ -329,7 +329,7 @@ def test_sentence_counts_words_read_as_nothing() -> None:
 
 
 def test_doubts_fit_terminal() -> None:
-    """There is no above in a terminal."""
+    """The page says "above", which means nothing in a terminal."""
     for case in sorted(CASES.iterdir()):
         try:
             _, table = read(case.name)
@@ -338,7 +338,7 @@ def test_doubts_fit_terminal() -> None:
         assert [str(doubt) for doubt in find_doubts(table) if " above" in str(doubt)] == []
 
 
-def test_genus_with_one_species_seen_is_never_certain() -> None:
+def test_genus_with_one_observed_species_is_never_certain() -> None:
     def task(number: int, *places: list[str]) -> dict[str, object]:
         result = [{"from_name": "t", "to_name": "i", "type": "taxonomy", "value": {"taxonomy": list(places)}}]
         return {"id": number, "data": {"text": f"photo number {number}"}, "predictions": [{"result": result}]}
@@ -382,13 +382,13 @@ def test_pieces_of_json_as_classes_stop_import() -> None:
     assert "json-in-names" in stops(LabelTable.from_cells(frame, Roles("labels", ",", text="text")))
 
 
-def test_people_who_write_yes_in_different_ways_fill_one_table() -> None:
+def test_different_spellings_of_yes_are_read_in_one_table() -> None:
     cells = read_cells(b"text,cat,dog,owl\na,1,0,\nb,?,1,0\nc,x,,n/a\n")
     table = LabelTable.from_cells(cells, suggest_roles(cells))
     assert table.label_vectors.tolist() == [[1, 0, -1], [-1, 1, 0], [1, -1, -1]]
 
 
-def test_best_label_without_number_is_one_of_pairs() -> None:
+def test_best_label_without_a_score_joins_the_pairs() -> None:
     head = b"image,prediction,prediction_score,top2,top2_score\n"
     cells = read_cells(head + b"a.jpg,fox,0.9,hare,0.1\nb.jpg,hare,0.6,fox,0.3\n")
     roles = suggest_roles(cells)
@@ -410,7 +410,7 @@ def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> Non
         LabelTable.from_cells(cells, suggest_roles(cells))
 
 
-def test_columns_of_a_question_and_a_person_are_votes() -> None:
+def test_columns_named_by_question_and_person_are_votes() -> None:
     rows = [
         {
             "text": f"words of the nodule {k}",
@@ -431,7 +431,7 @@ def test_columns_of_a_question_and_a_person_are_votes() -> None:
         LabelTable.from_cells(cells, suggest_roles(cells))
 
 
-def test_long_names_that_come_again_are_labels() -> None:
+def test_long_repeated_names_are_labels() -> None:
     names = [
         "Atrial fibrillation, chronic",
         "Essential (primary) hypertension",

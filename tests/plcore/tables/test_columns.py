@@ -27,7 +27,7 @@ CELLS = st.sampled_from(["1", "-2.5", "", " 3 ", "1,5", "1,234", "1e99", "1e101"
         lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=6)
     )
 )
-def test_columns_read_together_are_as_each_alone(table: list[list[str]]) -> None:
+def test_columns_read_together_equal_columns_read_alone(table: list[list[str]]) -> None:
     names = [f"c{k}" for k in range(len(table))]
     cells = pd.DataFrame(dict(zip(names, table, strict=True)), dtype="str")
     together, finder = Finder(None), Finder(None)
@@ -57,7 +57,7 @@ def test_wide_tables_are_read_in_steps(
     assert finder.problems == []
 
 
-def test_column_that_turns_out_odd_late_is_read_again_from_its_beginning(
+def test_column_with_a_late_irregular_cell_is_read_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
@@ -78,7 +78,7 @@ def test_column_that_turns_out_odd_late_is_read_again_from_its_beginning(
         (["x" * 300, "y", "x" * 300], [3]),  # too long to be hashed
     ],
 )
-def test_ids_are_checked_as_they_are_parsed(ids: list[str], rows: list[int]) -> None:
+def test_ids_are_checked_while_parsing(ids: list[str], rows: list[int]) -> None:
     cells, parsed, checked = pd.DataFrame({"id": ids}, dtype="str"), Finder(None), Finder(None)
     parse_ids(cells, "id", parsed)
     check_ids(cells, "id", checked)
@@ -86,12 +86,12 @@ def test_ids_are_checked_as_they_are_parsed(ids: list[str], rows: list[int]) -> 
     assert checked.problems == parsed.problems
 
 
-def test_row_numbers_are_good_ids() -> None:
+def test_row_numbers_are_valid_ids() -> None:
     check_ids(pd.DataFrame({"a": ["x", "x"]}, dtype="str"), None, finder := Finder(None))
     assert not finder.problems
 
 
-def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
+def test_mapped_columns_outlive_the_deleted_file(tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     numbers = np.arange(10_000.0)
     numbers.tofile(path)
@@ -104,7 +104,7 @@ def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
         found[0] = 1
 
 
-def test_nameless_file_is_in_folder_and_leaves_no_trace(tmp_path: Path) -> None:
+def test_unnamed_file_is_in_the_folder_and_leaves_no_trace(tmp_path: Path) -> None:
     with columns.nameless_file(tmp_path) as file:
         file.write(b"abc")
         held = columns.mapped_file(file)
@@ -112,9 +112,7 @@ def test_nameless_file_is_in_folder_and_leaves_no_trace(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folder_that_no_one_may_write_has_its_file_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only_folder_uses_a_file_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = columns.tempfile.TemporaryFile
     asked: list[Path | None] = []
 
@@ -140,7 +138,7 @@ def test_folder_that_no_one_may_write_has_its_file_elsewhere(
 @pytest.mark.parametrize(
     "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))]
 )
-def test_array_is_mapped_as_it_is_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
+def test_array_is_mapped_without_conversion(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "a.npy", array)
     found = columns.mapped_array(tmp_path / "a.npy")
     np.testing.assert_array_equal(found, array)
@@ -191,7 +189,7 @@ def of(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
         ),
     ],
 )  # fmt: skip
-def test_first_cell_or_column_is_named(
+def test_first_forbidden_cell_or_column_is_named(
     columns: dict[str, list[str]], roles: Roles, row: int | None, column: str
 ) -> None:
     with pytest.raises(TableError) as refused:
@@ -203,7 +201,7 @@ def test_first_cell_or_column_is_named(
     assert not set(str(problem)) & set("\x1b\u202e"), "what is said of it can be shown"
 
 
-def test_names_of_every_writing_and_texts_with_lines_are_taken() -> None:
+def test_names_in_every_script_and_multiline_texts_are_accepted() -> None:
     table = of(
         {"text": ["two\nlines", "tab\there"], "heard": ["Zaunkönig|سنونو", "🐦‍⬛|日本の鳥"]},
         Roles(candidates="heard", text="text"),
@@ -211,7 +209,7 @@ def test_names_of_every_writing_and_texts_with_lines_are_taken() -> None:
     assert len(table.classes) == 4
 
 
-def test_rows_that_come_later_are_asked_the_same() -> None:
+def test_added_rows_are_checked_in_the_same_way() -> None:
     table = of({"id": ["a", "b"], "heard": ["wren|tit", "tit|wren"]}, Roles(candidates="heard", id="id"))
     with pytest.raises(TableError) as refused:
         with_rows(table, pd.DataFrame({"id": ["c", "d"], "heard": ["tit", f"tit|{ESCAPE}"], "n": ["1", "2"]}))

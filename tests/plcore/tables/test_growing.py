@@ -1,4 +1,4 @@
-"""More rows for a table: its own stay, the new ones are as if they had been there, what is there is not doubled."""
+"""Adding rows to a table: old rows stay, new ones equal those of a full import, known ones are not duplicated."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sets(table: LabelTable) -> dict[str, set[str]]:
     return {row: set(names[may]) for row, may in zip(table.ids, table.candidates, strict=True)}
 
 
-def test_new_rows_stand_after_the_others_and_known_ids_are_reported() -> None:
+def test_new_rows_are_appended_and_known_ids_reported() -> None:
     grown = with_rows(first(), read_cells(b"id,birds,n,truth\nb,heron,9,\nd,heron|wren,5,heron\ne,tit,,\n"))
     assert (grown.n_new, grown.known, grown.new_classes) == (2, ("b",), ("heron",))
     table = grown.table
@@ -59,7 +59,7 @@ def test_new_rows_stand_after_the_others_and_known_ids_are_reported() -> None:
     assert table.cells["birds"].tolist() == ["wren|robin", "robin|tit", "tit", "heron|wren", "tit"]
 
 
-def test_columns_may_are_in_any_order_and_those_that_say_nothing_may_differ() -> None:
+def test_column_order_and_unused_columns_may_differ() -> None:
     roles = Roles(candidates="birds", id="id", text="song")
     table = LabelTable.read_csv(b"id,birds,remark,song\na,wren|robin,x,la\nb,robin,y,li\n", roles)
     grown = with_rows(table, read_cells(b"weather,song,birds,id\nrain,lo,robin|wren,c\n"))
@@ -67,7 +67,7 @@ def test_columns_may_are_in_any_order_and_those_that_say_nothing_may_differ() ->
     assert grown.table.cells.to_numpy().tolist()[-1] == ["c", "robin|wren", "", "lo"]
 
 
-def test_without_ids_row_that_is_there_already_is_known_by_its_cells() -> None:
+def test_known_row_without_id_is_recognised_by_its_cells() -> None:
     table = LabelTable.read_csv(
         b"birds,n\nwren|robin,1\nrobin,2\n", Roles(candidates="birds", numbers=("n",))
     )
@@ -77,7 +77,7 @@ def test_without_ids_row_that_is_there_already_is_known_by_its_cells() -> None:
     assert grown.table.ids.tolist() == ["1", "2", "3"]
 
 
-def test_without_ids_row_is_known_by_columns_that_both_have() -> None:
+def test_known_row_without_id_is_recognised_by_common_columns() -> None:
     roles = Roles(candidates="birds", numbers=("n",))
     table = LabelTable.read_csv(b"birds,n,remark\nwren|robin,1,x\nrobin,2,y\n", roles)
     grown = with_rows(table, read_cells(b"n,birds\n2,robin\n3,robin\n"))
@@ -88,8 +88,8 @@ def test_without_ids_row_is_known_by_columns_that_both_have() -> None:
     assert with_rows(table, cells, label_columns=("owl",)).known == ("1",)
 
 
-def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
-    """Where all labels are numbers `1.0` is `1`; it stays so once words come, in the new rows and in the others."""
+def test_new_names_do_not_change_existing_spelling() -> None:
+    """If all labels are numbers, `1.0` is `1`; this stays so in all rows when words are added."""
     table = LabelTable.read_csv(b"id,birds,n,truth\na,1.0|2.0,1,1\nb,2,2,2.0\n", ROLES)
     grown = with_rows(table, read_cells(b"id,birds,n,truth\nc,1.0|none,1,1.0\nd,2|3.5,1,\n"))
     assert grown.table.classes == ("1", "2", "3.5", "none")
@@ -98,7 +98,7 @@ def test_new_names_change_nothing_about_how_the_others_are_spelt() -> None:
     assert grown.table.truth.tolist() == [0, 1, 0, -1]
 
 
-def test_rows_that_were_read_already_are_not_read_again() -> None:
+def test_existing_rows_are_not_read_again() -> None:
     """Scores with decimal commas, then more rows with points: each are numbers, and a wrong cell is reported."""
     roles = Roles(score_columns=("wren", "robin"), id="id", text="song")
     first = b"".join(b'r%d,la,"0,%d","0,5"\n' % (row, row % 4 + 1) for row in range(60))
@@ -119,10 +119,10 @@ def test_rows_that_were_read_already_are_not_read_again() -> None:
         ("json", 'a,"[""wren"", ""robin""]",1\nb,"[""robin""]",2', 'c,"{""owl"": 0.9, ""robin"": 0.1}",3', [1, 1, 0]),
     ],
 )  # fmt: skip
-def test_weights_stay_and_come_with_new_rows(
+def test_weights_are_kept_and_added_with_new_rows(
     form: str, rows: str, new: str, first_weights: list[float]
 ) -> None:
-    """Rows that came without weights stay even."""
+    """Rows imported without weights keep equal weights."""
     roles = Roles(candidates="birds", form=form, id="id", numbers=("n",))
     table = LabelTable.read_csv(f"id,birds,n\n{rows}\n".encode(), roles)
     assert (table.candidate_weights is None) == (form == "json")
@@ -131,7 +131,7 @@ def test_weights_stay_and_come_with_new_rows(
     np.testing.assert_allclose(grown.candidate_weights, [first_weights, [1, 0, 0], [0.1, 0, 0.9]])
 
 
-def test_label_vectors_in_lists_take_rows() -> None:
+def test_label_vectors_in_lists_accept_new_rows() -> None:
     roles = Roles(candidates="tags", not_labels="no", label_vectors=True, id="id", numbers=("n",))
     table = LabelTable.read_csv(b"id,tags,no,n\nx,sun|sea,moon,1\ny,sea,,2\n", roles)
     grown = with_rows(table, read_cells(b"id,tags,no,n\nz,moon,sea,3\n")).table
@@ -140,7 +140,7 @@ def test_label_vectors_in_lists_take_rows() -> None:
     assert "is also in column 'tags'" in refused(table, b"id,tags,no,n\nz,moon,moon,3\n")
 
 
-def test_other_names_of_class_are_that_class() -> None:
+def test_other_names_of_a_class_map_to_it() -> None:
     called = {"wren": "wren", "Zaunkönig": "wren", "owl": "owl"}
     grown = with_rows(
         first(), read_cells("id,birds,n,truth\nd,Zaunkönig|wren|tit,1,Zaunkönig\n".encode()), None, called
@@ -151,7 +151,7 @@ def test_other_names_of_class_are_that_class() -> None:
     assert grown.table.classes[grown.table.truth[-1]] == "wren"
 
 
-def test_new_column_of_labels_says_nothing_of_rows_before() -> None:
+def test_new_label_column_leaves_earlier_rows_unknown() -> None:
     roles = Roles(label_columns=("wren", "robin"), id="id", numbers=("n",))
     table = LabelTable.read_csv(b"id,n,wren,robin\na,1,1,1\nb,2,0,1\n", roles)
     cells = read_cells(b"id,n,wren,robin,owl\nc,3,0,1,1\n")
@@ -163,7 +163,7 @@ def test_new_column_of_labels_says_nothing_of_rows_before() -> None:
     assert "has this column already" in refused(table, b"id,n,wren,robin\nc,1,0,1\n", label_columns=("wren",))
 
 
-def test_label_vectors_take_rows_but_no_labels() -> None:
+def test_label_vectors_accept_new_rows_but_no_new_labels() -> None:
     roles = Roles(label_columns=("a", "b"), label_vectors=True, id="id", numbers=("n",))
     table = LabelTable.read_csv(b"id,n,a,b\nx,1,1,0\ny,2,,1\n", roles)
     grown = with_rows(table, read_cells(b"id,n,a,b\nz,3,0,\n")).table
@@ -185,11 +185,11 @@ PLACES = {
 
 
 @pytest.mark.parametrize("csv", PLACES, ids=lambda csv: csv.decode().replace("\n", " "))
-def test_input_that_cannot_be_added_is_refused_with_its_place_in_file(csv: bytes) -> None:
+def test_rows_that_cannot_be_added_are_refused_with_their_place(csv: bytes) -> None:
     assert PLACES[csv] in refused(first(), csv)
 
 
-def test_files_of_both_are_named() -> None:
+def test_files_of_old_and_new_rows_are_named() -> None:
     roles = Roles(candidates="candidates", image="image", image_features=True)
     reading = read_table(make_zip(birds()))
     table = LabelTable.from_cells(reading.cells, roles, reading.files)
@@ -216,9 +216,7 @@ ROWS = st.lists(st.sets(NAMES, min_size=1).map(sorted), min_size=1, max_size=6)
 
 
 @given(ROWS, ROWS)
-def test_rows_added_later_are_as_if_they_had_been_there(
-    before: list[list[str]], after: list[list[str]]
-) -> None:
+def test_added_rows_equal_a_full_import(before: list[list[str]], after: list[list[str]]) -> None:
     before = [["wren", "robin"], *before]
     frame = pd.DataFrame(
         {
@@ -245,7 +243,7 @@ def seen_by(encoder: str, column: str = "n", values: np.ndarray = VECTORS) -> Co
     return ColumnVectors(column, encoder, "5a" * 32, directions_of(values))
 
 
-def test_encoded_columns_come_to_rows_that_are_there_and_nothing_else_changes() -> None:
+def test_adding_encoded_columns_changes_nothing_else() -> None:
     table = first()
     called = {"wren": "wren", "robin": "robin", "tit": "tit", "owl": "owl"}
     grown = with_encoded(table, seen_by("small"), called)
@@ -260,7 +258,7 @@ def test_encoded_columns_come_to_rows_that_are_there_and_nothing_else_changes() 
     np.testing.assert_array_equal(found.truth, table.truth)
 
 
-def test_another_encoder_takes_place_of_the_one_before_on_the_same_column() -> None:
+def test_another_encoder_replaces_the_previous_one_on_a_column() -> None:
     found = with_encoded(with_encoded(first(), seen_by("one", "id")).table, seen_by("two")).table
     found = with_encoded(found, seen_by("three", values=VECTORS[:, :1])).table
     assert [(one.column, one.encoder, one.values.shape[1]) for one in found.encoded] == [
@@ -269,7 +267,7 @@ def test_another_encoder_takes_place_of_the_one_before_on_the_same_column() -> N
     ]
 
 
-def test_label_vectors_get_encoded_columns_too() -> None:
+def test_label_vectors_can_get_encoded_columns() -> None:
     cells = pd.DataFrame({"a": ["1", "0"], "b": ["", "1"], "n": ["1", "2"]}, dtype="str")
     roles = Roles(label_columns=("a", "b"), label_vectors=True, numbers=("n",))
     table = LabelTable.from_cells(cells, roles)
@@ -279,12 +277,12 @@ def test_label_vectors_get_encoded_columns_too() -> None:
     assert without_vectors(found).table.encoded == ()
 
 
-def test_encoder_that_gave_no_row_vector_is_refused() -> None:
+def test_encoder_without_any_vector_is_refused() -> None:
     with pytest.raises(TableError, match="small gave no row a vector"):
         with_encoded(first(), seen_by("small", values=np.full((3, 2), np.nan)))
 
 
-def test_new_rows_of_encoded_table_come_without_vectors_and_count_as_mean() -> None:
+def test_new_rows_without_vectors_count_as_the_mean() -> None:
     table = with_encoded(first(), seen_by("small")).table
     grown = with_rows(table, read_cells(b"id,birds,n,truth\nd,tit,4,\n")).table
     (one,) = grown.encoded
@@ -294,7 +292,7 @@ def test_new_rows_of_encoded_table_come_without_vectors_and_count_as_mean() -> N
     np.testing.assert_allclose(X[[1, 3]], [X[[0, 2]].mean(axis=0)] * 2)
 
 
-def test_without_vectors_cells_stay_what_is_learned_from() -> None:
+def test_removing_vectors_keeps_the_other_features() -> None:
     table = first()
     kept = without_vectors(with_encoded(table, seen_by("small")).table)
     assert (kept.n_new, kept.table.encoded, kept.table.roles) == (0, (), table.roles)
@@ -305,7 +303,7 @@ def test_without_vectors_cells_stay_what_is_learned_from() -> None:
     )
 
 
-def test_without_vectors_is_refused_without_any_and_if_nothing_else_is_learned_from() -> None:
+def test_removing_vectors_needs_vectors_and_another_feature() -> None:
     with pytest.raises(TableError, match="no vectors that could be removed"):
         without_vectors(first())
     roles = Roles(candidates="birds", id="id", embedding="v")
@@ -331,7 +329,7 @@ def test_several_encoded_columns_are_stored_by_name(tmp_path: Path) -> None:
     assert back.write(tmp_path / "again.parquet") == digest
 
 
-def test_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_path: Path) -> None:
+def test_table_stored_before_encoded_columns_is_read(tmp_path: Path) -> None:
     about = {
         "version": 1,
         "roles": Roles(candidates="c", embedding="embedding").to_json(),
@@ -353,7 +351,7 @@ def test_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_pat
 
 
 @pytest.mark.parametrize("width", [2, 384, 1280])
-def test_stored_vectors_point_if_exact_ones_do(width: int) -> None:
+def test_stored_directions_are_accurate(width: int) -> None:
     exact = np.random.default_rng(0).normal(size=(50, width)) * np.geomspace(1e-3, 1e4, 50)[:, None]
     found = directions_of(exact.astype(np.float32)).astype(np.float64)
     cosine = (found * exact).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(exact, axis=1)
@@ -368,7 +366,7 @@ def embedded() -> LabelTable:
     )
 
 
-def test_new_rows_may_have_their_vectors_in_file_of_another_name() -> None:
+def test_new_rows_can_have_vectors_in_a_file_of_another_name() -> None:
     table = embedded()
     more = read_cells(b"id,birds,n,truth\nd,tit,4,\nb,tit,4,\n")
     grown = with_rows(table, more, arrays={"emb": np.array([[5, 6], [7, 8]], dtype=np.float32)})

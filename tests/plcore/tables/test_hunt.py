@@ -515,7 +515,7 @@ FOUND = (
 SETS = (("cat", "dog"), ("dog",), ("cat", "owl"), ("owl",), ("dog", "owl"), ("cat",))
 
 
-def test_every_file_is_hunted_once() -> None:
+def test_every_file_has_one_expected_reading() -> None:
     assert sorted(one.name for one in HUNTED) == sorted(path.name for path in CASES.iterdir())
     assert all(path.stat().st_size <= 2048 for path in CASES.iterdir())
 
@@ -539,7 +539,7 @@ def written(table: LabelTable, row: int) -> str:
 
 
 @pytest.mark.parametrize("hunted", HUNTED, ids=lambda one: one.name)
-def test_file_is_read_or_asked_or_refused(hunted: Hunted) -> None:
+def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted) -> None:
     if hunted.rows is None:
         with pytest.raises(TableError) as caught:
             read(hunted.name)
@@ -579,7 +579,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
-def test_column_next_to_text_is_learned_from_if_it_describes_item(column: str) -> None:
+def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) -> None:
     values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
     cells = [values[k % len(values)] for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
@@ -588,14 +588,14 @@ def test_column_next_to_text_is_learned_from_if_it_describes_item(column: str) -
 
 
 @pytest.mark.parametrize("column", ABOUT_ANSWERS)
-def test_text_about_answer_is_not_item(column: str) -> None:
+def test_text_about_the_answer_is_not_the_item(column: str) -> None:
     said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: said})))
     assert (roles.text, roles.categories) == ("text", ())
 
 
 @pytest.mark.parametrize("mark", [*FOUND, " "])
-def test_mark_between_labels_is_found_or_stops(mark: str) -> None:
+def test_separator_of_labels_is_found_or_stops_the_import(mark: str) -> None:
     lists = [mark.join(SETS[k % 6]) for k in range(12)]
     cells = read_cells(csv(text=TEXTS, labels=lists))
     table = LabelTable.from_cells(cells, suggest_roles(cells))

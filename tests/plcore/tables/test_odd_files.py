@@ -31,7 +31,7 @@ def candidates(table: LabelTable, row: int) -> dict[str, float]:
     return {table.classes[k]: float(weights[row, k]) for k in np.flatnonzero(weights[row])}
 
 
-def test_every_odd_file_is_right_or_refused_or_doubted(subtests: pytest.Subtests) -> None:
+def test_every_odd_file_is_read_refused_or_doubted_as_expected(subtests: pytest.Subtests) -> None:
     for odd in ODD_FILES:
         with subtests.test(odd.name):
             check_odd(odd)
@@ -63,7 +63,7 @@ def check_odd(odd: Odd) -> None:
         assert names == list(odd.truth)
 
 
-def test_odd_files_are_many_and_all_different() -> None:
+def test_odd_files_are_numerous_and_distinct() -> None:
     assert len(ODD_FILES) >= 100
     assert [name for name, count in Counter(odd.name for odd in ODD_FILES).items() if count > 1] == []
     alike = Counter((odd.data, odd.file) for odd in ODD_FILES)

@@ -1,4 +1,4 @@
-"""Real data: the sets of candidate labels of birdsong survive every way to write them as CSV."""
+"""Real data: the candidate sets of birdsong survive every way to write them as CSV."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def in_annotator_columns(birdsong: dict[str, np.ndarray]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("write", [in_one_column, in_label_columns, in_annotator_columns])
-def test_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_candidates_round_trip_in_three_forms(write, birdsong: dict[str, np.ndarray], tmp_path: Path) -> None:
     frame = write(birdsong)
     path = tmp_path / "birdsong.csv"
     frame.to_csv(path, index=False)
@@ -60,7 +60,7 @@ def test_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_p
     np.testing.assert_array_equal(table.numbers.astype(np.float32), birdsong["X"])
     assert table.ids[-1] == "syllable 4997"
     assert len(table.roles.numbers) == 38
-    assert to_csv_bytes(table.cells) == path.read_bytes()  # not one character of the file was lost
+    assert to_csv_bytes(table.cells) == path.read_bytes()  # no character of the file was lost
     table.write(tmp_path / "birdsong.parquet")
     stored = LabelTable.read(tmp_path / "birdsong.parquet")
     assert stored.cells.equals(table.cells)
@@ -70,7 +70,7 @@ def test_three_forms_of_candidates(write, birdsong: dict[str, np.ndarray], tmp_p
 
 
 @pytest.mark.parametrize("name", ["lost", "msrcv2"])
-def test_the_other_real_sets(name: str, data_folder: Path) -> None:
+def test_other_public_sets_round_trip(name: str, data_folder: Path) -> None:
     with np.load(data_folder / f"{name}.npz") as data:
         numbers, sets, truth = data["X"], data["S"].astype(bool), data["y"]
     frame = pd.DataFrame(numbers, columns=[f"f{place}" for place in range(numbers.shape[1])])
@@ -78,14 +78,14 @@ def test_the_other_real_sets(name: str, data_folder: Path) -> None:
     frame["label"] = [f"person {label:02d}" for label in truth]
     table = LabelTable.from_frame(frame)
     assert (table.roles.separator, table.roles.truth) == (";", "label")
-    present = np.flatnonzero(sets.any(axis=0))  # a label that is no one's candidate has no name in the file
+    present = np.flatnonzero(sets.any(axis=0))  # a label that is never a candidate has no name in the file
     assert table.classes == tuple(f"person {label:02d}" for label in present)
     np.testing.assert_array_equal(table.candidates, sets[:, present])
     np.testing.assert_array_equal(present[table.truth], truth)
 
 
 @pytest.mark.parametrize("name", ["forest", "segment", "vowel", "dermatology"])
-def test_plain_labels_are_candidate_sets_of_one(name: str, data_folder: Path) -> None:
+def test_exact_labels_are_candidate_sets_of_one(name: str, data_folder: Path) -> None:
     frame = pd.read_csv(data_folder / f"{name}.csv.gz")
     roles = Roles(candidates="label", numbers=tuple(map(str, frame.columns[:-1])))
     table = LabelTable.from_frame(frame, roles)

@@ -1,4 +1,4 @@
-"""Tables on disk that are read a range of rows at a time: what is found, what is refused."""
+"""Tables on disk that are read a range of rows at a time: columns found, and refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_columns_of_parquet_files_are_guessed(tmp_path: Path) -> None:
     assert not found.of_arrays
 
 
-def test_ranges_go_over_files(tmp_path: Path) -> None:
+def test_ranges_can_span_files(tmp_path: Path) -> None:
     X, sets = rows_and_sets(100)
     found = find_row_files(write_parquet(tmp_path / "t", X, sets, NAMES, [35, 35, 80]), tmp_path)
     paths, ranges = found.overlapping(30, 90)
@@ -38,7 +38,7 @@ def test_ranges_go_over_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", [(), ("vector",)])
-def test_column_of_lists_of_numbers_is_features(tmp_path: Path, numbers: tuple[str, ...]) -> None:
+def test_list_column_of_numbers_is_read_as_features(tmp_path: Path, numbers: tuple[str, ...]) -> None:
     X, sets = rows_and_sets(50)
     found = find_row_files(
         write_parquet(tmp_path / "t", X, sets, NAMES, [20], vectors=True), tmp_path, "birds", numbers
@@ -57,7 +57,7 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
     assert found.n_features == 2
 
 
-def test_arrays_are_found_by_their_names_in_folder_or_npz(tmp_path: Path) -> None:
+def test_arrays_are_found_by_name_in_a_folder_or_npz(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     folder = find_row_files(write_arrays(tmp_path / "t", X, sets, NAMES), tmp_path)
     assert folder.of_arrays
@@ -70,7 +70,7 @@ def test_arrays_are_found_by_their_names_in_folder_or_npz(tmp_path: Path) -> Non
     assert again.paths == packed.paths
 
 
-def test_what_is_no_such_table_is_refused_with_what_to_give(tmp_path: Path) -> None:
+def test_unsupported_input_is_refused_with_the_fix(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     (tmp_path / "empty").mkdir()
     (tmp_path / "t.csv").write_text("a,b\n")
@@ -88,7 +88,7 @@ def test_what_is_no_such_table_is_refused_with_what_to_give(tmp_path: Path) -> N
         find_row_files(write_arrays(tmp_path / "named", X, sets, NAMES[:4]), tmp_path)
 
 
-def test_columns_that_cannot_be_told_are_asked_for(tmp_path: Path) -> None:
+def test_ambiguous_columns_must_be_given(tmp_path: Path) -> None:
     X, sets = rows_and_sets(50)
     folder = write_parquet(tmp_path / "t", X, sets, NAMES, [])
     with pytest.raises(
@@ -120,7 +120,7 @@ def read(path: Path, folder: Path, block: int = 40) -> PartedTable:
 
 
 @pytest.mark.parametrize("form", ["arrays", "npz", "columns", "vectors"])
-def test_rows_and_candidates_match_table(tmp_path: Path, form: str) -> None:
+def test_rows_and_candidates_match_the_table(tmp_path: Path, form: str) -> None:
     X, sets = rows_and_sets(130)
     if form == "arrays":
         path = write_arrays(tmp_path / "t", X, sets, NAMES)
@@ -139,13 +139,13 @@ def test_rows_and_candidates_match_table(tmp_path: Path, form: str) -> None:
     np.testing.assert_array_equal(np.unpackbits(packed, axis=1, bitorder="little", count=5), sets)
 
 
-def test_lists_of_numbers_can_be_names_of_classes(tmp_path: Path) -> None:
+def test_numbers_in_lists_can_be_class_names(tmp_path: Path) -> None:
     X, sets = rows_and_sets(60)
     parts = read(write_parquet(tmp_path / "t", X, sets, (10, 20, 30, 40, 50), []), tmp_path)  # type: ignore[arg-type]
     assert parts.classes == ("10", "20", "30", "40", "50")
 
 
-def test_another_table_at_the_same_place_is_another(tmp_path: Path) -> None:
+def test_changed_table_at_the_same_path_is_detected(tmp_path: Path) -> None:
     X, sets = rows_and_sets(60)
     folder = write_arrays(tmp_path / "t", X, sets)
     before = read(folder, tmp_path)
@@ -155,7 +155,7 @@ def test_another_table_at_the_same_place_is_another(tmp_path: Path) -> None:
     assert before.candidates == after.candidates
 
 
-def test_block_that_cannot_be_read_is_named_with_its_row(tmp_path: Path) -> None:
+def test_unreadable_block_names_its_row(tmp_path: Path) -> None:
     X, sets = rows_and_sets(130)
     X[97, 2] = np.nan
     with pytest.raises(
@@ -173,7 +173,7 @@ def test_block_that_cannot_be_read_is_named_with_its_row(tmp_path: Path) -> None
         read(write_arrays(tmp_path / "three", X, sets * 3), tmp_path)
 
 
-def test_one_class_is_nothing_to_tell_apart(tmp_path: Path) -> None:
+def test_single_class_is_refused(tmp_path: Path) -> None:
     X, _ = rows_and_sets(60)
     with pytest.raises(TableError, match="Got 1 class;"):
         read(write_parquet(tmp_path / "t", X, np.ones((60, 1), dtype=bool), ["crow"], []), tmp_path)

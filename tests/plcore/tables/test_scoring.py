@@ -1,4 +1,4 @@
-"""Another model's scores as weights of the candidates of a table that is there."""
+"""Another model's scores as candidate weights of an existing table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table(labels: str = "labels") -> LabelTable:
     return LabelTable.from_frame(frame, ROLES)
 
 
-def test_candidates_weigh_prediction_and_stay_unchanged() -> None:
+def test_scores_set_candidate_weights_and_keep_the_candidates() -> None:
     before = table()
     found = with_scores(before, {1: {"emu": 0.2, "wren": 3}}, COLUMNS, "net")
     after = found.grown.table
@@ -36,7 +36,7 @@ def test_candidates_weigh_prediction_and_stay_unchanged() -> None:
     np.testing.assert_array_equal(again.candidate_weights[0], [5, 0, 1])
 
 
-def test_row_of_which_nothing_is_said_keeps_its_weights_and_what_lies_outside_is_counted() -> None:
+def test_unscored_row_keeps_its_weights_and_outside_scores_are_counted() -> None:
     first = with_scores(table(), {0: {"emu": 2, "wren": 1}}, COLUMNS, "net").grown.table
     found = with_scores(
         first, {0: {"emu": 0, "robin": 9}, 1: {}, 2: {"emu": 0.5, "robin": 0.1}}, COLUMNS, "net"
@@ -46,7 +46,7 @@ def test_row_of_which_nothing_is_said_keeps_its_weights_and_what_lies_outside_is
     np.testing.assert_array_equal(found.grown.table.candidate_weights[2], [0, 0.1, 0])
 
 
-def test_if_nothing_is_said_of_any_row_table_stays_as_it_is() -> None:
+def test_table_is_unchanged_if_no_row_has_scores() -> None:
     found = with_scores(table(), {0: {}, 1: {"emu": 0.0}}, COLUMNS, "net")
     assert found[1:] == (0, 2, 0)
     assert found.grown.table.candidate_weights is None
@@ -54,7 +54,7 @@ def test_if_nothing_is_said_of_any_row_table_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(("score", "silent"), [(5e-324, 1), (1e-318, 1), (1e-101, 1), (1e-99, 0), (1e100, 0)])
-def test_every_candidate_has_weight_however_small_or_large_scores(score: float, silent: int) -> None:
+def test_every_candidate_has_a_positive_weight_at_any_scale(score: float, silent: int) -> None:
     """The remaining probability of a class can be tiny: a share of it would be 0, and no candidate."""
     found = with_scores(table(), {1: {"robin": score}}, COLUMNS, "net")
     weights = found.grown.table.candidate_weights
@@ -65,13 +65,13 @@ def test_every_candidate_has_weight_however_small_or_large_scores(score: float, 
         assert weights[1].argmax() == 1
 
 
-def test_classes_that_became_one_share_its_score_if_they_are_candidates() -> None:
+def test_scores_of_merged_classes_are_added_if_they_are_candidates() -> None:
     columns = {"bird": [0, 1, 2], "later": []}
     found = with_scores(table(), {0: {"bird": 0.6, "later": 0.1}}, columns, "net")
     np.testing.assert_array_equal(found.grown.table.candidate_weights[0], [0.3, 0, 0.3])
 
 
-def test_table_is_read_as_it_was_written_and_takes_more_rows(tmp_path: Path) -> None:
+def test_scored_table_round_trips_and_accepts_rows(tmp_path: Path) -> None:
     scored = with_scores(table(), {1: {"wren": 0.5}}, COLUMNS, "net").grown.table
     scored.write(tmp_path / "t.parquet")
     read = LabelTable.read(tmp_path / "t.parquet")
@@ -83,7 +83,7 @@ def test_table_is_read_as_it_was_written_and_takes_more_rows(tmp_path: Path) -> 
     assert grown.candidate_weights[3].tolist() == [float(name in ("emu", "tit")) for name in grown.classes]
 
 
-def test_label_vectors_and_what_does_not_fit_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_label_vectors_and_too_large_tables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"emu": [1, 0], "wren": ["", 1], "x": [1, 2]})
     roles = Roles(label_columns=("emu", "wren"), label_vectors=True, numbers=("x",))
     with pytest.raises(TableError, match=r"label vectors.*Fix:"):
@@ -108,12 +108,12 @@ def test_label_vectors_and_what_does_not_fit_memory_are_refused(monkeypatch: pyt
         (10**400, False),
     ],
 )
-def test_what_can_weigh_is_number_of_0_or_more(value: object, fits: bool) -> None:
+def test_scores_are_non_negative_numbers(value: object, fits: bool) -> None:
     assert is_score(value) is fits
 
 
 @pytest.mark.parametrize(("value", "why"), [(1e308, "is more than 1e+100"), (10**400, "is more than 1e+100")])
-def test_number_that_is_too_large_is_said_to_be(value: float, why: str) -> None:
+def test_too_large_number_is_reported(value: float, why: str) -> None:
     assert why_no_score(value)[0] == why
     for other in (-1, float("nan"), None, "1", True):
         assert why_no_score(other)[0] == "is no number of 0 or more"

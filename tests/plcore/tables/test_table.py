@@ -1,4 +1,4 @@
-"""LabelTable: the three ways to give candidates, what is parsed, and every bad table refused with its place."""
+"""LabelTable: three ways to give candidates, parsing, and every invalid table refused with its place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refused(data: bytes, roles: Roles | None = None) -> TableError:
     return caught.value
 
 
-def test_good_table() -> None:
+def test_valid_table_is_read() -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     assert table.n_rows == 3
     assert table.classes == ("finch", "robin", "wren")
@@ -46,7 +46,7 @@ def test_good_table() -> None:
     assert table.cells.index.tolist() == [0, 1, 2]
 
 
-def test_nothing_in_it_can_be_changed_by_accident() -> None:
+def test_table_is_immutable() -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     for array in (table.candidates, table.truth, table.numbers, table.ids):
         assert array is not None
@@ -54,7 +54,7 @@ def test_nothing_in_it_can_be_changed_by_accident() -> None:
             array[0] = array[1]
 
 
-def test_cells_are_copies_that_may_be_changed(tmp_path) -> None:
+def test_cells_are_copies_that_can_be_changed(tmp_path) -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     digest = table.write(tmp_path / "before")
     cells = table.cells
@@ -69,7 +69,7 @@ def test_cells_are_copies_that_may_be_changed(tmp_path) -> None:
     assert other.cells["c"].tolist() == ["a|b", "b"]
 
 
-def test_without_id_and_truth_columns() -> None:
+def test_id_and_truth_columns_are_optional() -> None:
     table = LabelTable.read_csv(b"c,w\na|b,1\nb,2\n", Roles(candidates="c", numbers=("w",)))
     assert table.ids.tolist() == ["1", "2"]
     assert table.truth is None
@@ -91,7 +91,7 @@ def test_three_ways_give_the_same_candidates() -> None:
 VOTERS = Roles(annotators=("x", "y", "z"), numbers=("w",))
 
 
-def test_how_often_each_candidate_was_named_is_its_weight() -> None:
+def test_vote_counts_are_candidate_weights() -> None:
     table = LabelTable.read_csv(b"x,y,z,w\na,b, a,1\nc,c,,2\nb,,b ,3\nc,b,a,4\n", VOTERS)
     assert table.classes == ("a", "b", "c")
     assert table.candidate_weights.tolist() == [[2, 1, 0], [0, 0, 2], [0, 2, 0], [1, 1, 1]]
@@ -101,11 +101,11 @@ def test_how_often_each_candidate_was_named_is_its_weight() -> None:
 
 
 @pytest.mark.parametrize("votes", [b"a,b,c,1\na,,b,2\n", b"a,a,a,1\nb,c,,2\nb,,,3\n"])
-def test_votes_that_are_even_within_each_row_are_not_weights(votes: bytes) -> None:
+def test_equal_votes_within_rows_are_not_weights(votes: bytes) -> None:
     assert LabelTable.read_csv(b"x,y,z,w\n" + votes, VOTERS).candidate_weights is None
 
 
-def test_other_ways_to_give_candidates_bring_no_weights() -> None:
+def test_other_forms_of_candidates_have_no_weights() -> None:
     listed = LabelTable.read_csv(b"c,w\nb|a|b,1\nc,2\n", Roles(candidates="c", numbers=("w",)))
     columns = LabelTable.read_csv(b"a,b,w\n1,1,1\n0,1,2\n", Roles(label_columns=("a", "b"), numbers=("w",)))
     vectors = Roles(label_columns=("a", "b"), label_vectors=True, numbers=("w",))
@@ -114,7 +114,7 @@ def test_other_ways_to_give_candidates_bring_no_weights() -> None:
 
 
 @given(st.lists(st.tuples(*3 * [st.sampled_from(["", "1", "2", "10", " 2 "])]), min_size=2, max_size=9))
-def test_votes_are_counted_as_by_hand(rows: list[tuple[str, ...]]) -> None:
+def test_votes_match_a_count_by_hand(rows: list[tuple[str, ...]]) -> None:
     rows = [("1", "2", "2"), *(row for row in rows if any(row))]
     cells = pd.DataFrame(rows, columns=["x", "y", "z"], dtype="str").assign(w="1").astype("str")
     table = LabelTable.from_cells(cells, VOTERS)
@@ -130,7 +130,7 @@ def test_label_columns_keep_their_order() -> None:
     assert table.classes == ("z", "a")
 
 
-def test_label_columns_are_named_like_labels_anywhere() -> None:
+def test_label_column_names_are_normalised_like_labels() -> None:
     roles = Roles(label_columns=(" wren", "robin "), numbers=("w",), truth="t")
     table = LabelTable.read_csv(b"id, wren,robin ,w,t\n1,1,0,1,wren\n2,1,1,2,robin\n", roles)
     assert table.classes == ("wren", "robin")
@@ -143,13 +143,13 @@ def test_label_columns_are_named_like_labels_anywhere() -> None:
     [("10|9|-1|2", ("-1", "2", "9", "10")), ("10|9|b", ("10", "9", "b")), ("01|1|0", ("0", "01", "1")),
      ("1.5|10", ("1.5", "10")), ("9" * 5000 + "|1", ("1", "9" * 5000)), ("hid|hId", ("hId", "hid"))],
 )  # fmt: skip
-def test_order_of_classes(labels: str, classes: tuple[str, ...]) -> None:
+def test_classes_are_sorted(labels: str, classes: tuple[str, ...]) -> None:
     table = LabelTable.read_csv(f"c,w\n{labels},1\n".encode(), Roles(candidates="c", numbers=("w",)))
     assert table.classes == classes
 
 
 @pytest.mark.parametrize("separator", [";", ",", "/", " ", "||", ".", "ß"])
-def test_any_separator(separator: str) -> None:
+def test_any_separator_is_accepted(separator: str) -> None:
     data = f'c,w\n"a{separator}b",1\nb{separator},2\n'.replace("b,", '"b,"').encode()
     table = LabelTable.read_csv(data, Roles(candidates="c", separator=separator, numbers=("w",)))
     assert table.candidates.tolist() == [[True, True], [False, True]]
@@ -168,7 +168,7 @@ def test_any_separator(separator: str) -> None:
         ("  ", np.nan),
     ],
 )
-def test_numbers_that_are_read(text: str, value: float) -> None:
+def test_every_accepted_number_format_is_read(text: str, value: float) -> None:
     table = LabelTable.read_csv(f"c,w,v\na|b,{text},1\n".encode(), Roles(candidates="c", numbers=("w", "v")))
     np.testing.assert_array_equal(table.numbers, [[value, 1.0]])
 
@@ -185,7 +185,7 @@ def test_every_number_is_read_exactly(value: float) -> None:
     "text",
     ["oops", "nan", "NA", "1_000", "0x10", "1 000", "1d", "-", "e5", "١", "1,500", "inf", "-Infinity", "1e999", "."],
 )  # fmt: skip
-def test_text_in_column_of_numbers(text: str) -> None:
+def test_text_in_a_number_column_is_refused(text: str) -> None:
     error = refused(f'c,w\na|b,1\nb,"{text}"\nb,2\n'.encode(), Roles(candidates="c", numbers=("w",)))
     (problem,) = error.problems
     assert (problem.row, problem.line, problem.column) == (2, 3, "w")
@@ -197,7 +197,7 @@ def test_text_in_column_of_numbers(text: str) -> None:
 WIDTHS = Roles(candidates="c", numbers=("w",))
 
 
-def test_comma_that_may_stand_between_thousands_is_not_guessed_at() -> None:
+def test_ambiguous_thousands_comma_is_refused() -> None:
     (first, second) = refused(b"c;w\na|b;1,234\nb;-12,345\na;999\n", WIDTHS).problems
     assert (first.row, first.fix) == (1, "Write 1234 or 1.234, whichever it is: a comma may be either here.")
     assert (second.row, second.fix.split(",")[0]) == (2, "Write -12345 or -12.345")
@@ -291,14 +291,14 @@ BAD: dict[str, tuple[bytes, Roles | None, tuple[int | None, int | None, str | No
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_table_is_refused_with_place_and_fix(name: str) -> None:
+def test_invalid_table_is_refused_with_place_and_fix(name: str) -> None:
     data, roles, place, words = BAD[name]
     problem = refused(data, roles).problems[0]
     assert (problem.row, problem.line, problem.column) == place
     assert words in problem.message
 
 
-def test_all_problems_are_found_at_once_in_row_order() -> None:
+def test_all_problems_are_reported_at_once_in_row_order() -> None:
     data = b'id,candidates,w,truth\nk,a|b,"x\ny",a\n\nk,,2,\nm,a,3,b\n'
     error = refused(data, Roles(candidates="candidates", id="id", numbers=("w",), truth="truth"))
     found = [(problem.row, problem.line, problem.column) for problem in error.problems]
@@ -306,26 +306,26 @@ def test_all_problems_are_found_at_once_in_row_order() -> None:
     assert str(error).count("\n") == 3
 
 
-def test_row_without_candidates_is_one_problem_whatever_its_truth_says() -> None:
+def test_row_without_candidates_is_one_problem_whatever_its_truth() -> None:
     error = refused(b"candidates,w,truth\n,1,a\na|b,2,a\n")
     (problem,) = error.problems
     assert (problem.row, problem.column) == (1, "candidates")
 
 
-def test_never_more_problems_than_one_can_read() -> None:
+def test_number_of_reported_problems_is_limited() -> None:
     error = refused(b"candidates,w\n" + b"a|b,x\n" * 300, Roles(candidates="candidates", numbers=("w",)))
     assert len(error.problems) == MAX_PROBLEMS
     assert [problem.row for problem in error.problems] == list(range(1, MAX_PROBLEMS + 1))
 
 
-def test_long_cell_is_cut_in_message() -> None:
+def test_long_cell_is_shortened_in_the_message() -> None:
     error = refused(
         b"candidates,w\na|b," + b"x" * 10_000 + b"\n", Roles(candidates="candidates", numbers=("w",))
     )
     assert len(str(error)) < 300
 
 
-def test_no_line_is_claimed_without_file() -> None:
+def test_problems_without_a_file_have_no_line() -> None:
     with pytest.raises(TableError, match=r"^Row 2, column 'w': expected a number, got 'x'"):
         LabelTable.from_frame(
             pd.DataFrame({"candidates": ["a|b", "a"], "w": ["1", "x"]}),
@@ -339,7 +339,7 @@ def test_images_and_empty_images_are_kept() -> None:
     assert table.cells["pic"].tolist() == [PIXEL, ""]
 
 
-def test_frame_of_many_types() -> None:
+def test_frame_with_many_types_is_read() -> None:
     frame = pd.DataFrame(
         {
             7: pd.Series([1, 2, None], dtype="Int64"),
@@ -362,7 +362,7 @@ def test_frame_of_many_types() -> None:
     assert table.cells["day"].tolist() == ["2020-01-01 00:00:00", "", "2020-01-03 00:00:00"]
 
 
-def test_floats_are_the_same_text_in_every_kind_of_column() -> None:
+def test_floats_become_the_same_text_in_every_kind_of_column() -> None:
     values = [1.0, None, 2.5, 1e20, 0.1]
     plain = pd.Series(values, dtype=float)
     assert plain.tolist()[3] == 1e20
@@ -403,7 +403,7 @@ def test_floats_are_the_same_text_in_every_kind_of_column() -> None:
         (pd.DataFrame({"c": ["a|b"], "w": ["\0"]}), "NUL"),
     ],
 )
-def test_frames_that_are_refused(frame: pd.DataFrame, words: str) -> None:
+def test_invalid_frames_are_refused(frame: pd.DataFrame, words: str) -> None:
     with pytest.raises(TableError, match=words):
         LabelTable.from_frame(frame, Roles(candidates="c", categories=("w",)))
 
@@ -418,7 +418,7 @@ SHORT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 @given(st.lists(st.tuples(SHORT, SHORT, SHORT), min_size=1, max_size=6))
 @example([("a|b", "", "x"), ("b", "b", "")])
-def test_frame_csv_and_back_are_the_same_table_or_the_same_refusal(rows: list[tuple[str, str, str]]) -> None:
+def test_frame_and_its_csv_give_the_same_table_or_refusal(rows: list[tuple[str, str, str]]) -> None:
     frame = pd.DataFrame(rows, columns=["c", "t", "k"], dtype="str")
     roles = Roles(candidates="c", truth="t", categories=("k",))
     refusal: list[tuple[object, ...]] = []
@@ -437,14 +437,14 @@ def test_frame_csv_and_back_are_the_same_table_or_the_same_refusal(rows: list[tu
     np.testing.assert_array_equal(again.truth, table.truth)
 
 
-def test_to_csv(tmp_path) -> None:
+def test_table_is_written_as_csv(tmp_path) -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     table.to_csv(tmp_path / "birds.csv")
     again = LabelTable.read_csv(str(tmp_path / "birds.csv"), ROLES)
     assert again.cells.equals(table.cells)
 
 
-def test_cells_of_row_are_as_they_are_in_file() -> None:
+def test_cells_of_a_row_match_the_file() -> None:
     table = LabelTable.read_csv(BIRDS, ROLES)
     for row in range(table.n_rows):
         assert table.cells_of(row, tuple(table.cells.columns)) == tuple(table.cells.iloc[row])

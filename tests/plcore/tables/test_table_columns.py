@@ -1,4 +1,4 @@
-"""A table in groups of rows, in mapped files and copied as it was written is the table in one piece."""
+"""A table in row groups, in mapped files or copied unchanged equals the table in one piece."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def tables() -> list[LabelTable]:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_groups_make_up_the_whole_table(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = tables()[number]
     whole = to_arrow(table._parts)
     for start in range(0, N, 5):
@@ -77,7 +79,7 @@ def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: 
     assert mapped.write(tmp_path / "u") == table.write(tmp_path / "t")
 
 
-def test_damaged_table_is_noticed_if_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_in_a_mapped_table_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "IN_MEMORY", 0)
     tables()[0].write(tmp_path / "t")
     data = bytearray((tmp_path / "t").read_bytes())
@@ -97,9 +99,7 @@ def written(folder: Path) -> tuple[LabelTable, str]:
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_what_was_written_is_kept_as_it_is(
-    linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_columns_are_copied(linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, digest = written(tmp_path)
     assert_same(table, tables()[0])
     kept = tmp_path / "kept"
@@ -118,16 +118,16 @@ def test_what_was_written_is_kept_as_it_is(
     assert replace(table, media=replace(table.media, files=None)).write_named(kept) == digest
 
 
-def test_what_was_changed_since_is_rewritten(tmp_path: Path) -> None:
+def test_changed_columns_are_rewritten(tmp_path: Path) -> None:
     table, digest = written(tmp_path)
     other = replace(table, candidates=np.ones_like(table.candidates))
     assert other.write(tmp_path / "other") != digest
     assert LabelTable.read(tmp_path / "other").candidates.all()
 
 
-def test_ids_are_trimmed_alike_of_one_row_and_of_all() -> None:
+def test_ids_are_trimmed_alike_for_one_row_and_for_all() -> None:
     spaces = "".join(one for one in map(chr, range(0x110000)) if unicodedata.category(one) == "Zs")
-    others = ["", "\u200b", "\ufeff", "\u180e"]  # they look like spaces, and are none
+    others = ["", "\u200b", "\ufeff", "\u180e"]  # they look like spaces, but are not
     frame = pd.DataFrame({"id": [f"{spaces}{k}{other}" for k, other in enumerate(others)]})
     frame = frame.assign(c="a|b", x="1")
     table = LabelTable.from_frame(frame, Roles(id="id", candidates="c", numbers=("x",)))

@@ -62,7 +62,7 @@ def assert_same(one: LabelTable, other: LabelTable) -> None:
 
 
 @given(tables())
-def test_write_and_read_are_exact_and_deterministic(
+def test_table_round_trips_exactly_and_deterministically(
     tmp_path_factory: pytest.TempPathFactory, table: LabelTable
 ) -> None:
     folder = tmp_path_factory.mktemp("tables")
@@ -75,7 +75,7 @@ def test_write_and_read_are_exact_and_deterministic(
     assert digest == hashlib.sha256((folder / "two.parquet").read_bytes()).hexdigest()
 
 
-def test_another_table_has_another_hash(table: LabelTable, tmp_path: Path) -> None:
+def test_different_tables_have_different_hashes(table: LabelTable, tmp_path: Path) -> None:
     cells = table.cells.copy()
     cells.loc[0, "note"] = "x "
     other = LabelTable.from_cells(cells, table.roles)
@@ -84,7 +84,7 @@ def test_another_table_has_another_hash(table: LabelTable, tmp_path: Path) -> No
     assert without.write(tmp_path / "c") != table.write(tmp_path / "b")
 
 
-def test_how_text_is_chunked_does_not_show(tmp_path: Path) -> None:
+def test_chunking_of_text_does_not_affect_the_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     cells = pd.DataFrame({"c": ["a|b"] * 30_000, "w": rng.normal(size=30_000).astype(str)}, dtype="str")
     parts = pd.concat([cells.iloc[:7], cells.iloc[7:20_001], cells.iloc[20_001:]], ignore_index=True)
@@ -106,7 +106,7 @@ def test_file_describes_itself(table: LabelTable, tmp_path: Path) -> None:
     assert b'"classes": ["a", "b", "c"]' in stored.schema.metadata[b"winnow"]
 
 
-def test_numbers_are_not_packed_and_no_statistics_are_kept(table: LabelTable, tmp_path: Path) -> None:
+def test_numbers_are_not_compressed_and_have_no_statistics(table: LabelTable, tmp_path: Path) -> None:
     table.write(tmp_path / "table.parquet")
     group = pq.ParquetFile(tmp_path / "table.parquet").metadata.row_group(0)
     columns = [group.column(place) for place in range(group.num_columns)]
@@ -117,7 +117,7 @@ def test_numbers_are_not_packed_and_no_statistics_are_kept(table: LabelTable, tm
     assert not any(one.is_stats_set for one in columns)
 
 
-def test_file_that_was_packed_otherwise_is_read_and_rewritten(table: LabelTable, tmp_path: Path) -> None:
+def test_file_with_other_compression_is_read_and_rewritten(table: LabelTable, tmp_path: Path) -> None:
     digest = table.write(tmp_path / "new")
     pq.write_table(pq.read_table(tmp_path / "new"), tmp_path / "old", compression="zstd")
     old = LabelTable.read(tmp_path / "old")
@@ -129,7 +129,7 @@ VOTES = {"x": ["a", "b", "c"], "y": ["a", "", "b"], "z": ["b", "b", "c"], "w": [
 VOTERS = Roles(annotators=("x", "y", "z"), numbers=("w",))
 
 
-def test_weights_of_candidates_are_stored_next_to_them(tmp_path: Path) -> None:
+def test_candidate_weights_are_stored_next_to_candidates(tmp_path: Path) -> None:
     table = LabelTable.from_frame(pd.DataFrame(VOTES), VOTERS)
     digest = table.write(tmp_path / "one")
     stored = pq.read_table(tmp_path / "one")
@@ -144,7 +144,7 @@ def test_weights_of_candidates_are_stored_next_to_them(tmp_path: Path) -> None:
     assert_same(shares, LabelTable.read(tmp_path / "three"))
 
 
-def test_file_of_before_there_were_weights_still_reads(tmp_path: Path) -> None:
+def test_file_without_weights_from_before_is_read(tmp_path: Path) -> None:
     table = LabelTable.from_frame(pd.DataFrame(VOTES), VOTERS)
     table.write(tmp_path / "new")
     pq.write_table(pq.read_table(tmp_path / "new").drop_columns(["candidate_weights"]), tmp_path / "old")
@@ -165,7 +165,7 @@ def test_failed_write_leaves_no_trace(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_non_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
+def test_file_that_is_no_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()
@@ -177,7 +177,7 @@ def test_non_table_is_refused(table: LabelTable, tmp_path: Path) -> None:
             LabelTable.read(path)
 
 
-def test_every_damaged_byte_of_text_is_noticed(table: LabelTable, tmp_path: Path) -> None:
+def test_every_damaged_byte_of_text_is_detected(table: LabelTable, tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     table.write(path)
     good = path.read_bytes()
@@ -191,7 +191,9 @@ def test_every_damaged_byte_of_text_is_noticed(table: LabelTable, tmp_path: Path
             LabelTable.read(path)
 
 
-def test_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_name_is_synced_to_disk(
+    table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced: list[tuple[bool, int]] = []
 
     def sync(handle: int) -> None:
@@ -206,7 +208,7 @@ def test_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.EIO])
-def test_what_system_refuses_is_not_damaged_table(
+def test_system_error_is_not_reported_as_damage(
     table: LabelTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     table.write(tmp_path / "table.parquet")
@@ -219,6 +221,6 @@ def test_what_system_refuses_is_not_damaged_table(
         LabelTable.read(tmp_path / "table.parquet")
 
 
-def test_missing_file_is_not_bad_table(tmp_path: Path) -> None:
+def test_missing_file_is_not_reported_as_a_bad_table(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         LabelTable.read(tmp_path / "nowhere.parquet")

@@ -1,4 +1,4 @@
-"""The size of a table is judged before anything is made of it."""
+"""The size of a table is checked before it is built."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plcore.tables.problems import MAX_CELLS, MAX_COLUMNS, check_size, fits_as_c
         (MAX_CELLS, 1, None),
     ],
 )
-def test_table_has_n_cells_and_columns_at_most(rows: int, columns: int, said: str | None) -> None:
+def test_table_size_is_limited_in_cells_and_columns(rows: int, columns: int, said: str | None) -> None:
     assert fits_as_cells(rows, columns) == (said is None)
     if said is None:
         check_size(rows, columns)

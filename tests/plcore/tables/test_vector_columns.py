@@ -20,7 +20,7 @@ COLUMNS = Roles(label_columns=("sea", "sand"), label_vectors=True, numbers=("w",
 LISTS = Roles(candidates="labels", not_labels="not labels", label_vectors=True, numbers=("w",))
 
 
-def test_one_column_for_each_label() -> None:
+def test_one_column_per_label_is_read() -> None:
     data = b"w,sea,sand\n1,1,0\n2,,TRUE\n3, 0 ,\n4,,\n5,1.0,false\n"
     table = LabelTable.read_csv(data, COLUMNS)
     assert table.classes == ("sea", "sand")
@@ -38,7 +38,7 @@ def test_one_column_for_each_label() -> None:
         table.label_vectors[0, 0] = 0
 
 
-def test_lists_of_labels_and_of_others() -> None:
+def test_lists_of_yes_and_no_labels_are_read() -> None:
     data = b"w,labels,not labels\n1,sea|sand,\n2,,sea\n3, sand ,rock | sea\n4,,\n"
     table = LabelTable.read_csv(data, LISTS)
     assert table.classes == ("rock", "sand", "sea")
@@ -48,13 +48,13 @@ def test_lists_of_labels_and_of_others() -> None:
     assert alone.label_vectors.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, -1]]  # never a no
 
 
-def test_other_tables_have_none() -> None:
+def test_other_tables_have_no_label_vectors() -> None:
     table = LabelTable.read_csv(b"w,sea,sand\n1,1,0\n2,1,1\n", replace(COLUMNS, label_vectors=False))
     assert table.label_vectors is None
 
 
 @pytest.mark.parametrize("roles", [COLUMNS, LISTS, replace(LISTS, not_labels=None)])
-def test_roles_as_json(roles: Roles) -> None:
+def test_roles_round_trip_through_json(roles: Roles) -> None:
     assert Roles.from_json(json.loads(json.dumps(roles.to_json()))) == roles
     old = {
         name: value for name, value in roles.to_json().items() if name not in ("label_vectors", "not_labels")
@@ -95,7 +95,9 @@ def test_roles_as_json(roles: Roles) -> None:
         ),
     ],
 )  # fmt: skip
-def test_refused(data: bytes, roles: Roles, row: int | None, column: str, words: str) -> None:
+def test_invalid_label_vectors_are_refused(
+    data: bytes, roles: Roles, row: int | None, column: str, words: str
+) -> None:
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.read_csv(data, roles)
     assert any(
@@ -109,7 +111,7 @@ def guess(**columns: str) -> Roles:
     return suggest_roles(pd.DataFrame(cells, dtype="str"))
 
 
-def test_guess() -> None:
+def test_label_vectors_are_guessed() -> None:
     w = "1.5 2.5 3.25 4 5 6"
     found = guess(w=w.replace(".", ""), sea="1 . 0 1 . .", sand="0 1 . . 1 0")
     assert found.label_vectors
@@ -131,7 +133,7 @@ def test_guess() -> None:
     assert (lists.candidates, lists.not_labels, lists.label_vectors) == ("labels", "Not labels", True)
 
 
-def test_label_never_asked_between_others_is_one_too() -> None:
+def test_never_asked_label_between_others_is_a_label() -> None:
     found = guess(w="10 20 30 40", sea="1 . 0 1", rock=". . . .", sand="0 1 . .", note=". . . .")
     assert found.label_columns == ("sea", "rock", "sand")
     assert "note" not in found.numbers + found.categories
@@ -150,7 +152,9 @@ def table_of(vectors: list[list[int]], names: list[str]) -> LabelTable:
 
 
 @given(VECTORS)
-def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list[list[int]]) -> None:
+def test_label_vectors_round_trip_through_storage(
+    tmp_path_factory: pytest.TempPathFactory, vectors: list[list[int]]
+) -> None:
     table = table_of(vectors, [f"l{place}" for place in range(len(vectors[0]))])
     path = tmp_path_factory.mktemp("tables") / "table.parquet"
     digest = table.write(path)
@@ -162,8 +166,8 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
 
 
 @given(VECTORS, st.integers(0, 10**6))
-def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> None:
-    """Answers round-trip exactly; what no one was asked comes back as not asked."""
+def test_export_and_import_round_trip(vectors: list[list[int]], seed: int) -> None:
+    """Answers round-trip exactly; cells that were not asked stay so."""
     names = [f"l{place}" for place in range(len(vectors[0]))]
     table = table_of(vectors, names)
     learner = LabelVectorLearner(table, LabelVectorSettings(seed=seed))
@@ -180,7 +184,7 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
     assert not {name for _, name in guessed.used() if name.startswith("winnow_")}
 
 
-def test_more_label_columns_than_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_label_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.candidates.MAX_COLUMNS", 1)
     with pytest.raises(TableError, match="2 label columns were chosen; at most 1 can be handled"):
         LabelTable.read_csv(b"w,sea,sand\n1,1,0\n2,1,1\n", COLUMNS)

@@ -1,4 +1,4 @@
-"""Tables whose candidates are kept as sets: read, stored, read back, added to and exported as a matrix would be."""
+"""Tables that store candidates as sets behave like a matrix when read, stored, extended and exported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def both(monkeypatch):
     return dense, LabelTable.from_cells(cells(ROWS), ROLES)
 
 
-def test_table_is_read_stored_and_read_back(both, tmp_path):
+def test_wide_table_round_trips(both, tmp_path):
     dense, sparse = both
     assert isinstance(dense.candidates, np.ndarray)
     assert isinstance(sparse.candidates, CandidateSets)
@@ -55,7 +55,7 @@ def test_table_is_read_stored_and_read_back(both, tmp_path):
     np.testing.assert_array_equal(again.candidates, dense.candidates)
 
 
-def test_rows_are_added(both):
+def test_rows_are_added_to_a_wide_table(both):
     more = cells(["e|a", "c|b", "b"], first=len(ROWS))
     dense, sparse = (with_rows(table, more).table for table in both)
     assert isinstance(sparse.candidates, CandidateSets)
@@ -66,7 +66,7 @@ def test_rows_are_added(both):
 
 
 @pytest.mark.parametrize("rows", [["b|a", "", "c"], ["a|a", "a"]])
-def test_bad_rows_are_refused_alike(rows, both, monkeypatch):
+def test_invalid_rows_are_refused_alike(rows, both, monkeypatch):
     with pytest.raises(TableError) as sparse:
         LabelTable.from_cells(cells(rows), ROLES)
     monkeypatch.undo()

@@ -74,7 +74,7 @@ def parts_of(path: Path) -> Iterator[bytes]:
 
 
 def said_of(reading: TableReading) -> Iterator[str]:
-    """All that is said of a file that was read."""
+    """All messages about a file that was read."""
     yield from reading.notes
     yield from (words for one in reading.asks for words in one[1:])
     roles = reading.suggest_roles()
@@ -140,8 +140,8 @@ COUNTED = re.compile(
 )
 
 
-def test_messages_word_their_counts_by_function() -> None:
-    """A number before a plural in a text is wrong for 1, which no test may happen to reach."""
+def test_messages_format_their_counts_with_a_function() -> None:
+    """A number before a fixed plural is wrong for 1, and no other test may happen to use 1."""
     found = []
     for path in SPEAKING:
         for text in ast.walk(ast.parse(path.read_text())):

@@ -38,7 +38,7 @@ def make_zip(files: dict[str, bytes | zipfile.ZipInfo], method: int = zipfile.ZI
             else:
                 file.writestr(
                     zipfile.ZipInfo(name), data, method
-                )  # the same bytes every time: no clock in them
+                )  # the same bytes every time: fixed timestamps
     return out.getvalue()
 
 

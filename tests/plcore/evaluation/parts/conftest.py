@@ -21,6 +21,6 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def some_rows() -> tuple[Any, Any, Any]:
-    """Features, candidates and truth of 90 rows of 4 classes that lie over one another."""
+    """Features, candidates and truth of 90 rows of 4 overlapping classes."""
     X, y = make_blobs(90, 4, centers=4, cluster_std=4.0, random_state=0)
     return X, contaminate(y, "random", p=0.8, q=0.4, random_state=1, classes=np.arange(4)), y

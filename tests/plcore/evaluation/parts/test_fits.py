@@ -1,4 +1,4 @@
-"""Comparisons in blocks: the figures of one process, bit for bit, no matter who makes the fits, in whatever order."""
+"""Comparisons in blocks equal those of one process bit for bit, whichever process makes the fits, in any order."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def compared(rows: Any, blocks: Blocks | None, names: Any = NAMES, **options: An
 
 
 def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
-    """But for the time it took."""
+    """Equal except for the time taken."""
     pd.testing.assert_frame_equal(
         one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True
     )
 
 
 @pytest.mark.dask
-def test_one_process_pool_and_cluster_find_the_same_bits(
+def test_comparison_is_identical_in_one_process_a_pool_and_a_cluster(
     some_rows: Any, cluster: Any, tmp_path: Path
 ) -> None:
     here = compared(some_rows, None)
@@ -53,7 +53,7 @@ def test_one_process_pool_and_cluster_find_the_same_bits(
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_sparse_features_and_weights_reach_fits(some_rows: Any, tmp_path: Path) -> None:
+def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, y = some_rows
     weights = candidates * np.random.default_rng(0).random(candidates.shape) ** 4 + 1e-3 * candidates
     fixed = {"plknn": {"n_neighbors": 2}, "kernelridge": {"alpha": 0.1, "class_mass": 0.5}}
@@ -66,7 +66,7 @@ def test_sparse_features_and_weights_reach_fits(some_rows: Any, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["plknn", "plsvc", "kernelridge"])
-def test_right_scales_are_stored_by_every_runner(some_rows: Any, tmp_path: Path, name: str) -> None:
+def test_keep_scales_reaches_the_fits_of_every_runner(some_rows: Any, tmp_path: Path, name: str) -> None:
     X, candidates, y = some_rows
     noise = 1000 * np.random.default_rng(1).normal(size=(len(X), 1))
     rows = np.hstack([X, noise]), candidates, y
@@ -76,7 +76,7 @@ def test_right_scales_are_stored_by_every_runner(some_rows: Any, tmp_path: Path,
 
 
 class Shuffled(Inline):
-    """Does jobs in an order of its own."""
+    """Runs jobs in shuffled order."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Shuffled(Inline):
 def test_order_of_fits_changes_nothing(
     some_rows: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor where learners fail, or warn: the words are those of the first fold."""
+    """Even if learners fail or warn: the message is that of the first fold."""
     X, candidates, y = some_rows
     rows = np.column_stack([y, (y + 1) % 4, X]), candidates, y
     for name, learner in {"warns": Told(0, warning="odd"), "fails": FailsOn()}.items():
@@ -108,13 +108,13 @@ def test_order_of_fits_changes_nothing(
 
 
 class FailsOn(PLKNeighborsClassifier):  # type: ignore[misc]
-    """Fails, in words that tell the parts from one another."""
+    """Fails with a message that identifies the fold."""
 
     def fit(self, X: Any, y: Any) -> Any:
         raise ValueError(f"this part sums to {float(np.sum(X)):.6f}")
 
 
-def test_who_begins_again_makes_only_fits_that_are_missing(
+def test_restart_makes_only_the_missing_fits(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
@@ -145,7 +145,7 @@ def test_who_begins_again_makes_only_fits_that_are_missing(
     assert made[-1] == "The fit of clpl with C=1000.0 on fold 3 of 3"
 
 
-def test_other_code_makes_all_fits_again(
+def test_changed_code_makes_all_fits_again(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = Blocks(Inline(), tmp_path)
@@ -157,7 +157,7 @@ def test_other_code_makes_all_fits_again(
 
 
 class Later(Inline):
-    """A worker of other code, which no one has looked at."""
+    """A worker with other code that was not checked at the start."""
 
     def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
         with pytest.MonkeyPatch.context() as patch:
@@ -165,7 +165,7 @@ class Later(Inline):
             yield from super().map(*told)
 
 
-def test_worker_of_other_code_that_came_later_leaves_no_trace(some_rows: Any, tmp_path: Path) -> None:
+def test_results_of_a_later_worker_with_other_code_are_discarded(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(
         BlockError, match=r"a worker has other versions than the caller: later, there \w{12} 3\."
     ):
@@ -179,7 +179,7 @@ def test_worker_of_other_code_that_came_later_leaves_no_trace(some_rows: Any, tm
 
 
 class Unseen(Inline):
-    """Elsewhere: parts are seen here only after a while, as over NFS."""
+    """A runner on another machine: parts become visible here only after a while, as over NFS."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class Unseen(Inline):
             path.rename(self._aside.parent / path.name)
 
 
-def test_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_not_budget_used_up(
+def test_late_part_is_waited_for_and_missing_part_is_not_charged_to_the_budget(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unseen = Unseen(tmp_path)
@@ -210,7 +210,9 @@ def test_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_not_bu
     assert_same(compared(some_rows, None, ["plknn"], budget=1000.0), there)
 
 
-def test_beyond_budget_no_fit_begins(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_fit_begins_after_the_budget(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     left: list[float | None] = []
 
     def slow(asked: comparison.AskedFit) -> Fit:
@@ -229,14 +231,12 @@ def test_beyond_budget_no_fit_begins(some_rows: Any, tmp_path: Path, monkeypatch
     assert table["note"].tolist() == ["", "left out: the time budget of 11 s was used up"]
 
 
-def test_learners_without_name_cannot_be_made_by_others(some_rows: Any, tmp_path: Path) -> None:
+def test_unnamed_learners_cannot_be_made_by_workers(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"learners that the library has by name, not of own\. Fix: leave"):
         compared(some_rows, Blocks(Inline(), tmp_path), {"own": PLKNeighborsClassifier()})
 
 
-def test_fit_that_cannot_be_made_is_named(
-    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_fit_is_named(some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(_: comparison.AskedFit) -> Fit:
         raise OSError("no room")
 

@@ -1,4 +1,4 @@
-"""Replays in blocks: those of `replay`, bit for bit, no matter who makes them; how runs are joined."""
+"""Replays in blocks equal `replay` bit for bit, whichever process makes them; how runs are joined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told(found: tuple[ReplayedRuns, ...]) -> list[tuple[str, list[int], list[lis
 
 
 @pytest.mark.dask
-def test_one_process_pool_and_cluster_find_the_same_bits(
+def test_replays_are_identical_in_one_process_a_pool_and_a_cluster(
     some_rows: Any, cluster: Any, tmp_path: Path
 ) -> None:
     found, kept = [], []
@@ -34,7 +34,7 @@ def test_one_process_pool_and_cluster_find_the_same_bits(
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_run_is_replay_on_rows_drawn_by_its_number(some_rows: Any, tmp_path: Path) -> None:
+def test_run_is_a_replay_on_rows_drawn_by_its_number(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, truth = some_rows
     (found,) = replay_in_blocks(
         Blocks(Inline(), tmp_path), X, candidates, truth, ["random"], runs=2, budget=30, seed=4
@@ -65,7 +65,7 @@ def test_strategies_are_measured_on_the_same_rows(some_rows: Any, tmp_path: Path
     assert one.answers[-1] == 6, "a tenth of the 63 rows that can be asked about"
 
 
-def test_runs_that_are_there_are_not_rebuilt(
+def test_existing_runs_are_not_rebuilt(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[ReplayJob] = []
@@ -91,10 +91,10 @@ def test_runs_that_are_there_are_not_rebuilt(
     assert again[0][2][:2] == first[0][2]
 
 
-def test_run_with_nothing_left_to_ask_ends_curve(some_rows: Any, tmp_path: Path) -> None:
+def test_curve_ends_when_a_run_has_nothing_left_to_ask(some_rows: Any, tmp_path: Path) -> None:
     X, candidates, truth = some_rows
     few = candidates.copy()
-    few[20:] = np.eye(4, dtype=bool)[truth[20:]]  # 20 rows are left, of which some are held out
+    few[20:] = np.eye(4, dtype=bool)[truth[20:]]  # 20 ambiguous rows are left, some of them held out
     (found,) = replay_in_blocks(Blocks(Inline(), tmp_path), X, few, truth, ["apl"], runs=4, budget=40)
     assert 0 < found.answers[-1] < 20
     assert (np.diff(found.answers) > 0).all()
@@ -123,7 +123,7 @@ def test_too_few_rows_are_refused(some_rows: Any, tmp_path: Path) -> None:
         replay_in_blocks(Blocks(Inline(), tmp_path), *(one[:19] for one in some_rows), budget=3)
 
 
-def test_run_that_cannot_be_made_is_named(some_rows: Any, tmp_path: Path) -> None:
+def test_failed_run_is_named(some_rows: Any, tmp_path: Path) -> None:
     with pytest.raises(BlockError, match="Run 1 by moves cannot be done: "):
         replay_in_blocks(Blocks(Inline(), tmp_path), *some_rows, ["moves"])
 
@@ -133,7 +133,7 @@ def test_run_that_cannot_be_made_is_named(some_rows: Any, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
-def test_array_is_read_as_it_was_written(tmp_path: Path, order: str, dtype: type) -> None:
+def test_array_round_trips(tmp_path: Path, order: str, dtype: type) -> None:
     array = np.asarray(np.random.default_rng(0).normal(size=(7, 3)) > 0, dtype=dtype, order=order)  # type: ignore[call-overload]
     found = BlockJob(tmp_path).read(keep_array(tmp_path, array))
     np.testing.assert_array_equal(found, array)
@@ -141,7 +141,7 @@ def test_array_is_read_as_it_was_written(tmp_path: Path, order: str, dtype: type
     assert found.flags.f_contiguous == array.flags.f_contiguous, "sums go the way that rows lie"
 
 
-def test_one_content_has_one_name_and_is_written_once(tmp_path: Path) -> None:
+def test_equal_arrays_share_a_name_and_are_written_once(tmp_path: Path) -> None:
     array = np.arange(12.0).reshape(4, 3)
     name = keep_array(tmp_path, array)
     written = (tmp_path / name).stat().st_mtime_ns
@@ -152,7 +152,7 @@ def test_one_content_has_one_name_and_is_written_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
-def test_features_keep_their_form(tmp_path: Path, form: object) -> None:
+def test_features_stay_dense_or_sparse(tmp_path: Path, form: object) -> None:
     X = form(np.random.default_rng(0).poisson(0.4, size=(9, 5)).astype(float))  # type: ignore[operator]
     found = kept_features(BlockJob(tmp_path), keep_features(tmp_path, X))
     assert type(found) is type(X)

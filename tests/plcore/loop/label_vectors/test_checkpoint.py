@@ -48,7 +48,7 @@ def walk(rng, learner, taken, seq):
 
 
 def live(learners, rng, taken, first, last):
-    """Entries from one seq to another, put to all these learners alike; those that they took in are added to taken."""
+    """Apply entries from one seq to another to all these learners; accepted entries are added to taken."""
     for seq in range(first, last + 1):
         if seq <= learners[0].pool.changed_until and seq in {change.seq for change in CHANGES}:
             assert all(learner.pool.takes_change(seq) for learner in learners)
@@ -123,7 +123,7 @@ def go_on(name, seed, at, more, changes=(), *, fitted=False):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 20))
 @settings(max_examples=6)
-def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
+def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(name, seed, at, more)
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -132,7 +132,7 @@ def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
 @pytest.mark.parametrize("name", ["label by label", "two answer", "rows by several"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 15), n=st.integers(1, 2))
 @settings(max_examples=6)
-def test_so_it_is_where_answers_are_excluded(name, seed, at, more, n):
+def test_continuing_equals_replaying_with_excluded_answers(name, seed, at, more, n):
     whole, again, twice = go_on(name, seed, at, more, CHANGES[:n])
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -141,8 +141,8 @@ def test_so_it_is_where_answers_are_excluded(name, seed, at, more, n):
 @pytest.mark.parametrize("name", ["label by label", "rows", "everybody checks"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 10))
 @settings(max_examples=3)
-def test_models_match_who_lived_through_it(name, seed, at, more):
-    """A fit that is due again after the checkpoint is that of its moment, and the answers since are learnt after it."""
+def test_models_after_a_checkpoint_match_those_of_the_live_learner(name, seed, at, more):
+    """A fit that becomes due after the checkpoint uses the state of that moment; later answers are learned after it."""
     whole, again, twice = go_on(name, seed, at, more, fitted=True)
     for learner in (whole, again, twice):
         fit(learner)
@@ -156,7 +156,7 @@ def test_models_match_who_lived_through_it(name, seed, at, more):
     assert_same(twice, whole)
 
 
-def test_model_of_before_its_last_fit_is_refused():
+def test_model_older_than_the_last_fit_is_refused():
     table, truth = vectors(n=16, L=4)
     options = LabelVectorSettings(refresh_every=2, question="cell")
     learner = LabelVectorLearner(table, options)
@@ -174,7 +174,7 @@ def test_model_of_before_its_last_fit_is_refused():
     assert again.model_version == 5
 
 
-def test_checkpoint_does_not_follow_learner():
+def test_checkpoint_does_not_change_with_the_learner():
     table, _ = vectors(n=16, L=4)
     learner = LabelVectorLearner(table, LabelVectorSettings(overlap=2, refresh_every=3))
     rng, taken = np.random.default_rng(0), []
@@ -188,7 +188,7 @@ def test_checkpoint_does_not_follow_learner():
         np.testing.assert_array_equal(one, before[name])
 
 
-def test_it_holds_rows_that_entries_are_about_and_fit_that_was_due():
+def test_checkpoint_holds_the_answered_rows_and_the_due_fit():
     table, _ = vectors(n=16, L=4, full=0.0)
     options = LabelVectorSettings(refresh_every=2, test_share=0.0)
     learner = LabelVectorLearner(table, options)
@@ -205,7 +205,7 @@ def test_it_holds_rows_that_entries_are_about_and_fit_that_was_due():
     assert (due.cells != pool.learnt_cells()).sum() == 1, "of entry 3"
 
 
-def test_blind_check_answered_after_fit_was_due_is_not_in_its_figures():
+def test_blind_check_answered_after_a_due_fit_is_not_in_its_figures():
     table, truth = vectors(n=20, L=4, full=0.0)
     learner = LabelVectorLearner(
         table, LabelVectorSettings(refresh_every=2, test_share=0.0, control_share=0.3)

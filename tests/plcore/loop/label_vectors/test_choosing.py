@@ -1,4 +1,4 @@
-"""Which model predicts and where it is cut: by brute force, on made cells, and in the loop."""
+"""The choice of the predicting model and its threshold: by brute force, on synthetic cells, and in the loop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cells_and_truth(n=300, L=4, seed=0):
 
 
 def trials_of(cells, truth, noise, random):
-    """Trials of a model whose values are the truth and noise."""
+    """Trials of a model whose values are the truth plus noise."""
     return [
         HiddenTrial(hide(cells, 0, trial), truth + noise * random.normal(size=truth.shape))
         for trial in range(TRIALS)
@@ -49,7 +49,7 @@ def trials_of(cells, truth, noise, random):
 
 class TestThreshold:
     @pytest.mark.parametrize("times", [1, 3])
-    def test_no_cut_of_hidden_cells_has_higher_f1(self, times):
+    def test_no_other_threshold_on_hidden_cells_has_higher_f1(self, times):
         cells, truth, random = cells_and_truth()
         trials = trials_of(cells, truth, 0.7, random)[:times]
         found = calibrate(cells, trials[0].values, trials)
@@ -73,7 +73,7 @@ class TestThreshold:
         assert 0.1 < found.threshold < 0.5  # most cells are no
         assert f1(found.threshold) > f1(0.5)
 
-    def test_one_half_while_hardly_any_yes_is_known(self):
+    def test_threshold_is_one_half_while_few_yes_are_known(self):
         cells, truth, random = cells_and_truth()
         shown = cells.copy()
         shown[:100] = -1
@@ -86,7 +86,7 @@ class TestThreshold:
             assert (threshold == 0.5) is (kept < FEWEST_YES)
         assert calibrate(cells, values, []).threshold == 0.5
 
-    def test_if_all_is_yes_cut_is_below_everything(self):
+    def test_threshold_is_below_everything_if_all_cells_are_yes(self):
         random = np.random.default_rng(0)
         cells = np.ones((60, 3), dtype=np.int8)
         values = random.normal(size=cells.shape)
@@ -94,7 +94,7 @@ class TestThreshold:
         assert found.threshold == 0.0
         assert (found.proba(values, np.ones(60, dtype=bool)) > found.threshold).all()
 
-    def test_figures_are_cut_if_predictions_are(self):
+    def test_held_out_figures_use_the_threshold_of_predictions(self):
         truth = np.array([[1, 0, 0], [0, 1, 1]], dtype=np.int8)
         proba = np.array([[0.4, 0.35, 0.1], [0.2, 0.31, 0.3]])
         for threshold in (0.3, 0.33, 0.5):
@@ -126,7 +126,7 @@ class TestComparison:
             assert all((shown != other).any() for other in parts[:trial])
 
     @pytest.mark.parametrize(("noise", "expected"), [((0.9, 0.3), "onevsall"), ((0.3, 0.9), "bmlcs")])
-    def test_better_one_is_chosen(self, noise, expected):
+    def test_better_model_is_chosen(self, noise, expected):
         cells, truth, random = cells_and_truth()
         first, second = (trials_of(cells, truth, one, random) for one in noise)
         found = compare(cells, first, second)
@@ -139,7 +139,7 @@ class TestComparison:
         assert found.cells == sum(int(at.sum()) for at in hidden)
         assert found.yes == sum(int((cells[at] == 1).sum()) for at in hidden)
 
-    def test_level_models_leave_bml_cs_in_place(self):
+    def test_equally_good_models_keep_bml_cs(self):
         cells, truth, random = cells_and_truth()
         trials = trials_of(cells, truth, 0.5, random)
         found = compare(cells, trials, trials)
@@ -149,7 +149,7 @@ class TestComparison:
         assert choose(one) == "bmlcs"  # within one standard error
         assert choose(PredictorComparison(100, 20, bmlcs=0.5, onevsall=0.58, error=0.07)) == "onevsall"
 
-    def test_error_is_jackknife_over_rows(self):
+    def test_standard_error_is_a_jackknife_over_rows(self):
         """Each row left out of the figures in turn, its cells of all trials together."""
         cells, truth, random = cells_and_truth(n=40)
         models = [trials_of(cells, truth, noise, random) for noise in (0.5, 0.8)]
@@ -175,7 +175,7 @@ class TestComparison:
         n = len(counted)
         assert found.error == pytest.approx(np.sqrt((n - 1) / n * ((lost - lost.mean()) ** 2).sum()))
 
-    def test_nothing_to_say(self):
+    def test_comparison_without_data_is_none(self):
         cells, truth, random = cells_and_truth()
         none = np.where(cells == 1, 0, cells).astype(np.int8)
         trials = trials_of(none, truth, 0.5, random)
@@ -187,7 +187,7 @@ class TestComparison:
 
 
 class TestModel:
-    def test_questions_are_the_same_whatever_predicts(self):
+    def test_questions_do_not_depend_on_the_predicting_model(self):
         table, _ = vectors(n=60, L=5)
         made = {name: ready(table, LabelVectorSettings(model=name)) for name in MODELS}
         scores = [learner._model.scores for learner in made.values()]
@@ -212,7 +212,7 @@ class TestModel:
             assert (np.diff(proba[some][order, label]) >= 0).all()
         assert learner._model.threshold != 0.5
 
-    def test_one_vs_all_is_taken_if_it_is_ahead(self):
+    def test_one_vs_all_is_chosen_if_it_is_better(self):
         """Ten labels squeezed into two numbers are lost; an SVM for each keeps them."""
         table, truth = vectors(n=150, L=10, known=0.4, full=0.2, seed=3)
         learner = ready(table, LabelVectorSettings(n_components=2))
@@ -231,7 +231,7 @@ class TestModel:
         assert ours > others + 0.05
 
     @pytest.mark.parametrize("model", MODELS)
-    def test_what_is_shown_is_what_is_measured(self, model):
+    def test_shown_predictions_are_the_measured_ones(self, model):
         table, truth = vectors(n=90, L=5, full=0.5)
         learner = ready(table, LabelVectorSettings(model=model, question="instance"))
         shares, cut = learner._model.proba(), learner._model.threshold
@@ -250,7 +250,7 @@ class TestModel:
         assert single.predicted == ("yes" if label in said else "no")
 
     @pytest.mark.parametrize("model", ["automatic", "onevsall"])
-    def test_live_equals_rebuilt(self, model):
+    def test_live_learner_equals_rebuilt_one(self, model):
         options = LabelVectorSettings(model=model, control_share=0.2, refresh_every=4, n_components=2)
         table, truth = vectors(n=30, L=6, known=0.5, seed=5)
         live, log = lived(options, 5, 14, (table, truth))
@@ -260,7 +260,7 @@ class TestModel:
         assert_same_state(live, rebuilt)
         assert rebuilt._model.predictor == live._model.predictor
 
-    def test_svms_stay_between_two_fits(self):
+    def test_svms_are_kept_between_fits(self):
         table, truth = vectors(n=60, L=5, full=0.3)
         learner = ready(table, LabelVectorSettings(model="onevsall", refresh_every=50))
         before = learner._model.proba()
@@ -270,7 +270,7 @@ class TestModel:
         np.testing.assert_array_equal(learner._model.proba()[others], before[others])
 
     @pytest.mark.parametrize("model", MODELS)
-    def test_tables_of_which_little_is_known(self, model):
+    def test_tables_with_few_known_cells_are_accepted(self, model):
         X = np.random.default_rng(0).normal(size=(12, 3))
         nothing = np.full((12, 3), -1, dtype=np.int8)
         one = nothing.copy()
@@ -282,7 +282,7 @@ class TestModel:
             assert np.isfinite(learned.proba()).all()
 
 
-def test_points_carry_choice_and_older_ones_are_read():
+def test_curve_points_store_the_choice_and_older_points_are_read():
     table, _ = vectors(n=150, L=10, known=0.4, full=0.2, seed=3)
     point = ready(FakeVectors(table.X, table.label_vectors), LabelVectorSettings(n_components=2)).curve[0]
     stored = json.loads(json.dumps(point.to_json()))

@@ -36,7 +36,7 @@ def sample(rows, values):
     return ControlSample(rows, np.arange(len(rows)), np.asarray(values, dtype=np.int8))
 
 
-def test_by_hand():
+def test_control_figures_match_values_computed_by_hand():
     yes = [1, 1, 1, 0, 0, 0, 0, 0]
     said = np.array([1, 1, 0, 1, 0, 0, 0, 0], dtype=bool)
     found = control_estimate(sample(range(8), yes), np.where(said, 0.9, 0.1), by_row=False)
@@ -53,7 +53,7 @@ def test_by_hand():
     assert wilson(0.7, 10) == pytest.approx((0.3968, 0.8922), abs=1e-4)
 
 
-def test_precision_at_of_rows_by_hand():
+def test_precision_at_k_matches_values_computed_by_hand():
     rows, values = [5, 5, 5, 2, 2, 2], [1, 0, 1, 0, 1, 0]
     proba = np.array([0.2, 0.6, 0.7, 0.5, 0.5, 0.1])
     found = control_estimate(sample(rows, values), proba, by_row=True)
@@ -63,7 +63,7 @@ def test_precision_at_of_rows_by_hand():
     }  # ties to the first: a no in row 2
 
 
-def test_nothing_to_say():
+def test_figures_without_data_are_empty():
     assert control_estimate(sample([], []), np.zeros(0), by_row=True) == ControlEstimate()
     assert control_estimate(sample([0, 1], [1, 0]), None, by_row=True) == ControlEstimate(cells=2, yes=1)
     found = control_estimate(sample([0, 1], [0, 0]), np.zeros(2), by_row=False)
@@ -74,7 +74,7 @@ def test_nothing_to_say():
     assert entropy_of(np.array([0.5, 0.5, 1.0])) == pytest.approx(2)
 
 
-def test_cells_of_row_that_are_alike_count_once():
+def test_correlated_cells_of_a_row_widen_the_interval():
     whole = np.ones(40, dtype=bool)
     part = np.repeat(np.arange(10) < 7, 4)
     alike = share_of(part, whole, np.repeat(np.arange(10), 4))
@@ -86,7 +86,7 @@ def test_cells_of_row_that_are_alike_count_once():
 
 
 @pytest.mark.parametrize("clustered", [False, True])
-def test_intervals_cover(clustered):
+def test_intervals_cover_the_population_value(clustered):
     """For many samples drawn as controls are, about 95% of the intervals hold the figure of the population."""
     random = np.random.default_rng(0)
     n, L = 3000, 8
@@ -122,7 +122,7 @@ def test_intervals_cover(clustered):
     assert all(0.92 <= count / 400 <= 0.99 for count in covered.values()), covered
 
 
-def test_held_out_figures():
+def test_held_out_figures_match_values_computed_by_hand():
     truth = np.array([[1, 0, 0], [0, 1, 1]], dtype=np.int8)
     proba = np.array([[0.9, 0.6, 0.1], [0.2, 0.3, 0.8]])
     found = held_out(truth, proba)
@@ -139,7 +139,7 @@ def test_held_out_figures():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 6), st.floats(0, 1), st.floats(0, 1))
-def test_macro_f1_by_leaving_rows_out(seed, n, L, rate, share):
+def test_macro_f1_matches_leaving_rows_out(seed, n, L, rate, share):
     """Value as `f1_scores`, interval by as many macro F1 as there are rows, each computed without one."""
     random = np.random.default_rng(seed)
     yes, said = random.random((n, L)) < rate, random.random((n, L)) < share
@@ -181,7 +181,7 @@ def test_intervals_of_held_out_rows_cover(n, L, rarity):
     assert all(0.92 <= count / 400 <= 0.99 for count in covered.values()), covered
 
 
-def test_base_rates_are_what_is_left_without_cells_to_calibrate_on():
+def test_calibration_without_cells_falls_back_to_base_rates():
     cells = np.full((3, 2), -1, dtype=np.int8)
     rows = np.array([False, True, True])
     mean = np.random.default_rng(0).random((3, 2))
@@ -194,7 +194,7 @@ def test_base_rates_are_what_is_left_without_cells_to_calibrate_on():
     )
 
 
-def test_hiding():
+def test_hiding_removes_only_known_cells():
     cells = np.random.default_rng(0).integers(-1, 2, size=(500, 6)).astype(np.int8)
     shown = hide(cells, 0)
     assert ((shown == cells) | (shown == -1)).all()
@@ -207,8 +207,8 @@ def test_hiding():
 
 
 @given(st.integers(0, 10**6), st.floats(-2, 2), st.floats(0, 3), st.booleans())
-def test_calibration(seed, shift, slope, partial):
-    """The probabilities come true on average, rise with the mean, and say more than the base rates."""
+def test_calibration_is_reliable_and_monotone(seed, shift, slope, partial):
+    """The probabilities are right on average, rise with the mean, and are better than the base rates."""
     random = np.random.default_rng(seed)
     n, L = 12_000, 3
     mean = random.normal(0.1, 0.02, size=(n, L))
@@ -218,7 +218,7 @@ def test_calibration(seed, shift, slope, partial):
     shown[: n // 4] = -1
     if partial:
         cells[:, 0] = shown[:, 0] = truth[:, 0]
-    # The second model is the more timid one: its means are spread less, and lie lower.
+    # The means of the second model are lower and less spread out.
     p = calibrate(cells, mean, [HiddenTrial(shown, 0.5 * mean - 0.3)]).proba(mean, np.full(n, partial))
     new = cells == -1
     assert abs(p[new].mean() - truth[new].mean()) < 0.06
@@ -230,7 +230,7 @@ def test_calibration(seed, shift, slope, partial):
     assert loss < alone + (0.005 if slope < 0.5 else 0.0)
 
 
-def test_probabilities_say_what_comes():
+def test_probabilities_predict_the_number_of_yes():
     """Summed over the cells not asked, they are near the number of yes there; BML-CS alone expects far fewer."""
     table, truth = vectors(n=400, L=6, known=0.1, full=0.1, seed=4)
     learner = LabelVectorLearner(table, LabelVectorSettings())
@@ -256,7 +256,7 @@ def worked():
     return table, truth, learner
 
 
-def test_export():
+def test_export_round_trips():
     table, truth, learner = worked()
     shown = learner.export_cells()
     wide, long = shown.wide(), shown.long()
@@ -298,7 +298,7 @@ def test_export():
             assert float(line["probability"]) == float(line["value"])
 
 
-def test_model_as_good_as_sure_is_not_written_as_answer():
+def test_near_certain_prediction_is_not_exported_as_an_answer():
     cells = np.array([[1, 0, -1, -1, -1]], dtype=np.int8)
     shares = np.array([[1.0, 0.0, 1 - 1e-9, 1e-9, np.nan]])
     predicted = np.array([[-1, -1, 1, 0, -1]], dtype=np.int8)
@@ -312,7 +312,7 @@ def test_model_as_good_as_sure_is_not_written_as_answer():
     assert long["predicted"].tolist() == ["", "", "1", "0", ""]
 
 
-def test_export_names_give_way():
+def test_export_columns_avoid_taken_names():
     table, _, learner = worked()
     wide = learner.export_cells().wide(taken={"l1", "before_l1", "winnow_source:l0"})
     assert list(wide.columns[:4]) == ["l0", "before_before_l1", "l2", "l3"]
@@ -343,12 +343,12 @@ def test_export_names_give_way():
         ({"control_share": "a"}, "control_share"),
     ],
 )
-def test_settings_refused(options, message):
+def test_wrong_settings_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         LabelVectorSettings(**options)
 
 
-def test_settings():
+def test_settings_round_trip():
     one = LabelVectorSettings(question="instance", n_components=0.5, control_share=0)
     assert LabelVectorSettings(**one.to_json()) == one
     assert one.asked_by == "variance"

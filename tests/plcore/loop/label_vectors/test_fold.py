@@ -50,7 +50,7 @@ def told(*steps, annotator="ann"):
         ([("bad", 1), ("withdraw", 1, 1)], 1, "....", False),
     ],
 )
-def test_fold(steps, row, cells, bad):
+def test_fold_gives_the_expected_cells(steps, row, cells, bad):
     one = told(*steps)
     assert one.cells[row].tolist() == [_NAMES[mark] for mark in cells]
     assert bool(one.bad[row]) is bad
@@ -77,7 +77,7 @@ def test_fold(steps, row, cells, bad):
         (Entry(True, "yes", 1, "ann", ("a",)), "seq of an entry must be an int"),
     ],
 )
-def test_refused(entry, message):
+def test_invalid_steps_are_refused(entry, message):
     one = pool()
     with pytest.raises(AnswerError, match=message):
         one.apply(entry)
@@ -85,7 +85,7 @@ def test_refused(entry, message):
     np.testing.assert_array_equal(one.cells, CELLS)
 
 
-def test_withdrawn_once():
+def test_entry_can_be_withdrawn_only_once():
     one = told(("yes", 1, "a"), ("withdraw", 1, 1))
     with pytest.raises(AnswerError, match="already withdrawn"):
         one.apply(Entry(3, "withdraw", 1, "ann", target=1))
@@ -101,7 +101,7 @@ def test_test_rows_take_no_answers():
         one.apply(Entry(1, "yes", 2, "ann", ("a",)))
 
 
-def test_without_vectors():
+def test_table_without_label_vectors_is_refused():
     table = FakeVectors(np.zeros((2, 2)), [[0, 1], [1, 0]])
     table.label_vectors = None
     with pytest.raises(ValueError, match="candidate labels, not label vectors"):
@@ -144,7 +144,7 @@ def lived(steps):
 
 
 @given(ENTRIES)
-def test_fold_equals_plain_one(steps):
+def test_fold_matches_a_plain_implementation(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}
     standing = [entry for entry in log if entry.kind != "withdraw" and entry.seq not in withdrawn]
@@ -167,7 +167,7 @@ def test_fold_equals_plain_one(steps):
 
 
 @given(ENTRIES)
-def test_standings_equal_plain_ones(steps):
+def test_latest_entries_match_a_plain_implementation(steps):
     one, log = lived(steps)
     withdrawn = {entry.target for entry in log}
     for annotator in ("ann", "bob"):

@@ -1,4 +1,4 @@
-"""The multi-label loop: live == rebuilt, whenever a fit came in; what is held out is never learnt nor asked."""
+"""The multi-label loop: live == rebuilt, whenever a fit finished; held-out cells are never learned or asked about."""
 
 from __future__ import annotations
 
@@ -121,17 +121,17 @@ def check_live_equals_rebuilt(question, criterion, control_share, seed):
 
 @PROJECTS
 @settings(max_examples=4)
-def test_live_equals_rebuilt(question, criterion, control_share, seed):
+def test_live_learner_equals_rebuilt_one(question, criterion, control_share, seed):
     check_live_equals_rebuilt(question, criterion, control_share, seed)
 
 
 @pytest.mark.slow
 @PROJECTS
-def test_live_equals_rebuilt_of_many(question, criterion, control_share, seed):
+def test_live_learner_equals_rebuilt_one_on_many_cases(question, criterion, control_share, seed):
     check_live_equals_rebuilt(question, criterion, control_share, seed)
 
 
-def test_fit_is_of_its_moment():
+def test_late_fit_uses_the_state_of_its_moment():
     """A job run late, after other entries, gives what it would have given at once."""
     table, truth = vectors()
     learner = ready(table, LabelVectorSettings(refresh_every=3))
@@ -153,7 +153,7 @@ def test_fit_is_of_its_moment():
     assert [point.seq for point in learner.curve] == [0, 3]
 
 
-def test_shares_of_rows_match_its_questions():
+def test_shares_of_rows_match_those_of_questions():
     table, _ = vectors()
     options = LabelVectorSettings()
     assert LabelVectorLearner(table, options).shares_of(np.array([0])) is None, "before the first model"
@@ -165,7 +165,7 @@ def test_shares_of_rows_match_its_questions():
     assert threshold == learner.progress().threshold
 
 
-def test_newer_fit_stays_due_when_older_comes_in():
+def test_newer_fit_stays_due_when_an_older_one_finishes():
     table, truth = vectors()
     options = LabelVectorSettings(refresh_every=2)
     learner = ready(table, options)
@@ -230,7 +230,7 @@ def test_controls_and_test_rows_never_train(question):
     assert twisted.curve[0].held_out != ready(table, options).curve[0].held_out
 
 
-def test_controls_by_chance_as_often_as_said():
+def test_controls_are_drawn_with_the_given_probability():
     table, truth = vectors(n=300, L=6, known=0.0, full=0.0, seed=1)
     learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.25))  # without a model: fast
     blind = []
@@ -245,8 +245,8 @@ def test_controls_by_chance_as_often_as_said():
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
-def test_controls_do_not_depend_on_criterion(question):
-    """Or a criterion could choose what measures it, and two of them would be measured on other cells."""
+def test_controls_do_not_depend_on_the_criterion(question):
+    """Otherwise a criterion could choose the cells that measure it, and criteria would not be comparable."""
     table, truth = vectors(n=40)
     pools = [
         LabelVectorPool(
@@ -273,7 +273,7 @@ def test_controls_do_not_depend_on_criterion(question):
     assert all(np.array_equal(pool.control_cells, pools[0].control_cells) for pool in pools)
 
 
-def test_controls_out_of_turn_wait():
+def test_controls_answered_out_of_turn_wait():
     table, truth = vectors(n=900, L=5, known=0.0, full=0.0)
     learner = LabelVectorLearner(table, LabelVectorSettings(control_share=0.3))
     pool = learner.pool
@@ -291,7 +291,7 @@ def test_controls_out_of_turn_wait():
     tell(order[0])
     assert len(pool.control_sample().rows) == 2
     tell(order[3])
-    tell(order[2], "unsure", "bob")  # no one is made to answer: the draw goes on without it
+    tell(order[2], "unsure", "bob")  # no annotator has to answer: the draw continues without it
     assert len(pool.control_sample().rows) == 3
     tell(order[4], "skip")
     tell(order[5])
@@ -302,7 +302,7 @@ def test_controls_out_of_turn_wait():
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_asks_until_all_is_known(question, criterion):
+def test_questions_continue_until_all_cells_are_known(question, criterion):
     table, truth = vectors(n=12, L=3, known=0.3, full=0.2)
     options = LabelVectorSettings(question=question, criterion=criterion, control_share=0.2, max_iter=2)
     learner = ready(table, options)
@@ -335,7 +335,7 @@ def test_asks_until_all_is_known(question, criterion):
     assert dict(progress.by_kind)["yes"] + dict(progress.by_kind)["no"] == asked_cells
 
 
-def test_diagnosis_asks_one_label_of_each_row_first():
+def test_diagnosis_asks_for_one_label_of_each_row_first():
     table, truth = vectors(n=15, L=4, known=0.0, full=0.0)
     learner = ready(table, LabelVectorSettings(question="diagnosis"))
     rows = []
@@ -346,7 +346,7 @@ def test_diagnosis_asks_one_label_of_each_row_first():
     assert sorted(rows[:15]) == sorted(rows[15:]) == list(range(15))
 
 
-def test_best_cell_is_asked():
+def test_best_cell_by_the_criterion_is_asked():
     """Entropy, variance and information ask what the sensing learner itself would ask."""
     table, _ = vectors(n=30, L=5, known=0.3, full=0.0)
     for question, kind in (("cell", "pair"), ("instance", "instance")):
@@ -365,7 +365,7 @@ def test_best_cell_is_asked():
             assert set(rows) == set(np.flatnonzero((table.label_vectors == -1).any(axis=1)))
 
 
-def test_excluded_row_or_taken_is_not_asked():
+def test_excluded_or_reserved_row_is_not_asked():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
     learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
@@ -391,7 +391,7 @@ def test_excluded_row_or_taken_is_not_asked():
         learner.may_ask(20, "ann")
 
 
-def test_skipped_comes_back():
+def test_skipped_question_comes_back():
     table, _ = vectors(n=20, L=4, known=0.0, full=0.0)
     learner = ready(table, LabelVectorSettings())
     first = learner.next_question("ann")
@@ -415,7 +415,7 @@ def test_skipped_comes_back():
     )  # nothing else is left: the oldest skip first
 
 
-def test_before_first_model():
+def test_questions_work_before_the_first_model():
     table, truth = vectors(n=20, L=4, known=0.0, full=0.0)
     cells = table.label_vectors.copy()
     cells[:5, 1] = 1
@@ -434,7 +434,7 @@ def test_before_first_model():
     assert learner.version_published == 0
 
 
-def test_words_of_cells():
+def test_cells_are_formatted_as_text():
     table, _ = vectors(n=10, L=3, known=0.0, full=0.0)
     learner = LabelVectorLearner(table)
     yes, no = Entry(1, "yes", 2, "ann", ("l2", "l0")), Entry(2, "no", 2, "ann", ("l2",))
@@ -445,7 +445,7 @@ def test_words_of_cells():
 
 
 @pytest.mark.parametrize("question", ["cell", "instance"])
-def test_points_survive_json(question):
+def test_points_round_trip_through_json(question):
     table, truth = vectors(n=60, L=6, full=0.5)
     learner = ready(table, LabelVectorSettings(question=question, control_share=0.5, refresh_every=8))
     while learner.seq < 40:
@@ -470,7 +470,7 @@ def test_points_survive_json(question):
     assert later.progress().held_out == points[0].held_out
 
 
-def test_points_stored_before_there_were_intervals_are_read():
+def test_points_stored_without_intervals_are_read():
     table, _ = vectors(n=60, L=6, full=0.5)
     point = ready(table, LabelVectorSettings()).curve[0]
     stored = point.to_json()
@@ -487,8 +487,8 @@ def test_points_stored_before_there_were_intervals_are_read():
     assert read.control == point.control
 
 
-def test_it_learns():
-    """With the answers the held-out figures rise."""
+def test_held_out_figures_rise_with_answers():
+    """Figures after the answers are higher than before."""
     table, truth = vectors(n=200, L=5, d=4, known=0.0, full=0.35, seed=11)
     learner = LabelVectorLearner(table, LabelVectorSettings(seed=1, refresh_every=30, test_share=0.9))
     learner.adopt(learner.job().run())
@@ -506,7 +506,7 @@ def test_it_learns():
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("case", ["never yes", "never known", "nothing known", "K above L", "one row"])
-def test_odd_tables(case, question):
+def test_unusual_tables_are_accepted(case, question):
     table, truth = vectors(n=1 if case == "one row" else 16, L=3, full=0.0, seed=8)
     cells = table.label_vectors.copy()
     if case == "never yes":
@@ -530,20 +530,20 @@ def test_odd_tables(case, question):
     assert learner.progress().control.cells == learner.pool.control_cells.sum()
 
 
-# Features that no model of label vectors could be fitted to are refused, with what to do.
+# Features that no model of label vectors can be fitted to are refused with a fix.
 
 
 NAMES = ("width", "height", "weight")
 
 
-def test_valid_input_passes():
+def test_valid_features_pass():
     check_fit(np.ones((5, 3)), NAMES)
     check_fit(np.ones((5, 3)), NAMES, memory=MATRICES * 9 * 8)
     check_fit(sparse.csr_matrix((5, 3)), NAMES)
     check_fit(np.full((5, 3), 1e50), NAMES)
 
 
-def test_smaller_of_rows_and_features_counts(monkeypatch):
+def test_limit_applies_to_the_smaller_of_rows_and_features(monkeypatch):
     monkeypatch.setattr(learner, "LARGEST", 4)
     check_fit(np.ones((900, 4)), NAMES)
     check_fit(sparse.csr_matrix((4, 900)), NAMES)
@@ -553,7 +553,7 @@ def test_smaller_of_rows_and_features_counts(monkeypatch):
         check_fit(np.ones((5, 6)), NAMES)
 
 
-def test_memory():
+def test_features_too_large_for_memory_are_refused():
     X = sparse.csr_matrix((6000, 40_000))
     check_fit(X, NAMES, memory=3 * 10**9)
     with pytest.raises(

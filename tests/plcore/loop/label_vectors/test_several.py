@@ -1,4 +1,4 @@
-"""Several people's answers to the labels of a row: the rules, and that a replayed log comes to what it came to live."""
+"""Several annotators per label: the rules, and that replaying a log gives the same result as live."""
 
 from __future__ import annotations
 
@@ -55,24 +55,24 @@ def tell(pool: LabelVectorPool, *answers: str, row: int = 0) -> str:
         ("majority", ["eva verdict", "ann yes a", "eva right b"], "11.."),
     ],
 )
-def test_rules(fold: str, answers: list[str], left: str) -> None:
+def test_rules_give_the_expected_cells(fold: str, answers: list[str], left: str) -> None:
     assert tell(pool_of(["...."], overlap=3, fold=fold), *answers) == left
 
 
-def test_what_file_knew_is_corrected_by_most_and_stays_if_they_are_tied() -> None:
+def test_majority_corrects_an_imported_cell_and_a_tie_keeps_it() -> None:
     pool = pool_of(["1..."], overlap=2, fold="majority")
     assert tell(pool, "ann no a") == "0..."
     assert tell(pool, "bob yes a") == "1..."
     assert not pool.is_open(0, "a"), "no one is asked about it"
 
 
-def test_one_person_who_finds_nothing_good_puts_out_row_that_is_for_one() -> None:
+def test_one_bad_item_answer_excludes_a_row_for_one_annotator() -> None:
     pool = pool_of(["...."], question="cell", fold="majority")
     assert tell(pool, "ann yes a", "bob bad") == "bad 1..."
     assert tell(pool_of(["...."], overlap=2), "ann yes a", "bob bad") == "1..."
 
 
-def test_each_label_waits_for_as_many_as_are_asked() -> None:
+def test_each_label_waits_for_all_its_annotators() -> None:
     pool = pool_of(["....", "1..."], overlap=3, agree=2, question="cell")
     assert pool.places_left(Place(0, "a")) == 2, "more could not be needed now"
     assert pool.places_left(Place(1, "a")) == 0, "the file knows it"
@@ -92,7 +92,7 @@ def test_each_label_waits_for_as_many_as_are_asked() -> None:
     assert pool.places_left(Place(0, "b")) == 0, "a reviewer has settled it"
 
 
-def test_a_whole_row_starts_by_one_and_finished_by_last() -> None:
+def test_whole_row_is_answered_when_the_last_annotator_finishes() -> None:
     pool = pool_of(["....", "...."], overlap=2, question="instance")
     assert pool.places_left(Place(0)) == 2
     tell(pool, "ann yes a", "ann no bcd")
@@ -107,8 +107,8 @@ def test_a_whole_row_starts_by_one_and_finished_by_last() -> None:
     assert pool.places_left(Place(0)) == 0
 
 
-def test_of_a_whole_row_labels_that_no_one_has_answered_are_asked_about() -> None:
-    """Others may be settled: by a reviewer, or while single labels were asked about."""
+def test_whole_row_asks_only_about_unanswered_labels() -> None:
+    """The others may already be settled, by a reviewer or by questions about single labels."""
     pool = pool_of(["....", "...."], overlap=2, question="instance")
     tell(pool, "eva right b")
     assert pool.fresh()[0].tolist() == [True, False, True, True]
@@ -124,7 +124,7 @@ def test_of_a_whole_row_labels_that_no_one_has_answered_are_asked_about() -> Non
 
 
 @pytest.mark.parametrize(("question", "left"), [("cell", [16, 15, 13, 12]), ("instance", [4, 4, 4, 3])])
-def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> None:
+def test_each_answer_lowers_the_number_left(question: str, left: list[int]) -> None:
     pool = pool_of(["....", "...."], overlap=2, question=question)
     by_row = pool.settings.by_row
     found = [pool.several.answers_left(by_row=by_row)]
@@ -137,7 +137,7 @@ def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> 
     assert pool.several.answers_left(by_row=by_row) == left[0] // 2
 
 
-def test_share_of_rows_is_for_several() -> None:
+def test_given_share_of_rows_goes_to_several_annotators() -> None:
     pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [pool.places_left(Place(row)) for row in range(40)]
     assert places.count(3) == 10
@@ -145,7 +145,7 @@ def test_share_of_rows_is_for_several() -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_blind_checks_are_for_everyone(question: str) -> None:
+def test_blind_checks_go_to_all_annotators(question: str) -> None:
     pool = pool_of(["...."] * 20, control_share=0.2, checks_by_all=True, question=question)
     row, column = (int(found[0]) for found in np.nonzero(pool.control_cells))
     place = Place(row, None if question == "instance" else LABELS[column])
@@ -159,7 +159,7 @@ def test_blind_checks_are_for_everyone(question: str) -> None:
     assert not list(pool.begun(pool.allowed((), "dan"))), "it comes by the draw"
 
 
-def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
+def test_answers_of_others_are_hidden_and_no_one_is_asked_twice() -> None:
     table, _ = vectors(n=14, L=4, known=0.2, full=0.2, seed=2)
     learner = LabelVectorLearner(table, LabelVectorSettings(overlap=2, test_share=0.0, refresh_every=3))
     learner.adopt(learner.job().run())
@@ -183,8 +183,8 @@ def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
 @pytest.mark.parametrize("overlap", [1, 2])
-def test_blind_check_for_everyone_is_not_told_by_what_it_shows(question: str, overlap: int) -> None:
-    """It shows a prediction where what comes in its place does, though others have answered it."""
+def test_shared_blind_check_looks_like_other_questions(question: str, overlap: int) -> None:
+    """It shows a prediction whenever the question in its place would, even if others have answered it."""
     table, y = vectors(n=60, L=4, known=0.2, full=0.2, seed=2)
     options = LabelVectorSettings(
         question=question,
@@ -213,7 +213,7 @@ def test_blind_check_for_everyone_is_not_told_by_what_it_shows(question: str, ov
     assert set(shown[True]) <= set(shown[False])
 
 
-def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
+def test_earlier_answers_count_as_one_once_annotators_answer_independently() -> None:
     earlier = LabelVectorSettings()
     later = LabelVectorSettings(overlap=2, fold="majority").beginning(earlier, seq=2)
     assert later.own_since == 2
@@ -227,7 +227,7 @@ def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves
     assert tell(pool, "dan yes a") == "11.."
 
 
-def test_key_of_stored_models_is_what_it_was() -> None:
+def test_key_of_stored_models_is_unchanged() -> None:
     plain = LabelVectorSettings(model="bmlcs")
     assert plain.model_key == "multilabel-293990b734929c23"
     keys = {
@@ -237,7 +237,7 @@ def test_key_of_stored_models_is_what_it_was() -> None:
     assert len(keys) == 3
 
 
-def test_answers_excluded_do_not_count_and_are_not_asked_for_again() -> None:
+def test_excluded_answers_do_not_count_and_are_not_requested_again() -> None:
     changes = (ClassChange(1, "aside", ("bob",)),)
     pool = pool_of(["....", "...."], changes, overlap=2, fold="majority", question="cell")
     pool.takes_change(1)
@@ -294,7 +294,7 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
+def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
     seed: int, options: LabelVectorSettings
 ) -> None:
     learner, log, table = lived(seed, options)
@@ -324,10 +324,10 @@ def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since == 0), st.sampled_from([None, 2]))
 @settings(max_examples=15)
-def test_everyone_works_until_nothing_is_left(
+def test_annotators_are_asked_until_nothing_is_left(
     seed: int, options: LabelVectorSettings, agree: int | None
 ) -> None:
-    """No label gets more answers than it is to have, no one sees one twice, and all get theirs."""
+    """No label gets too many answers, no annotator sees one twice, and every label gets its number."""
     if agree is not None and options.overlap >= agree:
         options = LabelVectorSettings(**{**options.to_json(), "agree": agree})
     rng = np.random.default_rng(seed)
@@ -368,7 +368,7 @@ def test_everyone_works_until_nothing_is_left(
     assert learner.done
 
 
-# Counts kept by the row that changes are those that one gets by counting all cells again, after any entries.
+# Counts updated per changed row equal a recount of all cells, after any entries.
 
 
 def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
@@ -384,7 +384,7 @@ def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_after_any_entries_they_match_counting_again(seed: int, options: LabelVectorSettings) -> None:
+def test_counts_match_a_recount_after_any_entries(seed: int, options: LabelVectorSettings) -> None:
     rng = np.random.default_rng(seed)
     table, _ = vectors(n=10, L=4, seed=seed)
     pool = LabelVectorPool(table, options)
@@ -398,7 +398,7 @@ def test_after_any_entries_they_match_counting_again(seed: int, options: LabelVe
         except AnswerError:
             continue
         assert (pool.n_answered, pool.n_open, pool.n_holes, pool.share_known) == recounted(pool)
-    assert taken > 3  # of a walk that says something
+    assert taken > 3  # otherwise the walk tests nothing
 
 
 @pytest.mark.parametrize(
@@ -412,6 +412,8 @@ def test_after_any_entries_they_match_counting_again(seed: int, options: LabelVe
         ([0, 0, 0], [0, 0, 0], True, False, (0, 0)),
     ],
 )
-def test_row(answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]) -> None:
+def test_row_counts_match_values_computed_by_hand(
+    answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]
+) -> None:
     found = count_row(np.array(answered, bool), np.array(open_, bool), 3, bad=bad, by_row=by_row)
     assert found == CellCounts(*counts, 3)

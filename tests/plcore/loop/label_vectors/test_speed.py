@@ -1,4 +1,4 @@
-"""On public data an answer and the next question after it are there at once, by CPU time."""
+"""On public data an answer and the next question take little CPU time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PublicTable:
         pytest.param("corel5k", "cell", marks=pytest.mark.slow),  # the first fit takes long
     ],
 )
-def test_next_question_is_there_at_once(data_folder, name, question):
+def test_next_question_is_fast(data_folder, name, question):
     table = PublicTable(data_folder / f"{name}.npz")
     learner = LabelVectorLearner(table, LabelVectorSettings(question=question, control_share=0.1))
     learner.adopt(learner.job().run())

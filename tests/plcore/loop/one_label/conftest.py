@@ -15,7 +15,7 @@ from plcore.loop.registry import MODEL_ENTRIES
 
 @pytest.fixture
 def compare_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Call with names of models: projects then compare these, and no others."""
+    """A function of model names: projects then compare only these."""
 
     def narrow(*names: str) -> None:
         monkeypatch.setattr(comparing, "read_learners", lambda _: [LEARNER_ENTRIES[name] for name in names])

@@ -1,4 +1,4 @@
-"""The model of the annotators in the loop: who is right more often counts more, and models learn how much."""
+"""The annotator model in the loop: more accurate annotators count more, and models learn by how much."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lived(pool: OneLabelPool[FakeTable], log: list[Entry]) -> OneLabelPool[FakeT
     return pool
 
 
-def test_who_guesses_counts_less_than_who_is_right() -> None:
+def test_guessing_annotator_counts_less_than_accurate_one() -> None:
     pool, log = crowd()
     lived(pool, log)
     _, truth = blobs(60, m=3, seed=2, truth="none", q=1.0)
@@ -53,7 +53,7 @@ def test_who_guesses_counts_less_than_who_is_right() -> None:
     assert weights[1].tolist() == [1.0, 1.0, 1.0], "no one has answered it"
 
 
-def test_later_answer_changes_rows_that_were_answered_before() -> None:
+def test_later_answer_changes_earlier_rows() -> None:
     pool, log = crowd()
     log = [
         replace(entry, seq=seq) for seq, entry in enumerate([*log[-2:], *log[:-2]], start=1)
@@ -63,7 +63,7 @@ def test_later_answer_changes_rows_that_were_answered_before() -> None:
 
 
 @pytest.mark.parametrize("model", ["kernelridge", "lmplane"])
-def test_version_follows_from_log_whatever_was_trained_before(model: str) -> None:
+def test_version_depends_only_on_the_log(model: str) -> None:
     pool, log = crowd(model)
     trainer = Trainer(lived(pool, log[:40]))
     trainer.train()
@@ -74,7 +74,7 @@ def test_version_follows_from_log_whatever_was_trained_before(model: str) -> Non
     np.testing.assert_array_equal(later.scores, fresh.scores)
 
 
-def test_model_learns_how_sure_annotators_leave_row() -> None:
+def test_model_learns_the_label_probabilities_from_annotators() -> None:
     pool, log = crowd()
     lived(pool, log)
     disputed = [
@@ -90,7 +90,7 @@ def test_model_learns_how_sure_annotators_leave_row() -> None:
     assert 1 - 2 * LEAST_SHARE < weights[0].sum() <= 1, "what is ruled out had little"
 
 
-# Votes of a table: they reach the models that weigh candidates, under answers and changes of the classes alike.
+# Votes of a table reach the models that weigh candidates, also after answers and class changes.
 
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
@@ -113,14 +113,14 @@ def voted(n=120, seed=0):
 
 
 def listed(table):
-    """The same table with its candidates in a list: the votes are not there."""
+    """The same table with its candidates in a list, without votes."""
     cells = table.cells[["x", "y"]].copy()
     cells["c"] = ["|".join(np.array(table.classes)[row]) for row in table.candidates]
     return LabelTable.from_cells(cells.astype("str"), Roles(candidates="c", numbers=("x", "y")))
 
 
 def answer(pool, y, count):
-    """Take in the truth of this many open training rows."""
+    """Answer this many open training rows with the truth."""
     rows = [int(row) for row in pool.train if pool.is_open(row)][:count]
     for row in rows:
         pool.apply(Entry(pool.seq + 1, "is", row, "ann", (pool.classes[y[row]],)))
@@ -134,7 +134,7 @@ def right(pool, y, scores):
 
 
 @pytest.mark.parametrize("model", ["kernelridge", "lmplane"])
-def test_votes_that_speak_for_truth_make_more_rows_right(model):
+def test_informative_votes_make_more_rows_correct(model):
     settings, gains = LearnerSettings(model=model, **OPTIONS), []
     for seed in range(3):
         table, y = voted(seed=seed)
@@ -149,14 +149,14 @@ def test_votes_that_speak_for_truth_make_more_rows_right(model):
 @pytest.mark.parametrize(
     "model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"]
 )
-def test_models_are_reported_votes_if_their_entry_says_so(model):
+def test_only_models_that_weigh_candidates_use_votes(model):
     table, _ = voted(60)
     settings = LearnerSettings(model=model, **OPTIONS)
     told, even = (Trainer(OneLabelPool(one, settings)).train().scores for one in (table, listed(table)))
     assert np.array_equal(told, even) != MODEL_ENTRIES[model].weighs_candidates
 
 
-def test_lm_plane_s_version_is_estimator_s_fit_with_votes_left():
+def test_lm_plane_version_equals_the_estimator_with_remaining_votes():
     table, y = voted(60)
     pool = OneLabelPool(table, LearnerSettings(model="lmplane", **OPTIONS))
     answer(pool, y, 10)
@@ -166,8 +166,8 @@ def test_lm_plane_s_version_is_estimator_s_fit_with_votes_left():
     np.testing.assert_allclose(Trainer(pool).train().scores, told.decision_function(X), rtol=1e-5, atol=1e-6)
 
 
-def test_pl_knn_of_project_counts_candidates_of_row_alike():
-    """Its proof that no answer can change a decision is about such votes."""
+def test_pl_knn_ignores_votes():
+    """Its proof that no answer can change a decision assumes equal candidate weights."""
     table, y = voted(60)
     pools = []
     for one in (table, listed(table)):
@@ -179,7 +179,7 @@ def test_pl_knn_of_project_counts_candidates_of_row_alike():
     assert pools[0][3] == pools[1][3]
 
 
-def test_version_is_estimator_with_votes_whatever_was_trained_before():
+def test_version_equals_the_estimator_with_votes():
     table, y = voted()
     pool, other = OneLabelPool(table, SETTINGS), OneLabelPool(table, SETTINGS)
     trainer = Trainer(pool)
@@ -192,7 +192,7 @@ def test_version_is_estimator_with_votes_whatever_was_trained_before():
     scores = trainer.train().scores
     answer(other, y, 9)
     np.testing.assert_array_equal(scores, Trainer(other).train().scores)
-    # The same by the estimator alone: settings from the sets as imported, then the candidates that are left.
+    # The same with the estimator alone: settings from the imported sets, then the remaining candidates.
     X, first = standardized_features(pool)[pool.train], pool.first[pool.train]
     votes = table.candidate_weights[pool.train]
     chosen = PLKernelRidge(random_state=0).fit(X, first, candidate_weights=votes)
@@ -204,7 +204,7 @@ def test_version_is_estimator_with_votes_whatever_was_trained_before():
     np.testing.assert_allclose(scores[pool.train], own, rtol=1e-5, atol=1e-5)
 
 
-def test_first_updates_weigh_as_estimator_s_update_does():
+def test_first_updates_weigh_like_the_estimators_update():
     table, y = voted()
     learner = ActiveLearner(table, SETTINGS)
     pool, trainer = learner.pool, Trainer(learner.pool)
@@ -222,7 +222,7 @@ def test_first_updates_weigh_as_estimator_s_update_does():
     np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
 
 
-def test_answers_narrow_votes_by_narrowing_candidates():
+def test_answers_remove_votes_for_removed_candidates():
     frame = pd.DataFrame({"p": ["ant", "ant", "cat"], "q": ["ant", "bee", "cat"], "r": ["bee", "cat", "dog"]})
     frame = frame.assign(x=[1.0, 2.0, 3.0])
     table = LabelTable.from_frame(frame, Roles(annotators=("p", "q", "r"), numbers=("x",)))
@@ -236,7 +236,7 @@ def test_answers_narrow_votes_by_narrowing_candidates():
     pool.apply(Entry(2, "is", 0, "ann", ("bee",)))
     pool.apply(Entry(3, "none", 2, "ann"))
     assert prior() == [[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]]
-    # A class that no one had voted for, named together with one that had votes: neither is ruled out.
+    # A class without votes, named together with one that has votes: neither is ruled out.
     pool.apply(Entry(4, "among", 2, "ann", ("ant", "dog")))
     assert prior()[2] == pytest.approx([2 / 3, 0, 0, 1 / 3])
     pool.apply(Entry(5, "withdraw", 2, "ann", target=4))
@@ -244,7 +244,7 @@ def test_answers_narrow_votes_by_narrowing_candidates():
     assert prior()[2] == pytest.approx([0, 0, 2 / 3, 1 / 3])
 
 
-def test_votes_of_merged_classes_add_up_and_reach_version():
+def test_votes_of_merged_classes_add_up_and_reach_the_version():
     table, y = voted()
     change = ClassChange(1, "merge", ("bee", "ant"))
     pool = OneLabelPool(table, SETTINGS, (change, ClassChange(2, "add", ("eel",))))

@@ -44,12 +44,12 @@ def walk(learner: ActiveLearner, y: np.ndarray, count: int, who: str = "Ada") ->
 
 
 def runs(of: np.ndarray, rows: list[int]) -> list[int]:
-    """The sources in the order asked, each as often as it starts."""
+    """The sources in the order asked, one entry per run."""
     asked = of[rows].tolist()
     return [one for place, one in enumerate(asked) if not place or one != asked[place - 1]]
 
 
-def test_all_open_rows_of_source_are_asked_before_next_source() -> None:
+def test_all_open_rows_of_a_source_are_asked_before_the_next_source() -> None:
     learner, of, y = learner_of()
     open_rows = [row for row in range(len(y)) if learner.pool.is_open(row)]
     rows = walk(learner, y, len(open_rows))
@@ -62,7 +62,7 @@ def test_all_open_rows_of_source_are_asked_before_next_source() -> None:
     assert learner.next_question("Ada") is None
 
 
-def test_source_with_highest_mean_score_is_next() -> None:
+def test_source_with_the_highest_mean_score_is_next() -> None:
     learner, of, _ = learner_of()
     rows, scores = learner.ranking()
     means = {source: scores[of[rows] == source].mean() for source in set(of[rows].tolist())}
@@ -73,7 +73,7 @@ def test_source_with_highest_mean_score_is_next() -> None:
     assert learner.question_for(first).strategy == "margin"
 
 
-def test_each_person_has_source_of_their_own_and_what_is_next_follows_from_log_alone() -> None:
+def test_annotators_get_different_sources_determined_by_the_log() -> None:
     learner, of, y = learner_of()
     first = learner.next_question("Ada").row
     other = learner.next_question("Bob", exclude={first}).row
@@ -86,7 +86,7 @@ def test_each_person_has_source_of_their_own_and_what_is_next_follows_from_log_a
     assert {who: again.next_question(who).row for who in pairs} == pairs
 
 
-def test_row_that_is_skipped_comes_back_and_one_that_is_withdrawn_leads_to_its_source() -> None:
+def test_skipped_row_comes_back_and_withdrawal_returns_to_its_source() -> None:
     learner, of, y = learner_of()
     first = learner.next_question("Ada").row
     press(learner, first, y, kind="skip")
@@ -101,7 +101,7 @@ def test_row_that_is_skipped_comes_back_and_one_that_is_withdrawn_leads_to_its_s
     assert learner.next_question("Ada").row == rows[0]
 
 
-def test_question_after_the_one_that_is_shown_is_of_its_source() -> None:
+def test_next_question_is_from_the_source_of_the_shown_one() -> None:
     learner, of, y = learner_of()
     shown = learner.next_question("Ada").row
     likely = learner.next_question("Ada", exclude={shown}, ahead=1, after=shown).row
@@ -110,8 +110,8 @@ def test_question_after_the_one_that_is_shown_is_of_its_source() -> None:
     assert of[likely] == of[shown]
 
 
-def test_blind_checks_begin_sources_and_come_in_order_of_their_draw() -> None:
-    """Amid a source a row of another one would be known for a check; its own source follows it, as any."""
+def test_blind_checks_start_sources_in_the_order_drawn() -> None:
+    """Within a source, a row of another source would be recognised as a check; so its own source follows it."""
     learner, of, y = learner_of(replace(SETTINGS, control_share=0.15))
     order = learner.pool.control_left().tolist()
     rows = walk(learner, y, 120)
@@ -128,8 +128,8 @@ def test_blind_checks_begin_sources_and_come_in_order_of_their_draw() -> None:
             assert not any(learner.pool.sizes_at_first[one] > 1 for one in open_then)
 
 
-def test_blind_checks_from_sources_that_are_done_do_not_come_in_run() -> None:
-    """For many rows one after the other some draw is nearly always due, but it is that of the source before."""
+def test_blind_checks_of_finished_sources_do_not_follow_one_another() -> None:
+    """After many rows in a row a check is nearly always due, but it belongs to the previous source."""
     of = np.repeat(np.arange(12), 50)
     truth = np.random.default_rng(0).integers(0, 6, len(of))
     X = np.eye(6)[truth] + np.random.default_rng(1).normal(size=(len(of), 6))
@@ -140,7 +140,7 @@ def test_blind_checks_from_sources_that_are_done_do_not_come_in_run() -> None:
     assert not (is_check[1:] & is_check[:-1]).any()
 
 
-def test_without_sources_or_setting_rows_are_asked_as_ever() -> None:
+def test_without_sources_or_setting_row_order_is_unchanged() -> None:
     rows = {}
     for named, by_source in ((True, False), (False, True), (False, False)):
         learner, _, y = learner_of(replace(SETTINGS, by_source=by_source), named)

@@ -52,7 +52,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Table:
-    """As `FakeTable`, of classes that can change."""
+    """A `FakeTable` whose classes can change."""
 
     X: Any
     candidates: Any
@@ -76,7 +76,7 @@ def walk(rng, rows, classes, taken, seq):
 
 
 def live(learners, rng, taken, first, last):
-    """Entries from one seq to another, put to all these learners alike; those that they took in are added to taken."""
+    """Apply entries from one seq to another to all these learners; accepted entries are added to taken."""
     for seq in range(first, last + 1):
         if seq in {change.seq for change in learners[0].pool.class_map.changes}:
             assert all(learner.pool.takes_change(seq) for learner in learners)
@@ -132,7 +132,7 @@ def go_on(options, seed, at, more, changes=()):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 25))
 @settings(max_examples=8)
-def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
+def test_continuing_from_a_checkpoint_equals_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more)
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -141,7 +141,7 @@ def test_going_on_from_checkpoint_is_replaying_everything(name, seed, at, more):
 @pytest.mark.parametrize("name", ["one after the other", "two answer", "whom to believe"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 20), n=st.integers(1, 4))
 @settings(max_examples=10)
-def test_so_it_is_where_classes_change_and_answers_are_excluded(name, seed, at, more, n):
+def test_continuing_equals_replaying_with_class_changes_and_exclusions(name, seed, at, more, n):
     whole, again, twice = go_on(LearnerSettings(n_neighbors=3, **OPTIONS[name]), seed, at, more, CHANGES[:n])
     assert_same(again, whole)
     assert_same(twice, whole)
@@ -149,7 +149,7 @@ def test_so_it_is_where_classes_change_and_answers_are_excluded(name, seed, at, 
 
 @pytest.mark.parametrize("model", ["kernelridge", "plsvc"])
 @pytest.mark.parametrize("seed", range(3))
-def test_so_it_is_where_versions_are_published(model, seed):
+def test_continuing_equals_replaying_with_published_versions(model, seed):
     options = LearnerSettings(model=model, strategy="margin", n_neighbors=3)
     whole, again, twice = go_on(options, seed, 30, 10)
     assert [len(one.curve) for one in (whole, again, twice)] == [1, 1, 1]
@@ -165,7 +165,7 @@ def test_so_it_is_where_versions_are_published(model, seed):
     assert late.model_version == 0
 
 
-def test_checkpoint_does_not_follow_learner():
+def test_checkpoint_does_not_change_with_the_learner():
     table, y = blobs(24, m=3, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=3))
     learner.apply(Entry(1, "is", 3, "ann", (table.classes[y[3]],)))
@@ -178,7 +178,7 @@ def test_checkpoint_does_not_follow_learner():
         np.testing.assert_array_equal(one, before[name])
 
 
-def test_only_rows_that_entries_are_about_are_in_it():
+def test_checkpoint_holds_only_rows_with_entries():
     table, y = blobs(24, m=3, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=3, control_share=0.0))
     assert checkpoint.take(learner.pool, {})["pool.rows"].tolist() == []

@@ -33,7 +33,7 @@ def answer_checks(learner, y, number, outside=0):
             answer(learner, row, "is", [learner.classes[y[row]]])
 
 
-def test_checks_count_once_their_truth_is_known():
+def test_checks_count_as_soon_as_their_truth_is_known():
     learner, y = made()
     first, second, third, fourth, fifth = sorted(learner.pool.control_left()[:5].tolist())
     answer(learner, first, "is", [learner.classes[y[first]]])
@@ -47,13 +47,13 @@ def test_checks_count_once_their_truth_is_known():
         second: -1,
     }
     assert rate_outside(learner.pool)[:2] == (1, 2)
-    # Anyone who says which one it is instead has said the same: it is none of the candidates.
+    # Naming a class outside the candidates means the same: none of the candidates.
     other = learner.pool.names(learner.candidates_of(second))[0]
     answer(learner, second, "is", [other])
     assert rate_outside(learner.pool)[:2] == (1, 2)
 
 
-def test_answer_that_is_withdrawn_does_not_count():
+def test_withdrawn_answer_does_not_count():
     learner, y = made()
     answer_checks(learner, y, 3)
     seq = learner.seq
@@ -62,7 +62,7 @@ def test_answer_that_is_withdrawn_does_not_count():
     assert len(check_scores(learner.pool, learner.shares_of)[0]) == 2
 
 
-def test_rows_that_strategy_chose_are_not_checks():
+def test_rows_chosen_by_the_strategy_are_not_checks():
     learner, _ = made()
     row = next(row for row in learner.pool.train if learner.pool.sizes[row] >= 2)
     answer(learner, row, "none")
@@ -70,7 +70,7 @@ def test_rows_that_strategy_chose_are_not_checks():
     assert rate_outside(learner.pool)[:2] == (0, 0)
 
 
-def test_scores_are_what_each_check_is_shown_with():
+def test_scores_are_those_shown_with_each_check():
     """The score of a check is 1 less the share that its question gives to the truth, before and after its answer."""
     learner, y = made()
     rows = sorted(learner.pool.control_left()[:6].tolist())
@@ -87,7 +87,7 @@ def test_scores_are_what_each_check_is_shown_with():
     assert margins_of == pytest.approx(sureness)
 
 
-def test_several_people_at_check_are_one_check_by_rule():
+def test_several_answers_to_a_check_are_combined_by_the_rule():
     settings = LearnerSettings(
         n_neighbors=5, control_share=0.3, overlap=3, fold="majority", checks_by_all=True, own_since=0
     )
@@ -102,7 +102,7 @@ def test_several_people_at_check_are_one_check_by_rule():
 
 
 @pytest.mark.parametrize("model", ["plknn", "kernelridge"])
-def test_shares_of_rows_that_train_are_without_their_own_vote(model):
+def test_shares_of_training_rows_exclude_their_own_vote(model):
     learner, _ = made(LearnerSettings(model=model, n_neighbors=5, control_share=0.3))
     if learner.settings.is_trained:
         version = Trainer(learner.pool).train()
@@ -114,7 +114,7 @@ def test_shares_of_rows_that_train_are_without_their_own_vote(model):
         assert shares[learner.candidates_of(row)] == pytest.approx(question.probabilities)
 
 
-def test_shortlists_from_checks_of_project_hold_truth_of_its_other_rows():
+def test_shortlists_from_checks_cover_the_truth_of_other_rows():
     learner, y = made(LearnerSettings(n_neighbors=5, control_share=0.3), n=1200)
     answer_checks(learner, y, 200)
     thresholds = MarginThresholds.fit(*check_scores(learner.pool, learner.shares_of), 0.1)
@@ -128,7 +128,7 @@ def test_shortlists_from_checks_of_project_hold_truth_of_its_other_rows():
     assert lists.sum() < sets.sum()
 
 
-def test_rows_at_risk_if_checks_show_that_truths_lie_outside():
+def test_rows_are_at_risk_if_checks_show_truths_outside_the_candidates():
     learner, y = made()
     answer_checks(learner, y, FEWEST_CHECKS - 1, outside=4)
     assert learner.disambiguate().outside is None  # too few to tell
@@ -145,19 +145,19 @@ def test_rows_at_risk_if_checks_show_that_truths_lie_outside():
     )
 
 
-def test_without_truths_outside_no_row_is_at_risk():
+def test_no_row_is_at_risk_if_all_truths_are_inside():
     learner, y = made()
     answer_checks(learner, y, FEWEST_CHECKS + 5)
     assert learner.disambiguate().outside is None
 
 
-def test_model_that_has_learned_rows_own_candidates_tells_no_risk():
+def test_model_trained_on_its_own_rows_reports_no_risk():
     learner, y = made(LearnerSettings(model="perceptron-average", control_share=0.3))
     answer_checks(learner, y, 25, outside=5)
     assert learner.disambiguate().outside is None
 
 
-def test_the_same_log_gives_the_same_scores():
+def test_equal_logs_give_equal_scores():
     learner, y = made()
     answer_checks(learner, y, 25, outside=2)
     replayed, _ = made()
@@ -170,7 +170,7 @@ def test_the_same_log_gives_the_same_scores():
 
 
 @pytest.mark.parametrize(("model", "weighs"), [("kernelridge", True), ("plknn", False), ("lmplane", False)])
-def test_kernel_ridge_weighs_candidates_of_row_itself(model, weighs):
+def test_kernel_ridge_uses_the_candidate_weights_of_each_check(model, weighs):
     table, _ = blobs(60)
     settings = LearnerSettings(model=model)
     assert not weighs_own(ActiveLearner(table, settings).pool)
@@ -178,7 +178,7 @@ def test_kernel_ridge_weighs_candidates_of_row_itself(model, weighs):
     assert weighs_own(ActiveLearner(table, settings).pool) == weighs
 
 
-def test_what_changed_after_entry_does_not_count_until_then():
+def test_checks_until_an_entry_ignore_later_changes():
     learner, y = made()
     answer_checks(learner, y, 4)
     assert len(known_checks(learner.pool, until=4).rows) == 4

@@ -1,4 +1,4 @@
-"""Comparing models on a pool: on which rows, against which truth, and that no answer to a blind check is learnt."""
+"""Comparing models on a pool: the rows, the truth, and that no answer to a blind check is learned."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def checked_pool(n_checks: int, **settings):
     return pool, rows, y
 
 
-def test_training_rows_that_are_not_bad_items_are_held_out_in_turn():
+def test_training_rows_except_bad_items_are_held_out_in_turn():
     table, y = blobs(n=90, truth="all")
     pool = OneLabelPool(table, LearnerSettings())
     bad, answered = (int(row) for row in pool.train[pool.candidates[pool.train].sum(axis=1) >= 2][:2])
@@ -43,7 +43,7 @@ def test_training_rows_that_are_not_bad_items_are_held_out_in_turn():
     assert (truth == -1).all(), "hidden truth stays hidden"
 
 
-def test_answers_to_blind_checks_are_compared_with_and_never_learned():
+def test_answers_to_blind_checks_measure_and_are_never_learned():
     pool, checked, y = checked_pool(FEWEST_CHECKS)
     rows, candidates, truth = compared_rows(pool)
     known = truth >= 0
@@ -62,7 +62,7 @@ def test_few_blind_checks_measure_nothing():
     assert (truth == -1).all()
 
 
-def test_check_that_is_withdrawn_or_no_good_does_not_count():
+def test_withdrawn_or_bad_check_does_not_count():
     pool, checked, _ = checked_pool(FEWEST_CHECKS + 1)
     pool.apply(Entry(pool.seq + 1, "withdraw", checked[0], "ann", target=1))
     rows, _, truth = compared_rows(pool)
@@ -95,7 +95,7 @@ LINE = {
 }
 
 
-def test_neighbours_are_compared_with_settings_of_project(compare_only):
+def test_pl_knn_is_compared_with_the_settings_of_the_project(compare_only):
     compare_only("plknn")
 
     def kappa_of(**settings):
@@ -111,7 +111,7 @@ def test_neighbours_are_compared_with_settings_of_project(compare_only):
     assert kappa_of(n_neighbors=2, weights="uniform") == wanted != kappa_of()
 
 
-def test_figures_are_plain_values_with_setting_under_name_of_projects(monkeypatch):
+def test_figures_are_plain_values_with_project_setting_names(monkeypatch):
     lines = [
         LINE,
         LINE | {"learner": "m3pl", "parameters": {"C_max": 0.1}, "chosen": False, "accuracy": 0.9},
@@ -131,7 +131,7 @@ def test_figures_are_plain_values_with_setting_under_name_of_projects(monkeypatc
     assert np.isnan(asked["y_true"]).sum() == len(pool.train)
 
 
-def test_table_of_no_project_is_measured_by_its_true_labels(monkeypatch):
+def test_table_without_project_is_measured_by_its_true_labels(monkeypatch):
     asked = asked_for(monkeypatch, [LINE])
     table, y = blobs(n=40, truth="all")
     found = Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True).compare()
@@ -144,7 +144,7 @@ def test_table_of_no_project_is_measured_by_its_true_labels(monkeypatch):
     assert asked["y_true"] is None
 
 
-def test_weights_of_candidates_are_for_models_that_learn_by_them(monkeypatch):
+def test_candidate_weights_reach_only_models_that_use_them(monkeypatch):
     asked = asked_for(monkeypatch, [LINE])
     pool, checked, _ = checked_pool(FEWEST_CHECKS)
     Comparer(pool).compare()
@@ -161,7 +161,7 @@ def test_weights_of_candidates_are_for_models_that_learn_by_them(monkeypatch):
     assert "plknn" not in asked["weighted"], "measured as it will answer"
 
 
-def test_comparison_of_too_few_rows_makes_no_fit_and_says_so() -> None:
+def test_comparison_of_too_few_rows_is_refused_without_a_fit() -> None:
     fits: list[tuple[int, int, str]] = []
 
     def told(done: int, total: int, model: str) -> None:
@@ -174,13 +174,13 @@ def test_comparison_of_too_few_rows_makes_no_fit_and_says_so() -> None:
     assert fits == []
 
 
-def test_nothing_measured_is_nothing_chosen(monkeypatch):
+def test_no_model_is_chosen_without_measurements(monkeypatch):
     asked_for(monkeypatch, [LINE | {"chosen": False, "kappa": np.nan, "candidate_accuracy": np.nan}])
     found = Comparer(OneLabelPool(blobs(n=40)[0], LearnerSettings())).compare()
     assert (found.best, found.checks) == (None, 0)
 
 
-def test_models_are_measured_really_and_progress_can_end_it():
+def test_models_are_really_fitted_and_progress_can_end_the_comparison():
     told = []
 
     def tell(done, total, model):
@@ -198,7 +198,7 @@ def test_models_are_measured_really_and_progress_can_end_it():
     assert all("budget" in one.note for one in only_the_first.figures)
 
 
-def test_automatic_is_model_that_was_adopted():
+def test_automatic_uses_the_adopted_model():
     settings = LearnerSettings(model=AUTOMATIC)
     assert (settings.model_in_force, settings.is_automatic, settings.is_trained) == ("plknn", True, False)
     adopted = settings.adopting("clpl", 10.0)
@@ -213,7 +213,7 @@ def test_automatic_is_model_that_was_adopted():
             LearnerSettings(**wrong)
 
 
-def test_learner_passes_over_change_of_model():
+def test_replay_ignores_model_changes_in_the_log():
     """Replay is live: the same questions after it, with it in the log or at its place in time."""
     table, y = blobs(n=60)
     live, again = ActiveLearner(table), ActiveLearner(table)

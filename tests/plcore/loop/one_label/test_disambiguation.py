@@ -1,4 +1,4 @@
-"""Labels that were taken are those of that moment, found whole or piece by piece, whatever is answered meanwhile."""
+"""A snapshot of labels stays that of its moment, read at once or in pieces, whatever is answered meanwhile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def learner_of(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_pieces_match_the_whole_and_stay_as_they_were(model):
+def test_pieces_match_the_whole_and_do_not_change(model):
     learner, y = learner_of(model)
     whole = learner.disambiguate()
     taken, begun = learner.take_labels(), learner.take_labels()
@@ -66,7 +66,7 @@ def test_pieces_match_the_whole_and_stay_as_they_were(model):
         same(learner.disambiguate(), whole)
 
 
-def test_columns_give_what_is_asked_for():
+def test_columns_support_slices():
     learner, _ = learner_of("plknn")
     whole, taken = learner.disambiguate(), learner.take_labels()
     column = taken.column("labels")
@@ -77,7 +77,7 @@ def test_columns_give_what_is_asked_for():
     np.testing.assert_array_equal(np.asarray(taken.column("sources")), whole.sources)
 
 
-def test_what_is_at_risk_is_taken_too():
+def test_snapshot_includes_rows_at_risk():
     table, y = blobs(n=300, truth="none")
     learner = ActiveLearner(table, LearnerSettings(control_share=0.3, seed=1))
     checks = np.flatnonzero(learner.pool.control_rows & (learner.pool.sizes_at_first >= 2))
@@ -91,7 +91,7 @@ def test_what_is_at_risk_is_taken_too():
     same(taken.of(slice(11, 200)), module._cut(whole, slice(11, 200)))
 
 
-def test_first_model_that_comes_meanwhile_is_not_in_them():
+def test_snapshot_ignores_a_first_model_published_later():
     table, _ = blobs(n=90, truth=0.3)
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
@@ -106,12 +106,12 @@ def test_first_model_that_comes_meanwhile_is_not_in_them():
     assert "open" not in learner.disambiguate().sources
 
 
-def test_two_who_look_at_the_same_labels_get_each_their_rows(monkeypatch):
+def test_two_readers_of_one_snapshot_each_get_their_rows(monkeypatch):
     monkeypatch.setattr(module, "BLOCK_CELLS", 35)
     learner, _ = learner_of("plknn")
 
     class Crowded(module.TakenLabels):
-        """Whenever it looks at what was found last, another thread has just found other rows."""
+        """Simulates another thread that replaces the cached rows just before each lookup."""
 
         _last = property(lambda self: self.others and next(self.others), lambda self, value: None)
         others = None
@@ -134,7 +134,7 @@ def scored(settings):
 
 
 @pytest.mark.parametrize("settings", [{"model": "automatic"}, {"model": "kernelridge"}])
-def test_scores_of_file_label_rows_until_model_uses_them(settings):
+def test_file_scores_label_rows_until_the_model_uses_them(settings):
     learner = scored(settings)
     found = learner.disambiguate()
     assert found.sources[:9].tolist() == ["given"] + ["file"] * 8
@@ -150,7 +150,7 @@ def test_scores_of_file_label_rows_until_model_uses_them(settings):
     assert "file" not in learner.disambiguate().sources
 
 
-def test_owner_who_chooses_plknn_gets_its_labels():
+def test_choosing_plknn_gives_its_labels():
     assert "file" not in scored({"model": "plknn"}).disambiguate().sources
 
 
@@ -170,6 +170,6 @@ def test_probabilities_sum_to_one_and_agree_with_labels(model):
     np.testing.assert_allclose(learner.take_labels().probabilities()[:].sum(axis=1), 1)
 
 
-def test_probabilities_are_scores_of_file_until_model_uses_them():
+def test_probabilities_are_file_scores_until_the_model_uses_them():
     learner = scored({"model": "automatic"})
     np.testing.assert_allclose(learner.take_labels().probabilities()[1:9], np.tile([0.2, 0.2, 0.6], (8, 1)))

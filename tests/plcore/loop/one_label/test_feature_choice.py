@@ -1,4 +1,4 @@
-"""Which features a project learns from: by answered rows that were held out, never by the candidates alone."""
+"""The choice of features is made on held-out answered rows, never on the candidates alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def answered_pool(answers: int, *, hard: bool = False, **settings: object) -> On
 # The compared values
 
 
-def test_answered_rows_are_those_that_answers_left_one_label_of() -> None:
+def test_answered_rows_are_those_with_one_label_left() -> None:
     table, y = blobs(n=120, truth="none")
     pool = OneLabelPool(table, LearnerSettings(control_share=0.3))
     open_rows = pool.train[pool.sizes[pool.train] > 2][:3].tolist()
@@ -58,7 +58,7 @@ def test_answered_rows_are_those_that_answers_left_one_label_of() -> None:
     assert check not in rows
 
 
-def test_comparer_measures_features_on_held_out_answered_rows() -> None:
+def test_features_are_measured_on_held_out_answered_rows() -> None:
     found = Comparer(answered_pool(FEWEST_ANSWERED)).compare_features("kernelridge")
     assert found.rows == FEWEST_ANSWERED
     assert tuple(found.accuracy) == FEATURE_SETS
@@ -75,11 +75,11 @@ def voted(pool: OneLabelPool[LabelTable], rows: IntArray, use: str) -> IntArray:
     for train, test in PartialKFold(5, random_state=draw_seed(pool.settings.seed)).split(X, candidates):
         graph = find_graph(X[train], X[test], pool.settings)
         best = winners(graph.test_neighbors, graph.test_weights, candidates[train])
-        found[test] = best.argmax(axis=1)  # of equal votes the first class
+        found[test] = best.argmax(axis=1)  # the first class if votes are tied
     return found
 
 
-def test_comparer_gives_plknn_neighbours_that_project_has(compare_only: Callable[..., None]) -> None:
+def test_plknn_is_compared_with_the_neighbours_of_the_project(compare_only: Callable[..., None]) -> None:
     compare_only("plknn")
     pool = answered_pool(FEWEST_ANSWERED, hard=True)
     comparer = Comparer(pool)
@@ -95,11 +95,11 @@ def test_comparer_gives_plknn_neighbours_that_project_has(compare_only: Callable
         assert found.accuracy[use] == pytest.approx(right.mean(), abs=1e-12)
 
 
-def test_comparer_has_no_features_before_forty_answers() -> None:
+def test_features_are_not_compared_before_forty_answers() -> None:
     assert Comparer(answered_pool(FEWEST_ANSWERED - 1)).compare_features("kernelridge") is None
 
 
-def test_comparer_has_no_features_without_choice() -> None:
+def test_features_are_not_compared_if_there_is_no_choice() -> None:
     table, y = blobs(n=120, truth="none")
     pool = OneLabelPool(table, LearnerSettings())
     for seq, row in enumerate(pool.train[pool.sizes[pool.train] > 1][:60].tolist(), 1):
@@ -107,7 +107,7 @@ def test_comparer_has_no_features_without_choice() -> None:
     assert Comparer(pool).compare_features("kernelridge") is None
 
 
-def test_features_in_force_are_those_models_are_compared_on() -> None:
+def test_models_are_compared_on_the_current_features() -> None:
     widths = {use: Comparer(answered_pool(0, adopted_features=use))._X.shape[1] for use in FEATURE_SETS}
     assert widths[MEANING] == 3
     assert widths[BOTH] >= widths[WORDS] > widths[MEANING]
@@ -130,14 +130,14 @@ def test_features_in_force_are_those_models_are_compared_on() -> None:
         (MEANING, 100, 0.60, 0.66, 0.66, MEANING),  # a tie stays
     ],
 )
-def test_feature_choice(
+def test_feature_choice_follows_significant_differences(
     in_force: str, rows: int, words: float, meaning: float, both: float, chosen: str
 ) -> None:
     found = FeatureComparison({BOTH: both, WORDS: words, MEANING: meaning}, "kernelridge", rows)
     assert found.choice(in_force) == chosen
 
 
-def test_features_not_all_measured_stay() -> None:
+def test_incomplete_measurement_keeps_the_features() -> None:
     assert FeatureComparison({MEANING: 0.9, WORDS: 0.5}, "kernelridge", 90).choice(BOTH) == BOTH
 
 
@@ -146,14 +146,14 @@ def test_comparison_with_features_survives_storing() -> None:
     found = ModelComparison((ModelFigures("plknn"),), "plknn", 90, 10, features)
     assert ModelComparison.from_json(found.to_json()) == found
     stored = found.to_json()
-    del stored["features"]  # as of before there was a choice
+    del stored["features"]  # as stored before there was a choice
     assert ModelComparison.from_json(stored).features is None
 
 
 # Settings
 
 
-def test_settings_start_with_both_and_name_what_is_in_force() -> None:
+def test_settings_start_with_both_and_name_the_current_features() -> None:
     assert LearnerSettings().features_in_force == BOTH
     assert LearnerSettings(adopted_features=MEANING).features_in_force == MEANING
     assert LearnerSettings(features=WORDS, adopted_features=MEANING).features_in_force == WORDS
@@ -162,7 +162,7 @@ def test_settings_start_with_both_and_name_what_is_in_force() -> None:
             LearnerSettings(**wrong)
 
 
-def test_keys_of_versions_and_neighbours_name_features_that_are_not_both() -> None:
+def test_keys_name_features_other_than_both() -> None:
     usual = LearnerSettings()
     by_hand, adopted = LearnerSettings(features=WORDS), LearnerSettings(adopted_features=WORDS)
     assert LearnerSettings(features=BOTH).model_key == usual.model_key
@@ -171,7 +171,7 @@ def test_keys_of_versions_and_neighbours_name_features_that_are_not_both() -> No
     assert LearnerSettings(features=MEANING).model_key != by_hand.model_key
 
 
-def test_compare_measures_features_by_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_are_measured_with_the_best_model(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def compare_learners(

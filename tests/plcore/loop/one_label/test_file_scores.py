@@ -1,4 +1,4 @@
-"""A table's scores and the kernel ridge's labels: a pool before checks, the scores alone where checks say so."""
+"""File scores with kernel ridge labels: pooled before there are checks, scores alone if checks favour them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def learnt(strength, *, noise=1.0, model="kernelridge", faint=False):
     X = np.eye(3)[y] + rng.normal(scale=noise, size=(150, 3))
     candidates = contaminate(y, "size", p=1.0, r=1, random_state=0)
     weights = np.exp(rng.normal(size=(150, 3)) + strength * np.eye(3)[y]) * candidates
-    if (
-        faint
-    ):  # the truth has the largest of even numbers, and so speaks for itself in every row, but not loudly
+    if faint:  # the truth has the largest score in every row, but only by a little
         weights = rng.uniform(0.8, 1, size=(150, 3)) * candidates
         rows, best = np.arange(150), weights.argmax(axis=1)
         weights[rows, best], weights[rows, y] = weights[rows, y], weights[rows, best].copy()
@@ -38,7 +36,7 @@ def share_right(learner, y):
     return (learner.disambiguate().labels == y)[open_rows].mean()
 
 
-def test_good_scores_give_labels():
+def test_accurate_scores_improve_the_labels():
     learner, y = learnt(5.0)
     file = weigh_file(learner.pool, learner._model)
     assert file.rule is ScoreRule.POOL
@@ -49,7 +47,7 @@ def test_good_scores_give_labels():
     assert (model == y).mean() < alone - 0.02
 
 
-def test_probabilities_follow_pool():
+def test_probabilities_match_the_pooled_labels():
     learner, _ = learnt(5.0)
     found = learner.disambiguate()
     several = np.flatnonzero(learner.pool.sizes > 1)
@@ -57,7 +55,7 @@ def test_probabilities_follow_pool():
     np.testing.assert_array_equal(probabilities.argmax(axis=1), found.labels[several])
 
 
-def test_noise_leaves_labels_of_model():
+def test_noisy_scores_keep_the_labels_of_the_model():
     learner, _ = learnt(0.0, noise=0.3)
     assert weigh_file(learner.pool, learner._model).rule is ScoreRule.ROUNDS
     model = learner._model.shares(np.arange(150)).argmax(axis=1)
@@ -65,7 +63,7 @@ def test_noise_leaves_labels_of_model():
     np.testing.assert_array_equal(learner.disambiguate().labels[open_rows], model[open_rows])
 
 
-def test_checks_let_scores_alone_win():
+def test_checks_can_select_scores_alone():
     learner, y = learnt(0.0, noise=1.5, faint=True)
     before = weigh_file(learner.pool, learner._model)
     assert before.right == {}
@@ -79,13 +77,13 @@ def test_checks_let_scores_alone_win():
     assert set(found.sources[open_rows]) == {"file"}
 
 
-def test_models_that_do_not_learn_from_scores_are_left_alone():
+def test_models_without_candidate_weights_are_not_pooled():
     learner, _ = learnt(5.0, model="plsvc")
     assert weigh_file(learner.pool, learner._model) is None
 
 
-def test_rows_that_people_weigh_are_left_to_rounds(monkeypatch):
-    """Several people have answered a row: their shares stood instead of the file's when it was trained."""
+def test_rows_weighted_by_annotators_are_not_pooled(monkeypatch):
+    """If several people answered a row, training used their shares instead of the file's scores."""
     learner, _ = learnt(5.0)
     pool, model = learner.pool, learner._model
     rows = np.flatnonzero(pool.sizes > 1)[:4]

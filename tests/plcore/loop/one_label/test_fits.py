@@ -1,4 +1,4 @@
-"""Versions of the kernel ridge: chosen once, then the rounds alone, and always what a fresh trainer gives."""
+"""Versions of the kernel ridge: settings are chosen once, then only rounds run, equal to those of a fresh trainer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def world():
     return table, y, OneLabelPool(table, SETTINGS)
 
 
-def test_it_is_estimator_with_settings_chosen_from_sets_as_imported(world):
+def test_version_equals_the_estimator_with_settings_from_imported_sets(world):
     _, y, pool = world
     trainer = Trainer(pool)
     trainer.train()
@@ -58,7 +58,7 @@ def test_it_is_estimator_with_settings_chosen_from_sets_as_imported(world):
     np.testing.assert_allclose(
         scores[pool.held], plain.decision_function(X[pool.held]) / 0.05, rtol=1e-5, atol=1e-5
     )
-    # For training rows: what the next round would make of them, inside of their candidates.
+    # For training rows: the result of the next round, inside their candidates.
     prior, labels = prior_labels(pool.candidates[pool.train]), plain.label_distributions_
     rounds = plain.rounds_
     further = softmax_inside(rounds.ridge.left_out_scores(labels), 0.05, prior)
@@ -70,7 +70,7 @@ def test_it_is_estimator_with_settings_chosen_from_sets_as_imported(world):
 
 
 @pytest.mark.parametrize("truth_role", ["hidden", "given"])
-def test_version_is_the_same_whatever_was_trained_before(truth_role):
+def test_version_does_not_depend_on_earlier_training(truth_role):
     table, y = blobs(n=120, truth=0.5)
     settings = LearnerSettings(
         model="kernelridge", control_share=0.1, truth_role=truth_role, strategy="margin", seed=3
@@ -110,7 +110,7 @@ def test_bad_item_teaches_nothing(world):
     assert np.isfinite(after[bad]).all()
 
 
-def test_the_temperature_that_was_chosen_stays_when_an_item_is_bad(world, monkeypatch):
+def test_chosen_temperature_stays_after_a_bad_item(world, monkeypatch):
     _, y, pool = world
     monkeypatch.setattr(choice, "uneven", lambda sets: True)
     monkeypatch.setattr(choice._Setting, "agreement", lambda setting, among_all: np.ones(len(pool.train)))
@@ -137,8 +137,8 @@ def test_only_the_first_version_chooses_and_computes_kernels(world, monkeypatch)
         trainer.train()
 
 
-def test_answers_of_one_class_do_not_move_masses():
-    """Masses are those of the sets as imported: a strategy that asks for one class tells nothing of its size."""
+def test_answers_about_one_class_do_not_change_the_masses():
+    """Masses are those of the imported sets: a strategy that asks about one class says nothing about its size."""
     table, y = blobs(n=150, truth="none")
     pool = OneLabelPool(table, SETTINGS)
     trainer = Trainer(pool)
@@ -151,7 +151,7 @@ def test_answers_of_one_class_do_not_move_masses():
     np.testing.assert_array_equal(trainer._fits._estimator.rounds_.masses.targets, targets)
 
 
-def test_it_can_be_ended_and_begun_again(world):
+def test_training_can_be_stopped_and_restarted(world):
     _, y, pool = world
     trainer = Trainer(pool)
     expected = Trainer(pool).train().scores
@@ -168,7 +168,7 @@ def test_it_can_be_ended_and_begun_again(world):
     np.testing.assert_array_equal(trainer.train().scores, Trainer(pool).train().scores)
 
 
-def test_class_of_no_row_is_never_predicted_of_held_out_rows():
+def test_class_without_rows_is_never_predicted_for_held_out_rows():
     table, _ = blobs(n=90, truth="none")
     wide = FakeTable(table.X, np.hstack([table.candidates, np.zeros((90, 1), dtype=bool)]))
     pool = OneLabelPool(wide, SETTINGS)
@@ -178,7 +178,7 @@ def test_class_of_no_row_is_never_predicted_of_held_out_rows():
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_no_row_of_forest_confirms_its_own_guess(classes):
+def test_forest_rows_do_not_confirm_their_own_labels(classes):
     table, y = blobs(n=120, truth=0.5)
     table = FakeTable(table.X, contaminate(y % classes, "size", p=0.6, r=1, random_state=0))
     pool = OneLabelPool(table, replace(SETTINGS, model="forest"))
@@ -194,7 +194,7 @@ def test_no_row_of_forest_confirms_its_own_guess(classes):
 
 
 @pytest.mark.usefixtures("few_trees")
-def test_forest_learns_from_sources_as_in_comparisons():
+def test_forest_uses_sources_as_in_comparisons():
     pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
     scores = Trainer(pool).train().scores
     assert len(pool.held) > 5, "held-out rows stay in their sources"
@@ -206,13 +206,13 @@ def test_forest_learns_from_sources_as_in_comparisons():
     np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_[trains] + 0.01 / 6, atol=1e-6)
 
 
-def test_entry_names_evidence_of_trainer():
+def test_entry_names_the_evidence_of_the_trainer():
     for entry in MODEL_ENTRIES.values():
         assert entry.relabels == hasattr(entry.estimator, "relabel")
         assert entry.uses_sources == has_fit_parameter(entry.estimator, "groups")
 
 
-# First updates: what a version makes of the answers since is what the estimator's own `update` makes of them.
+# First updates: a version learns later answers exactly as the estimator's own `update` does.
 
 
 SETTINGS_OF_FIRST_UPDATE = LearnerSettings(
@@ -232,7 +232,7 @@ def world_of_first_update():
 
 
 def answer(learner, y, count):
-    """Answers about the rows that the learner asks about first."""
+    """Answer the rows that the learner asks about first."""
     rows = learner.ranking()[0][:count].tolist()
     for row in rows:
         label = (learner.classes[y[row]],)
@@ -253,7 +253,7 @@ def follow(learner, version, effects=True):
     return update
 
 
-def test_shares_match_estimator_s_update(world_of_first_update):
+def test_shares_match_the_estimators_update(world_of_first_update):
     learner, version, estimator, y = world_of_first_update
     pool = learner.pool
     rows = answer(learner, y, 7)
@@ -274,7 +274,7 @@ def test_shares_match_estimator_s_update(world_of_first_update):
     assert np.corrcoef(effects, u[pool.place[open_rows]])[0, 1] > 0.5
 
 
-def test_held_out_rows_curve_and_version_stay_those_of_version(world_of_first_update):
+def test_first_update_keeps_held_out_rows_curve_and_version_number(world_of_first_update):
     learner, version, _, y = world_of_first_update
     pool = learner.pool
     controls = np.flatnonzero(pool.control_rows)
@@ -290,8 +290,8 @@ def test_held_out_rows_curve_and_version_stay_those_of_version(world_of_first_up
     assert learner.progress().accuracy == before[0][-1].accuracy
 
 
-def test_it_follows_from_version_and_candidates_alone(world_of_first_update):
-    """How often it was done meanwhile changes nothing, and what was withdrawn leaves nothing behind."""
+def test_first_update_depends_only_on_version_and_candidates(world_of_first_update):
+    """The number of updates in between changes nothing, and withdrawn answers leave no trace."""
     learner, version, _, y = world_of_first_update
     pool = learner.pool
     none = follow(learner, version)
@@ -316,7 +316,7 @@ def test_it_follows_from_version_and_candidates_alone(world_of_first_update):
     np.testing.assert_array_equal(follow(learner, version).scores, none.scores)
 
 
-def test_bad_item_waits_for_next_version(world_of_first_update):
+def test_bad_item_takes_effect_with_the_next_version(world_of_first_update):
     learner, version, _, _ = world_of_first_update
     before = follow(learner, version).scores
     row = int(learner.ranking()[0][0])
@@ -325,7 +325,7 @@ def test_bad_item_waits_for_next_version(world_of_first_update):
     assert (learner.label_distributions[row] == 0).all()
 
 
-def test_next_version_takes_its_place(world_of_first_update):
+def test_next_version_replaces_the_first_update(world_of_first_update):
     learner, version, _, y = world_of_first_update
     answer(learner, y, 8)
     follow(learner, version)
@@ -334,13 +334,13 @@ def test_next_version_takes_its_place(world_of_first_update):
     rows, effects = learner.ranking()
     np.testing.assert_array_equal(effects, new.footing.effects[learner.pool.place[rows]])
     assert learner.model_version == 8
-    # With nothing new since, a first update moves next to nothing.
+    # Without new answers a first update changes almost nothing.
     shares = learner.label_distributions[rows]
     follow(learner, new)
     assert np.abs(learner.label_distributions[rows] - shares).sum(axis=1).max() < 0.05
 
 
-def test_without_effects_questions_use_how_unsure_rows_are(world_of_first_update):
+def test_without_effects_questions_use_the_margin(world_of_first_update):
     learner, version, _, y = world_of_first_update
     answer(learner, y, 4)
     follow(learner, version, effects=False)
@@ -348,7 +348,7 @@ def test_without_effects_questions_use_how_unsure_rows_are(world_of_first_update
     np.testing.assert_allclose(scores, 1 - margins(learner.label_distributions[rows]), atol=1e-9)
 
 
-def test_state_survives_file(world_of_first_update, tmp_path):
+def test_first_update_round_trips_through_a_file(world_of_first_update, tmp_path):
     learner, version, _, y = world_of_first_update
     np.savez(tmp_path / "a.npz", **version.footing.shared())
     np.savez(tmp_path / "b.npz", **version.footing.state())
@@ -367,7 +367,7 @@ def test_state_survives_file(world_of_first_update, tmp_path):
     np.testing.assert_array_equal(again.candidates, version.footing.candidates)
 
 
-def test_what_cannot_follow_is_refused(world_of_first_update):
+def test_update_that_does_not_fit_is_refused(world_of_first_update):
     learner, version, _, _ = world_of_first_update
     update = FirstUpdate(version.scores, None)
     for model in ("kernelridge", "plknn"):
@@ -380,14 +380,14 @@ def test_what_cannot_follow_is_refused(world_of_first_update):
         )
 
 
-# The model of a project is chosen by how it is kept up to date.
+# The model class of a project depends on how the model is kept up to date.
 
 
 @pytest.mark.parametrize(
     ("model", "kind"),
     [("plknn", NeighborModel), ("pegasos-max", OnlineModel), ("kernelridge", ScoredModel), ("plsvc", ScoredModel)],
 )  # fmt: skip
-def test_settings_say_which(model, kind):
+def test_settings_choose_the_model_class(model, kind):
     pool = ActiveLearner(blobs(30)[0], LearnerSettings(model=model, n_neighbors=3)).pool
     made = make_model(pool, RowChooser(pool, None, lambda: made))
     assert type(made) is kind
@@ -408,7 +408,7 @@ def told(learner, n=25):
 
 @pytest.mark.parametrize("truth", ["all", "none"])
 @pytest.mark.parametrize("strategy", ["apl", "mp", "act"])
-def test_kept_graph_changes_nothing(strategy, truth):
+def test_stored_graph_changes_nothing(strategy, truth):
     table, _ = blobs(truth=truth)
     settings = LearnerSettings(n_neighbors=5, strategy=strategy)
     first = ActiveLearner(table, settings)
@@ -435,7 +435,7 @@ def test_graph_of_another_table_is_refused():
 
 
 class GivenFeatures:
-    """A matrix in blocks, whatever the table."""
+    """Features that return a given matrix in blocks."""
 
     def __init__(self, X: Any, *blocks: FeatureBlock) -> None:
         self.X, self.blocks_ = X, blocks
@@ -455,7 +455,7 @@ def with_blocks(X: Any, *blocks: FeatureBlock) -> tuple[OneLabelPool, Any]:
     return pool, X[pool.train]
 
 
-def test_standardized_features_give_each_block_the_same_total_variance() -> None:
+def test_standardized_blocks_have_equal_total_variance() -> None:
     rng = np.random.default_rng(0)
     wide, narrow = rng.normal(size=(80, 30)) * rng.uniform(0.1, 3, size=30), rng.normal(size=(80, 3))
     blocks = FeatureBlock(slice(1, 31)), FeatureBlock(slice(31, 34), one_scale=False)
@@ -470,7 +470,7 @@ def test_standardized_features_give_each_block_the_same_total_variance() -> None
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_block_alone_keeps_proportions_of_its_columns(form: Any) -> None:
+def test_single_block_keeps_the_proportions_of_its_columns(form: Any) -> None:
     X = np.random.default_rng(1).normal(size=(80, 6)) * [1, 2, 3, 4, 5, 0]
     pool, own = with_blocks(form(X), FeatureBlock(slice(0, 6)))
     found = standardized_features(pool)[pool.train]

@@ -53,7 +53,7 @@ def told(*steps):
         ([("bad", 1), ("is", 1, "d")], "d"),
         ([("not", 1, "a"), ("bad", 1)], ""),
         ([("bad", 1), ("not", 1, "a")], ""),
-        # `none` is about what was left when it was asked, not about the candidates at import.
+        # `none` refers to the candidates left when it was asked, not to those at import.
         ([("none", 0), ("none", 0)], "ab"),
         ([("among", 1, "ab"), ("none", 1)], "cd"),
         ([("not", 1, "c"), ("none", 1)], "c"),
@@ -79,7 +79,7 @@ def told(*steps):
         ([("skip", 0), ("withdraw", 0, 1)], "ab"),
     ],
 )
-def test_candidates_after(steps, left):
+def test_candidates_after_steps_are_as_expected(steps, left):
     one = told(*steps)
     row = steps[0][1] if steps[-1][0] != "is" else steps[-1][1]
     assert "".join(one.state(row).candidates) == left
@@ -100,7 +100,7 @@ def test_candidates_after(steps, left):
         ([("is", 0, "b"), ("withdraw", 0, 1)], None),
     ],
 )
-def test_answer_that_counts(steps, kind):
+def test_counting_answer_is_as_expected(steps, kind):
     answer = told(*steps).answer_of(0)
     assert (answer.kind if answer else None) == kind
     assert told(*steps).state(0).answer == answer
@@ -172,7 +172,7 @@ def test_impossible_entries_are_refused_and_change_nothing(wrong, message):
     assert one.next_question("ann") == other.next_question("ann")
 
 
-def test_check_changes_nothing():
+def test_checking_an_entry_changes_nothing():
     one = learner()
     one.check(Entry(1, "is", 0, "ann", ("a",)))
     assert one.seq == 0

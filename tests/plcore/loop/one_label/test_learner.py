@@ -1,4 +1,4 @@
-"""ActiveLearner: what is asked, what is held out, what is reported."""
+"""ActiveLearner: questions, held-out rows and reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def answer(learner, seq, row, label, annotator="ann"):
     learner.apply(Entry(seq, "is", row, annotator, (learner.classes[label],)))
 
 
-def test_test_rows_are_seeded_share_of_known_truth():
+def test_held_out_rows_are_a_seeded_share_of_rows_with_known_truth():
     table, _ = blobs(120, truth=0.5)
     labelled = np.flatnonzero(table.truth >= 0)
     learner = ActiveLearner(table, SETTINGS)
@@ -34,7 +34,7 @@ def test_test_rows_are_seeded_share_of_known_truth():
     one = ActiveLearner(
         FakeTable([[0.0], [1.0]], np.ones((2, 2)), np.array([0, 1])), LearnerSettings(test_share=0.99)
     )
-    assert one.test_rows.sum() == 1  # someone is left to learn from
+    assert one.test_rows.sum() == 1  # some rows are left to learn from
 
 
 def test_features_are_fitted_on_training_rows_only():
@@ -43,7 +43,7 @@ def test_features_are_fitted_on_training_rows_only():
     np.testing.assert_array_equal(table.made[-1].fitted_rows, np.flatnonzero(~learner.test_rows))
 
 
-def test_model_is_estimator():
+def test_model_matches_the_estimator():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     train, test = np.flatnonzero(~learner.test_rows), np.flatnonzero(learner.test_rows)
@@ -61,7 +61,7 @@ def test_model_is_estimator():
         answer(learner, seq, question.row, y[question.row])
 
 
-def test_held_out_labels_never_matter():
+def test_held_out_labels_do_not_affect_the_model():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     test = learner.test_rows
@@ -83,7 +83,7 @@ def test_held_out_labels_never_matter():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_hidden_truth_never_matters(strategy):
+def test_hidden_truth_does_not_affect_the_model(strategy):
     table, y = blobs()
     settings = LearnerSettings(n_neighbors=5, strategy=strategy)
     learner = ActiveLearner(table, settings)
@@ -101,7 +101,7 @@ def test_hidden_truth_never_matters(strategy):
     assert len(learner.curve) == 31
 
 
-def test_given_truth_trains():
+def test_given_truth_is_used_for_training():
     table, _ = blobs()
     hidden = ActiveLearner(table, SETTINGS)
     settings = LearnerSettings(n_neighbors=5, truth_role="given")
@@ -127,7 +127,7 @@ def test_given_truth_trains():
         given.apply(Entry(1, "bad", held, "ann"))
 
 
-def test_weights_match_settings():
+def test_neighbour_weights_match_the_settings():
     table, y = blobs()
     linear, uniform = (
         ActiveLearner(table, LearnerSettings(n_neighbors=5, weights=weights))
@@ -145,7 +145,7 @@ def test_weights_match_settings():
     assert uniform.next_question("ann").score == ranker.scores_.max()
 
 
-def test_held_out_row_without_votes_is_predicted_wrong():
+def test_held_out_row_without_votes_counts_as_wrong():
     sets = [[1, 1], [1, 0], [0, 1], [0, 1]]
     table = FakeTable([[0.0], [0.1], [5.0], [6.0]], sets, np.array([0, -1, -1, -1]))
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=1, test_share=0.9))
@@ -169,7 +169,7 @@ def test_wrong_rows_are_refused(row):
             ask(row)
 
 
-def test_rows_that_are_not_there_can_be_excluded():
+def test_unknown_row_numbers_can_be_excluded():
     learner = ActiveLearner(blobs()[0], LearnerSettings(n_neighbors=5, test_share=0.0))
     for row in range(89):
         if learner.may_ask(row, "ann"):
@@ -180,7 +180,7 @@ def test_rows_that_are_not_there_can_be_excluded():
     assert learner.next_question("ann", exclude={89}) is None
 
 
-def test_progress_and_curve_count():
+def test_progress_and_curve_match_a_recount():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     train = ~learner.test_rows
@@ -271,7 +271,7 @@ def test_disambiguate_names_its_sources():
     assert (result.sources == "person").sum() >= 18
 
 
-def test_effect_of_entry():
+def test_effect_of_an_entry_is_reported():
     table, _ = blobs()
     learner, other = ActiveLearner(table, SETTINGS), ActiveLearner(table, SETTINGS)
     row = learner.next_question("ann").row
@@ -294,7 +294,7 @@ def test_effect_of_entry():
         learner.candidates_after(entries[0])
 
 
-def test_whether_row_may_be_asked():
+def test_only_open_training_rows_may_be_asked():
     table, y = blobs()
     learner = ActiveLearner(table, SETTINGS)
     for row in range(90):
@@ -341,10 +341,10 @@ def test_wrong_settings_are_refused(options, message):
         LearnerSettings(**options)
 
 
-# Questions of an ActiveLearner, by person, and rows it leaves alone.
+# Questions of an ActiveLearner per annotator, and rows it does not ask about.
 
 
-def test_no_question_about_rows_that_are_done():
+def test_finished_rows_are_not_asked_about():
     table, y = blobs(40)
     learner = ActiveLearner(table, SETTINGS)
     asked = []
@@ -368,7 +368,7 @@ def test_no_question_about_rows_that_are_done():
     assert progress.answers == progress.answered == len(asked)
 
 
-def test_excluded_rows_and_unsure_rows():
+def test_excluded_and_skipped_rows_are_not_asked():
     table, _ = blobs()
     learner = ActiveLearner(table, SETTINGS)
     first = learner.next_question("ann")
@@ -413,7 +413,7 @@ def test_skipped_row_comes_back_after_twenty_entries():
     assert learner.next_question("ann").row == skipped
 
 
-def test_skipped_rows_come_back_when_nothing_else_is_left_oldest_first():
+def test_oldest_skipped_rows_come_back_first_when_nothing_else_is_left():
     table = FakeTable([[0.0], [1.0], [5.0], [9.0]], [[1, 1], [1, 1], [1, 1], [1, 0]])
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2))
     order = []
@@ -433,7 +433,7 @@ def test_skipped_rows_come_back_when_nothing_else_is_left_oldest_first():
     assert learner.next_question("ann").row == order[2]
 
 
-def test_question_tells_choices_and_why():
+def test_question_includes_choices_and_reason():
     table, _ = blobs(truth="none")
     learner = ActiveLearner(table, SETTINGS)
     X = table.made[-1].transform(table, np.arange(90))
@@ -475,7 +475,7 @@ def test_questions_about_other_rows_are_refused():
             call(90)
 
 
-def test_row_narrowed_to_several_rests_like_skipped_one():
+def test_narrowed_row_waits_like_a_skipped_one():
     table, y = blobs(60, q=0.9)
     learner = ActiveLearner(table, SETTINGS)
     first = learner.next_question("ann")
@@ -489,7 +489,7 @@ def test_row_narrowed_to_several_rests_like_skipped_one():
     assert learner.next_question("bob") is not None
 
 
-def test_blind_checks_come_in_their_order_those_that_someone_knows_of_last():
+def test_blind_checks_come_in_order_with_already_seen_ones_last():
     table, _ = blobs(60)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, control_share=0.4, test_share=0.2))
     pool, rng, late = learner.pool, np.random.default_rng(0), {int(learner.pool.control_left()[2])}

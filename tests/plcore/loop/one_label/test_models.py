@@ -38,7 +38,7 @@ TRAINED = sorted(name for name, one in MODEL_ENTRIES.items() if one.upkeep is Up
 
 
 @pytest.mark.parametrize("model", TRAINED)
-def test_version_follows_from_table_settings_and_log_alone(model):
+def test_version_depends_only_on_table_settings_and_log(model):
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     pool, again = OneLabelPool(table, settings), OneLabelPool(table, settings)
@@ -57,7 +57,7 @@ def test_version_follows_from_table_settings_and_log_alone(model):
     assert later.point.accuracy >= 0.75
 
 
-def test_running_model_answers_until_next_version_is_published():
+def test_current_model_is_used_until_the_next_version_is_published():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
@@ -91,7 +91,7 @@ def test_running_model_answers_until_next_version_is_published():
         ActiveLearner(table).publish(first.scores, [first.point])
 
 
-def test_learner_given_all_versions_at_once_is_the_one_that_saw_them_come():
+def test_loading_all_versions_at_once_equals_publishing_them_in_turn():
     table, y = blobs(n=120, truth="all")
     settings = LearnerSettings(model="clpl", strategy="margin")
     live, pool = ActiveLearner(table, settings), OneLabelPool(table, settings)
@@ -127,7 +127,7 @@ def test_trained_label_is_inside_candidates():
     assert (result.labels == y).mean() > 0.85
 
 
-def test_margin_asks_if_best_two_are_nearest():
+def test_margin_asks_about_the_closest_best_two_labels():
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner = ActiveLearner(table, settings)
@@ -144,7 +144,7 @@ def test_margin_asks_if_best_two_are_nearest():
     assert (np.diff(scores) <= 0).all()
 
 
-def test_margin_with_neighbours_follows_each_answer():
+def test_margin_with_neighbours_is_updated_after_each_answer():
     table, y = blobs(n=120, truth="all")
     live, log = run(table, y, n=20, strategy="margin", n_neighbors=5)
     rebuilt = ActiveLearner(table, LearnerSettings(strategy="margin", n_neighbors=5))
@@ -153,7 +153,7 @@ def test_margin_with_neighbours_follows_each_answer():
     assert rebuilt.next_question("ann") == live.next_question("ann")
 
 
-def test_effect_questions_may_serve_trained_model():
+def test_effect_strategies_work_with_trained_models():
     table, _ = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="apl", n_neighbors=5)
     assert ActiveLearner(table, settings).next_question("ann").row == (
@@ -161,7 +161,7 @@ def test_effect_questions_may_serve_trained_model():
     )
 
 
-def test_softmax_inside_stays_inside():
+def test_softmax_is_zero_outside_the_candidates():
     scores = np.array([[1.0, 2.0, 3.0], [-np.inf, -np.inf, 5.0], [900.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
     sets = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]], dtype=bool)
     shares = softmax_inside(scores, sets)
@@ -171,7 +171,7 @@ def test_softmax_inside_stays_inside():
     assert shares[3].tolist() == [0, 0, 0]
 
 
-def test_margins_without_shares_match_shares():
+def test_margins_computed_without_shares_match_those_from_shares():
     random = np.random.default_rng(0)
     scores, sets = random.normal(size=(500, 6)) * 3, random.random((500, 6)) < 0.5
     scores[random.random(scores.shape) < 0.2] = -np.inf  # classes that the model has never met
@@ -184,7 +184,7 @@ def test_margins_without_shares_match_shares():
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl", "perceptron-max"])
-def test_margins_follow_every_kind_of_entry(model):
+def test_margins_are_updated_after_every_kind_of_entry(model):
     """Only the rows that an entry touches are looked at again; the queue is that of a learner which looks at all."""
     table, _ = blobs(n=120, truth="none")
     settings = LearnerSettings(model=model, strategy="margin", n_neighbors=5)
@@ -221,7 +221,7 @@ def test_margins_follow_every_kind_of_entry(model):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
+def test_equal_scores_give_even_shares_and_no_margin(dtype):
     nan, inf = np.nan, np.inf
     some = [[nan, 1, 2], [1, nan, 2], [1, 2, nan], [inf, 1, 2], [inf, inf, 2], [-inf] * 3, [nan] * 3]
     scores, rows = np.array(some, dtype=dtype), np.arange(len(some))
@@ -239,7 +239,7 @@ def test_scores_that_say_nothing_give_even_shares_and_no_margin(dtype):
     )
 
 
-def test_no_kernel_of_margins_is_compiled_for_version_read_from_its_file(tmp_path):
+def test_loading_a_version_compiles_no_margin_kernels(tmp_path):
     table, _ = blobs(n=120, truth="all")
     settings = LearnerSettings(model="plsvc", strategy="margin")
     learner, version = ActiveLearner(table, settings), Trainer(OneLabelPool(table, settings)).train()
@@ -254,7 +254,7 @@ def test_no_kernel_of_margins_is_compiled_for_version_read_from_its_file(tmp_pat
 # Blind checks
 
 
-def test_control_rows_are_seeded_uniform_share_and_never_train():
+def test_control_rows_are_a_seeded_share_and_never_train():
     table, _ = blobs(n=400, truth="none")
     drawn = [
         OneLabelPool(table, LearnerSettings(control_share=0.1, seed=seed)).control_rows for seed in range(200)
@@ -268,7 +268,7 @@ def test_control_rows_are_seeded_uniform_share_and_never_train():
     pool = learner.pool
     answered = pool.control_rows & pool.answered
     assert answered.sum() == (pool.control_rows & (table.candidates.sum(axis=1) >= 2)).sum()
-    # Another answer to each of them changes nothing the model says of any other row.
+    # Different answers to them change no prediction of any other row.
     before = learner.label_distributions
     for row in np.flatnonzero(answered):
         other = next(k for k in np.flatnonzero(table.candidates[row]) if k != y[row])
@@ -277,7 +277,7 @@ def test_control_rows_are_seeded_uniform_share_and_never_train():
     np.testing.assert_array_equal(after[~pool.control_rows], before[~pool.control_rows])
 
 
-def test_control_questions_come_with_known_probability_and_look_like_the_others():
+def test_control_questions_have_known_probability_and_look_like_others():
     table, y = blobs(n=900, m=4, truth="none", q=0.6)
     learner, log = run(table, y, n=400, control_share=0.15, n_neighbors=5)
     share = np.mean([learner.pool.control_rows[entry.row] for entry in log])
@@ -297,7 +297,7 @@ def test_control_questions_come_with_known_probability_and_look_like_the_others(
     assert sum(blind.probabilities) == pytest.approx(1)
 
 
-def test_control_counts_are_models_hits_on_answered_control_rows():
+def test_control_counts_are_hits_on_answered_control_rows():
     table, y = blobs(n=300, truth="none", q=0.3)
     learner, _ = run(table, y, n=120, control_share=0.2, n_neighbors=5)
     pool, said = learner.pool, learner._model.said
@@ -315,7 +315,7 @@ def test_control_counts_are_models_hits_on_answered_control_rows():
     assert counts["free"] > 10
 
 
-def test_without_controls_nothing_is_drawn():
+def test_without_control_share_no_controls_are_drawn():
     table, y = blobs(n=90, truth="all")
     learner, log = run(table, y, n=30, n_neighbors=5)
     assert not learner.pool.control_rows.any()
@@ -337,7 +337,7 @@ def test_without_controls_nothing_is_drawn():
         ("strategy", "margins"),
     ],
 )
-def test_settings_are_checked(name, value):
+def test_wrong_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=name):
         LearnerSettings(**{name: value})
 
@@ -355,7 +355,7 @@ def same_state(one, other):
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_online_model_takes_each_answer_at_once(model):
+def test_online_model_learns_each_answer_immediately(model):
     table, y = blobs(n=200, truth="all")
     settings = {"model": model, "strategy": "margin"}
     live, log = run(table, y, n=40, **settings)
@@ -380,7 +380,7 @@ def test_online_model_takes_each_answer_at_once(model):
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_undo_and_correction_leave_what_standing_answers_alone_would_give(model):
+def test_undo_and_correction_equal_learning_the_current_answers_only(model):
     table, y = blobs(n=200, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     learner, log = run(table, y, n=12, model=model, strategy="margin")
@@ -408,7 +408,7 @@ def test_undo_and_correction_leave_what_standing_answers_alone_would_give(model)
     np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
 
 
-def test_every_row_bad_is_state_like_any_other():
+def test_all_rows_can_be_bad():
     table, _ = blobs(n=12, truth="none")
     learner = ActiveLearner(table, LearnerSettings(model="perceptron-max", strategy="margin"))
     for row in range(12):
@@ -418,7 +418,7 @@ def test_every_row_bad_is_state_like_any_other():
 
 
 @pytest.mark.parametrize("model", ONLINE_NAMES)
-def test_the_same_answer_twice_and_detour_leave_no_trace(model):
+def test_repeated_answer_and_detour_leave_no_trace(model):
     table, y = blobs(n=200, truth="all")
     settings = LearnerSettings(model=model, strategy="margin")
     learner, log = run(table, y, n=8, model=model, strategy="margin")
@@ -440,7 +440,7 @@ def test_the_same_answer_twice_and_detour_leave_no_trace(model):
     np.testing.assert_array_equal(learner.label_distributions, plain.label_distributions)
 
 
-def test_control_answer_moves_version_and_nothing_else():
+def test_control_answer_changes_only_the_version_number():
     table, y = blobs(n=200, truth="none", q=0.6)
     learner = ActiveLearner(table, LearnerSettings(control_share=0.2, n_neighbors=5))
     row = int(learner.pool.control_left()[0])
@@ -452,8 +452,8 @@ def test_control_answer_moves_version_and_nothing_else():
 
 
 @pytest.mark.parametrize("model", ["plknn", "plsvc", *ONLINE_NAMES])
-def test_answer_that_is_given_of_control_rows_never_reaches_model(model):
-    """Also not by the answers after them, which make an online model replay its rounds."""
+def test_answers_to_control_rows_never_reach_the_model(model):
+    """Not even through later answers, which make an online model replay its rounds."""
     table, y = blobs(n=150, truth="none", q=0.6)
     strategy = "margin" if model == "plsvc" else "apl"
     settings = LearnerSettings(control_share=0.3, n_neighbors=5, model=model, strategy=strategy)
@@ -484,7 +484,7 @@ def test_answer_that_is_given_of_control_rows_never_reaches_model(model):
     np.testing.assert_array_equal(*told)
 
 
-def test_features_of_trained_and_online_models_are_fitted_on_training_rows_only():
+def test_features_of_all_models_are_fitted_on_training_rows_only():
     table, _ = blobs(n=150)
     pool = OneLabelPool(table, LearnerSettings(control_share=0.2, model="plsvc", strategy="margin"))
     X = standardized_features(pool)
@@ -493,7 +493,7 @@ def test_features_of_trained_and_online_models_are_fitted_on_training_rows_only(
     assert (np.abs(X[pool.held].mean(axis=0)) > 1e-3).any()
 
 
-def test_control_rows_put_aside_wait_for_the_others():
+def test_skipped_control_rows_wait_for_the_others():
     table, _ = blobs(n=300, truth="none", q=0.6)
     learner = ActiveLearner(table, LearnerSettings(control_share=0.3, n_neighbors=5))
     asked = []
@@ -514,7 +514,7 @@ def test_control_rows_are_never_exact_and_bad_rows_never_train():
     pool = OneLabelPool(table, settings)
     assert pool.exact.any()
     assert not (pool.control_rows & pool.exact).any()
-    # The truth of a control row, where the table knows it, is not what it is judged by: its answer is.
+    # A control row is judged by its answer, not by the truth in the table.
     hidden = OneLabelPool(table, LearnerSettings(control_share=0.3, test_share=0.0))
     ambiguous = hidden.control_rows[hidden.held] & (table.candidates[hidden.held].sum(axis=1) >= 2)
     assert (hidden.known()[ambiguous] == -1).all()
@@ -531,7 +531,7 @@ def test_control_rows_are_never_exact_and_bad_rows_never_train():
     assert not np.allclose(before, after)
 
 
-def test_key_of_model_names_what_was_drawn():
+def test_model_key_depends_on_the_drawn_rows():
     base = LearnerSettings(model="plsvc")
     others = [
         LearnerSettings(model="plsvc", **{name: value})
@@ -544,7 +544,7 @@ def test_key_of_model_names_what_was_drawn():
 
 
 @pytest.mark.parametrize("model", ["plknn", "perceptron-average", "kernelridge"])
-def test_shares_of_many_rows_match_their_questions(model: str) -> None:
+def test_shares_of_many_rows_match_those_of_questions(model: str) -> None:
     table, y = blobs()
     learner, _ = run(table, y, n=8, model=model, control_share=0.2)
     rows = np.flatnonzero(learner.pool.asked.waiting() & ~learner.test_rows)

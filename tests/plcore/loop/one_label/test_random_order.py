@@ -1,4 +1,4 @@
-"""A project replayed in random order: by its hidden truth, by its blind checks, or not at all and why."""
+"""A project replayed in random order: by hidden truth, by blind checks, or not at all with a reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SETTINGS = LearnerSettings(n_neighbors=5)
 def project(
     settings: LearnerSettings, answers: int, n: int = 240, truth: str = "all", q: float = 0.8
 ) -> tuple[RandomOrderRuns, np.ndarray, FakeTable]:
-    """One that was asked by its strategy and answered truly."""
+    """A project whose questions were chosen by its strategy and answered with the truth."""
     table, y = blobs(n, truth=truth, q=q)
     runs = RandomOrderRuns(table, settings)
     learner = ActiveLearner(table, dataclasses.replace(settings, model="plknn", strategy="apl"))
@@ -66,7 +66,7 @@ def test_known_truth_is_replayed_and_measured_on_test_rows() -> None:
     assert RandomOrderFound.from_json(found.to_json()) == found
 
 
-def test_the_same_project_gives_the_same_line_and_is_left_as_it_was() -> None:
+def test_replay_is_reproducible_and_leaves_the_project_unchanged() -> None:
     runs, _, _ = project(SETTINGS, 30)
     before = runs.pool.candidates.copy(), runs.pool.seq
     one = runs.measure()
@@ -75,7 +75,7 @@ def test_the_same_project_gives_the_same_line_and_is_left_as_it_was() -> None:
     assert runs.pool.seq == before[1]
 
 
-def test_now_is_what_learner_measures_and_start_too() -> None:
+def test_start_and_current_accuracy_match_the_learner() -> None:
     runs, y, table = project(SETTINGS, 40)
     learner = ActiveLearner(table, SETTINGS)
     start = learner.curve[-1].accuracy
@@ -86,7 +86,7 @@ def test_now_is_what_learner_measures_and_start_too() -> None:
     assert found.line.value[0] == pytest.approx(start), "nothing is answered yet in any order"
 
 
-def test_blind_checks_answer_and_measure_in_turns() -> None:
+def test_blind_checks_alternately_answer_and_measure() -> None:
     settings = dataclasses.replace(SETTINGS, control_share=0.3, test_share=0.0)
     runs, _, _ = project(settings, 150, n=400, truth="none")
     found = runs.measure()
@@ -99,8 +99,8 @@ def test_blind_checks_answer_and_measure_in_turns() -> None:
     assert found == runs.measure()
 
 
-def test_no_run_learns_check_that_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does any run have more rows to learn from than the project has."""
+def test_no_run_learns_a_check_that_measures_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no run has more rows to learn from than the project."""
     settings = dataclasses.replace(SETTINGS, control_share=0.3, test_share=0.0)
     runs, _, _ = project(settings, 150, n=400, truth="none")
     made: list[OneLabelPool[Any]] = []
@@ -121,7 +121,7 @@ def test_no_run_learns_check_that_it_is_measured_on(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl"])
-def test_answer_that_was_possible_by_one_withdrawn_since_is_replayed(model: str) -> None:
+def test_answer_enabled_by_a_withdrawn_entry_is_replayed(model: str) -> None:
     table, _ = blobs(240, q=0.5)
     runs = RandomOrderRuns(table, dataclasses.replace(SETTINGS, model=model))
     pool = runs.pool
@@ -159,7 +159,7 @@ def test_missing_part_is_reported() -> None:
         project(several, 10)[0].how()
 
 
-def test_truth_that_was_given_is_not_truth_to_replay() -> None:
+def test_given_truth_is_not_replayed() -> None:
     given = dataclasses.replace(SETTINGS, truth_role="given")
     runs, _, _ = project(given, 5, truth=0.5)
     with pytest.raises(CannotEstimateError, match="no blind checks"):
@@ -167,7 +167,7 @@ def test_truth_that_was_given_is_not_truth_to_replay() -> None:
 
 
 @pytest.mark.parametrize(("over_after", "orders"), [(0, FEWEST_ORDERS), (4, 4), (99, ORDERS)])
-def test_no_order_begins_after_budget_but_fewest(
+def test_budget_ends_the_replay_after_a_minimum_of_orders(
     over_after: int, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, _, _ = project(SETTINGS, 40)
@@ -183,7 +183,7 @@ def test_no_order_begins_after_budget_but_fewest(
     assert runs.measure(budget=1e9).orders == orders
 
 
-def test_model_that_takes_too_long_is_given_up() -> None:
+def test_too_slow_model_is_not_replayed() -> None:
     runs, _, _ = project(SETTINGS, 40)
     with pytest.raises(CannotEstimateError, match="too long"):
         runs.measure(budget=1e-9)
@@ -199,7 +199,7 @@ def test_model_that_takes_too_long_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("model", ["plknn", "pegasos-max", "kernelridge", "clpl"])
-def test_run_that_begins_again_is_new_run(model: str) -> None:
+def test_restarted_run_equals_a_new_run(model: str) -> None:
     settings = LearnerSettings(n_neighbors=5, model=model, strategy="random")
     table, y = blobs(120, q=0.6)
 
@@ -222,7 +222,7 @@ def test_run_that_begins_again_is_new_run(model: str) -> None:
     assert np.array_equal(run_through(run, range(0)), start)
 
 
-def test_trained_run_says_what_trainer_does() -> None:
+def test_trained_run_matches_the_trainer() -> None:
     settings = LearnerSettings(model="clpl", strategy="random")
     table, y = blobs(120, q=0.6)
     run, pool = make_run(table, settings), OneLabelPool(table, settings)
@@ -233,7 +233,7 @@ def test_trained_run_says_what_trainer_does() -> None:
     assert np.array_equal(run.said(lambda *_: None), said)
 
 
-# The points of a curve are the same from columns, None if they were None, and in order of arrival.
+# Points of a curve round-trip through columns, with None kept, in order of arrival.
 
 
 SHARES = st.one_of(st.none(), st.floats(0, 1))
@@ -255,7 +255,7 @@ POINTS = st.lists(
 
 
 @given(POINTS, POINTS)
-def test_columns_give_back_points(early, late):
+def test_curve_points_round_trip_through_columns(early, late):
     curve = LearnerCurve(early[0])
     for point in early[1:]:
         curve.append(point)
@@ -270,7 +270,7 @@ def test_columns_give_back_points(early, late):
     assert LearnerCurve.from_arrays(again.start_alone()).points() == early[:1]
 
 
-def test_points_are_new_list_each_time():
+def test_points_returns_a_new_list_each_time():
     curve = LearnerCurve(CurvePoint(0, 0, None, 0.0, 3, 0))
     curve.points().clear()
     assert len(curve.points()) == 1

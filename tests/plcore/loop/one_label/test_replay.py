@@ -1,4 +1,4 @@
-"""Replay == live, and a learner after any entries == a learner told only what still stands."""
+"""Replay == live, and a learner after any entries == a learner that saw only the entries still valid."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_replay_equals_live(seed, strategy, role, k):
 
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
-def test_candidates_are_fold_of_log(seed, m):
+def test_candidates_are_the_fold_of_the_log(seed, m):
     table, _ = blobs(8, m=m, seed=seed, truth="none")
     learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
     expected = plain_fold(table.candidates, table.classes, log)
@@ -104,14 +104,14 @@ def test_candidates_are_fold_of_log(seed, m):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 7))
-def test_learner_equals_one_whose_table_already_says_so(seed, k):
-    """Law 4: however the candidates came about, model and scores are those of a fresh start on them."""
+def test_learner_equals_one_started_on_the_resulting_candidates(seed, k):
+    """Law 4: model and scores depend only on the current candidates, not on how they came about."""
     options = LearnerSettings(n_neighbors=k)
     table, _ = blobs(24, m=3, seed=seed, truth="none")
     learner, _ = lived(table, options, seed, 40)
     bad = ~learner.candidates.any(
         axis=1
-    )  # a table has no rows without candidates: these become bad once more
+    )  # a table cannot have rows without candidates: mark these as bad again
     said = np.where(bad[:, None], table.candidates, learner.candidates)
     fresh = ActiveLearner(FakeTable(table.X, said), options)
     for seq, row in enumerate(np.flatnonzero(bad).tolist(), start=1):
@@ -131,7 +131,7 @@ def test_learner_equals_one_whose_table_already_says_so(seed, k):
 
 
 @given(st.integers(0, 10**6))
-def test_withdrawing_everything_is_start(seed):
+def test_withdrawing_everything_restores_the_start(seed):
     table, _ = blobs(24, m=3, seed=seed, truth=0.6)
     options = LearnerSettings(n_neighbors=4)
     learner, _ = lived(table, options, seed, 30)
@@ -152,7 +152,7 @@ def test_withdrawing_everything_is_start(seed):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_asking_beats_start(strategy):
+def test_accuracy_after_questions_is_higher_than_at_the_start(strategy):
     table, y = blobs(150, m=5, seed=3, q=0.6)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=strategy))
     start = learner.progress()
@@ -165,7 +165,7 @@ def test_asking_beats_start(strategy):
     assert end.candidates_left < start.candidates_left
 
 
-# Counts kept by the row that changes are those that one gets by counting all rows again, after any entries.
+# Counts updated per changed row equal a recount of all rows, after any entries.
 
 
 OPTIONS = {
@@ -197,7 +197,7 @@ def kept(pool):
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
 @settings(max_examples=12)
-def test_after_any_entries_they_match_counting_again(name, seed, truth):
+def test_counts_match_a_recount_after_any_entries(name, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, **OPTIONS[name]))
     rng, taken = np.random.default_rng(seed), []
@@ -207,7 +207,7 @@ def test_after_any_entries_they_match_counting_again(name, seed, truth):
         counts, fresh = recounted(learner.pool)
         assert kept(learner.pool) == counts
         np.testing.assert_array_equal(learner.pool.counts.fresh, fresh)
-    assert len(taken) > 5  # of a walk that says something
+    assert len(taken) > 5  # otherwise the walk tests nothing
 
 
 def test_test_row_counts_as_answered_and_never_as_open():
@@ -222,7 +222,7 @@ def test_test_row_counts_as_answered_and_never_as_open():
 
 
 @given(st.data())
-def test_any_changes_come_to_new_count(data):
+def test_held_out_score_matches_a_recount_after_any_changes(data):
     n, m = data.draw(st.integers(1, 8)), 3
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     test, ambiguous = rng.random((2, n)) < 0.5
@@ -252,7 +252,7 @@ def test_any_changes_come_to_new_count(data):
 @pytest.mark.parametrize("model", ["plknn", "perceptron-average"])
 @given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
 @settings(max_examples=15)
-def test_after_any_entries_it_is_what_pool_says_again(model, seed, truth):
+def test_held_out_score_of_a_learner_matches_a_recount(model, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, model=model, control_share=0.3))
     rng, taken = np.random.default_rng(seed), []
@@ -269,7 +269,7 @@ def test_after_any_entries_it_is_what_pool_says_again(model, seed, truth):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_would_be_counted_again(seed: int) -> None:
+def test_narrowing_matches_a_recount(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first = rng.integers(1, 5, size=30)
     held = rng.random(30) < 0.3
@@ -283,6 +283,6 @@ def test_it_is_what_would_be_counted_again(seed: int) -> None:
         assert found.settled == (train[first[~held] >= 2] < 2).mean()
 
 
-def test_if_nothing_was_ambiguous_all_is_settled() -> None:
+def test_all_is_settled_if_nothing_was_ambiguous() -> None:
     assert Narrowing(np.ones(3, dtype=int), np.zeros(3, dtype=bool)).settled == 1.0
     assert Narrowing(np.full(3, 2), np.ones(3, dtype=bool)).settled == 1.0

@@ -1,4 +1,4 @@
-"""Several people's answers to a row: the rules, and that a replayed log comes to what it came to live."""
+"""Several annotators per row: the rules, and that replaying a log gives the same result as live."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def places_left(learner: ActiveLearner[FakeTable], row: int) -> int:
 
 
 def tell(learner: ActiveLearner[FakeTable], *answers: str, row: int = 0) -> tuple[str, ...]:
-    """Answers as "ann is ant", one after the other; what they leave of the row."""
+    """Apply answers like "ann is ant" in turn; return the remaining candidates of the row."""
     for one in answers:
         person, kind, *labels = one.split()
         learner.apply(Entry(learner.seq + 1, kind, row, person, tuple(labels)))
@@ -64,7 +64,7 @@ def tell(learner: ActiveLearner[FakeTable], *answers: str, row: int = 0) -> tupl
     ("fold", "answers", "left"),
     [
         ("latest", ["ann is ant", "bob is bee"], "bee"),
-        ("latest", ["ann not ant", "bob not bee"], "ant cat"),  # what ann said is not before bob
+        ("latest", ["ann not ant", "bob not bee"], "ant cat"),  # bob does not see ann's answer
         ("majority", ["ann is ant", "bob is bee", "cem is ant"], "ant"),
         ("majority", ["ann is ant", "bob is bee"], "ant bee"),
         ("majority", ["ann among ant bee", "bob is bee"], "bee"),
@@ -80,12 +80,12 @@ def tell(learner: ActiveLearner[FakeTable], *answers: str, row: int = 0) -> tupl
         ("dawid-skene", ["ann is ant", "bob is bee"], "ant bee"),
     ],
 )
-def test_rules(fold: str, answers: list[str], left: str) -> None:
+def test_rules_give_the_expected_candidates(fold: str, answers: list[str], left: str) -> None:
     learner = learner_of(["abc", "abcd"], overlap=3, fold=fold)
     assert tell(learner, *answers) == tuple(left.split())
 
 
-def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
+def test_answers_of_others_are_hidden_and_no_one_is_asked_twice() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     before = learner.question_for(0, annotator="bob")
     tell(learner, "ann is ant")
@@ -103,7 +103,7 @@ def test_no_one_is_told_answers_of_others_and_no_one_is_asked_twice() -> None:
     assert [one.row for one in [learner.next_question("cem")] if one] == [1]
 
 
-def test_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
+def test_annotator_who_ruled_out_one_label_is_asked_on() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     tell(learner, "ann not ant")
     assert learner.may_ask(0, "ann")
@@ -114,9 +114,9 @@ def test_row_stays_with_who_has_ruled_out_one_label_of_three() -> None:
     assert places_left(learner, 0) == 1
 
 
-def test_until_n_agree() -> None:
+def test_row_is_asked_until_n_annotators_agree() -> None:
     learner = learner_of(["abc"], overlap=4, agree=2, fold="majority")
-    assert places_left(learner, 0) == 2  # more could not be needed now
+    assert places_left(learner, 0) == 2  # two more answers can suffice
     tell(learner, "ann is ant", "bob is bee")
     assert places_left(learner, 0) == 1
     tell(learner, "cem is bee")
@@ -126,14 +126,14 @@ def test_until_n_agree() -> None:
     assert places_left(learner, 0) == 1
 
 
-def test_share_of_rows_is_for_several() -> None:
+def test_given_share_of_rows_goes_to_several_annotators() -> None:
     learner = learner_of(["abc"] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [places_left(learner, row) for row in range(40)]
     assert places.count(3) == 10
     assert places.count(1) == 30
 
 
-def test_blind_checks_are_for_everyone() -> None:
+def test_blind_checks_go_to_all_annotators() -> None:
     learner = learner_of(["abc"] * 20, control_share=0.2, checks_by_all=True)
     checks = np.flatnonzero(learner.pool.control_rows)
     row = int(checks[0])
@@ -148,8 +148,8 @@ def test_blind_checks_are_for_everyone() -> None:
 
 @pytest.mark.parametrize("model", ["plknn", "kernelridge", "clpl"])
 @pytest.mark.parametrize("overlap", [1, 2])
-def test_blind_check_for_everyone_is_not_told_by_what_it_shows(model: str, overlap: int) -> None:
-    """Where what comes in its place shows a prediction, so does the check, though others have answered it."""
+def test_shared_blind_check_looks_like_other_questions(model: str, overlap: int) -> None:
+    """If the question in its place would show a prediction, so does the check, even if others have answered it."""
     table, y = blobs(120, truth="none", q=0.6)
     options = LearnerSettings(
         model=model, control_share=0.3, checks_by_all=True, own_since=0, test_share=0.0, overlap=overlap
@@ -166,7 +166,7 @@ def test_blind_check_for_everyone_is_not_told_by_what_it_shows(model: str, overl
             waits = any(True for _ in learner.pool.begun(who))
             blind = bool(learner.pool.control_rows[question.row])
             shown.setdefault((waits, blind), set()).add(question.predicted is None)
-        # One begun row is never answered by bob: what he puts aside does not wait for him.
+        # Bob never answers one of the rows others began: a row that he skips does not wait for him.
         kind, labels = ("is", (learner.classes[y[question.row]],)) if number != 35 else ("unsure", ())
         learner.apply(Entry(learner.seq + 1, kind, question.row, who, labels))
     assert {blind for _, blind in shown} == {True, False}
@@ -174,7 +174,7 @@ def test_blind_check_for_everyone_is_not_told_by_what_it_shows(model: str, overl
         assert shown.get((waits, True), set()) <= shown.get((waits, False), set()), (waits, shown)
 
 
-def test_begun_row_that_someone_is_unsure_about_hides_no_check_from_them() -> None:
+def test_skipped_row_of_others_hides_no_blind_check() -> None:
     learner = learner_of(["abc"] * 20, control_share=0.3, overlap=2)
     check = int(np.flatnonzero(learner.pool.control_rows)[0])
     row = int(learner.pool.train[0])
@@ -189,7 +189,7 @@ def test_begun_row_that_someone_is_unsure_about_hides_no_check_from_them() -> No
     assert before is not None, "votes leave a row out, whoever has begun it"
 
 
-def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves() -> None:
+def test_earlier_answers_count_as_one_once_annotators_answer_independently() -> None:
     earlier = LearnerSettings(n_neighbors=2)
     later = LearnerSettings(n_neighbors=2, overlap=2, fold="majority").beginning(earlier, seq=2)
     assert later.own_since == 2
@@ -201,7 +201,7 @@ def test_earlier_answers_count_as_one_when_people_begin_to_answer_for_themselves
     assert tell(learner, "bob is ant") == ("ant",)
 
 
-def test_answers_excluded_do_not_count_until_that_is_withdrawn() -> None:
+def test_excluded_answers_do_not_count_until_the_exclusion_is_withdrawn() -> None:
     rows = np.array([[True, True, True, False]])
     log = [Entry(1, "is", 0, "ann", ("ant",)), Entry(2, "is", 0, "bob", ("bee",))]
     aside = ClassChange(3, "aside", ("bob",))
@@ -219,7 +219,7 @@ def test_answers_excluded_do_not_count_until_that_is_withdrawn() -> None:
     assert left([aside, ClassChange(4, "back", target=3)]) == ("ant", "bee")
 
 
-def test_who_is_excluded_is_asked_on_and_nothing_twice() -> None:
+def test_excluded_annotator_is_still_asked_but_nothing_twice() -> None:
     for options in (LearnerSettings(n_neighbors=1), LearnerSettings(n_neighbors=1, overlap=2)):
         learner = ActiveLearner(
             Table(np.ones((4, 4), dtype=bool)), options, changes=[ClassChange(1, "aside", ("bob",))]
@@ -233,7 +233,7 @@ def test_who_is_excluded_is_asked_on_and_nothing_twice() -> None:
         assert learner.pool.n_open == 4, "the rows wait for others"
 
 
-def test_one_person_alone_puts_no_blind_check_out() -> None:
+def test_one_bad_item_answer_does_not_exclude_a_blind_check() -> None:
     learner = learner_of(["abc"] * 20, control_share=0.2, checks_by_all=True, overlap=3)
     row = int(np.flatnonzero(learner.pool.control_rows)[0])
     tell(learner, "ann bad", row=row)
@@ -243,7 +243,7 @@ def test_one_person_alone_puts_no_blind_check_out() -> None:
     assert learner.pool.bad[row]
 
 
-def test_blind_checks_teach_nothing_not_even_whom_to_believe() -> None:
+def test_blind_checks_do_not_affect_annotator_weights() -> None:
     def weights(with_checks: bool) -> FloatArray:
         learner = learner_of(["abcd"] * 40, control_share=0.5, overlap=2, fold="dawid-skene")
         checks, train = np.flatnonzero(learner.pool.control_rows), np.flatnonzero(~learner.pool.control_rows)
@@ -257,7 +257,7 @@ def test_blind_checks_teach_nothing_not_even_whom_to_believe() -> None:
     np.testing.assert_array_equal(weights(with_checks=True), weights(with_checks=False))
 
 
-def test_verdict_is_weighed_by_no_one() -> None:
+def test_verdicts_are_not_weighted_by_annotators() -> None:
     learner = learner_of(["abcd"] * 6, overlap=3, fold="dawid-skene")
     tell(learner, "ann is ant", "bob is bee", row=0)
     tell(learner, "ann is ant", "bob is bee", "eva verdict bee dog", row=1)
@@ -302,8 +302,8 @@ any_settings = st.builds(
 )
 
 
-def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row's own choice depends on the labels that others have left it."""
+def test_reason_shown_for_a_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row's own reason would reveal the labels that others have left."""
     table, _ = blobs(30, m=3, seed=1, truth="none")
     learner = ActiveLearner(table, LearnerSettings(overlap=3, fold="majority"))
     explained: list[int] = []
@@ -322,7 +322,7 @@ def test_reason_of_begun_row_is_that_of_another_row(monkeypatch: pytest.MonkeyPa
 
 
 @given(st.integers(0, 10**6), any_settings)
-def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
+def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
     seed: int, options: LearnerSettings
 ) -> None:
     learner, log, table = lived(seed, options)
@@ -351,8 +351,8 @@ def test_replay_is_live_and_withdrawing_everything_leaves_imported_labels(
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
-def test_everyone_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
-    """No row gets more answers than it is to have, no one sees one twice, and all get theirs while there are people."""
+def test_annotators_are_asked_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
+    """No row gets too many answers, no annotator sees one twice, and every row gets its number if possible."""
     rng = np.random.default_rng(seed)
     table, truth = blobs(10, m=3, seed=seed, truth="none")
     learner = ActiveLearner(table, options)
@@ -385,7 +385,7 @@ def test_everyone_works_until_nothing_is_left(seed: int, options: LearnerSetting
     assert learner.pool.n_open == 0
 
 
-def test_people_are_in_dispute_until_verdict_ends_it() -> None:
+def test_dispute_lasts_until_a_verdict() -> None:
     learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
     tell(learner, "ann is ant")
     assert not learner.pool.disputed(), "one person disagrees with no one"
@@ -417,16 +417,14 @@ def test_people_are_in_dispute_until_verdict_ends_it() -> None:
         (["ann is ant", "bob bad", "cem is ant"], 2 / 3),
     ],
 )
-def test_how_far_people_are_apart(answers: list[str], apart: float) -> None:
+def test_disagreement_of_annotators_matches_values_by_hand(answers: list[str], apart: float) -> None:
     learner = learner_of(["abc", "abc"], overlap=3, fold="majority")
     tell(learner, *answers)
     assert learner.pool.disputed().get(0, 0) == pytest.approx(apart)
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since is not None or one.overlap > 1))
-def test_verdict_ends_it_whatever_comes_after_and_withdrawn_it_never_was(
-    seed: int, options: LearnerSettings
-) -> None:
+def test_verdict_is_final_until_it_is_withdrawn(seed: int, options: LearnerSettings) -> None:
     learner, log, table = lived(seed, options)
     row = int(learner.pool.train[0])
     for one in learner.state(row).entries:
@@ -454,7 +452,7 @@ def test_verdict_ends_it_whatever_comes_after_and_withdrawn_it_never_was(
     assert places_left(learner, row) == places_left(without, row)
 
 
-# Labels of rows that several people answer: who differs is never certain, who waits is pending.
+# Labels of rows that several people answer: disputed rows are never certain, unfinished rows are pending.
 
 
 def said(learner, row=0):
@@ -476,7 +474,7 @@ def said(learner, row=0):
         ("majority", ["ann is ant", "bob is bee", "eva verdict bee"], "verdict", "bee"),
     ],
 )
-def test_two_annotators_row(fold, answers, source, label):
+def test_label_of_a_row_with_two_annotators_is_as_expected(fold, answers, source, label):
     learner = learner_of(["abc", "abc", "abcd"], overlap=2, fold=fold)
     tell(learner, *answers)
     got = said(learner)
@@ -488,7 +486,7 @@ def test_two_annotators_row(fold, answers, source, label):
 
 
 @pytest.mark.parametrize("fold", ["majority", "latest", "dawid-skene"])
-def test_majority_of_three_is_combined_below_one(fold):
+def test_majority_of_three_has_confidence_below_one(fold):
     learner = learner_of(["abc", "abc", "abcd"], overlap=3, fold=fold)
     tell(learner, "ann is ant", "bob is bee")
     assert said(learner)[0] == "pending", "the third has not answered"
@@ -498,7 +496,7 @@ def test_majority_of_three_is_combined_below_one(fold):
     assert not said(learner, 1)[0].startswith(("pending", "disputed"))
 
 
-def test_people_decide_neither_pending_nor_disputed_rows():
+def test_pending_and_disputed_rows_are_not_decided_by_people():
     learner = learner_of(["abc"] * 4, overlap=2, fold="latest")
     tell(learner, "ann is ant", "bob is ant", row=0)
     tell(learner, "ann is ant", "bob is bee", row=1)
@@ -510,7 +508,7 @@ def test_people_decide_neither_pending_nor_disputed_rows():
     assert (np.flatnonzero(pending).tolist(), np.flatnonzero(disputed).tolist()) == ([2], [1])
 
 
-def test_disputed_rows_have_most_likely_label():
+def test_disputed_rows_have_the_most_likely_label():
     learner = learner_of(["abc"] * 12, overlap=2, fold="majority")
     for row in range(10):
         tell(learner, "ann is ant", "cem is ant", row=row)
@@ -521,27 +519,27 @@ def test_disputed_rows_have_most_likely_label():
     np.testing.assert_array_equal(found.likeliest[:10], found.labels[:10])
 
 
-def test_one_annotator_is_as_before():
+def test_one_annotator_gives_a_certain_label():
     learner = learner_of(["abc", "abcd"])
     tell(learner, "ann is ant")
     assert said(learner) == ("person", "ant", 1.0)
 
 
-def test_rows_that_one_person_answers_in_project_for_several_stay_certain():
+def test_single_annotator_rows_stay_certain_in_a_project_for_several():
     learner = learner_of(["abc"] * 8, overlap=2, overlap_share=0.5, fold="majority")
     single = int(np.flatnonzero(learner.pool.asked.rule.wanted == 1)[0])
     tell(learner, "ann is ant", row=single)
     assert said(learner, single) == ("person", "ant", 1.0)
 
 
-def test_too_many_people_and_classes_give_share_of_votes(monkeypatch):
+def test_too_many_annotators_and_classes_use_vote_shares(monkeypatch):
     learner = learner_of(["abc"] * 3, overlap=3, fold="majority")
     tell(learner, "ann is ant", "bob is ant", "cem is bee")
     monkeypatch.setattr(module, "MOST_CELLS", 10)
     assert said(learner)[2] == pytest.approx(2 / 3)
 
 
-def test_everyone_says_bad():
+def test_row_is_bad_if_all_annotators_say_so():
     learner = learner_of(["abc"] * 2, overlap=2, fold="majority")
     tell(learner, "ann bad", "bob bad")
     assert said(learner)[:2] == ("bad", None)

@@ -1,4 +1,4 @@
-"""Rows of one source in a project: who stays in it, what answers do to the others, and what nothing of it changes."""
+"""Rows of one source in a project: membership, effects of answers on other rows, and what stays unchanged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def updated(learner: ActiveLearner, version: Any) -> np.ndarray:
     return update.scores
 
 
-def test_sources_that_sets_do_not_come_from_are_not_used_and_change_nothing_bit_for_bit() -> None:
+def test_sources_unrelated_to_the_sets_are_not_used() -> None:
     table, _ = blobs(n=120, truth="none")
     plain = Trainer(OneLabelPool(table, SETTINGS)).train()
     named = FakeTable(table.X, table.candidates, sources=np.arange(120) // 3)
@@ -60,8 +60,8 @@ def test_sources_that_sets_do_not_come_from_are_not_used_and_change_nothing_bit_
     np.testing.assert_array_equal(version.footing.effects, plain.footing.effects)
 
 
-def test_rows_of_picture_explain_each_other_in_any_order() -> None:
-    """The order of rows shows nothing once they are shuffled; the column of sources still does."""
+def test_rows_of_one_picture_explain_each_other_in_any_order() -> None:
+    """After shuffling, only the source column shows which rows belong together."""
     right = {True: [], False: []}
     for seed in range(3):
         table, y = pictures(seed=seed)
@@ -75,7 +75,7 @@ def test_rows_of_picture_explain_each_other_in_any_order() -> None:
     assert np.mean(right[True]) > np.mean(right[False]) + 0.01
 
 
-def test_held_out_rows_stay_in_their_source_without_teaching_anything() -> None:
+def test_held_out_rows_stay_in_their_source_without_training() -> None:
     table, _ = pictures()
     _, trainer, _ = learner_of(table)
     pool, model = trainer.pool, trainer._fits._estimator
@@ -87,7 +87,7 @@ def test_held_out_rows_stay_in_their_source_without_teaching_anything() -> None:
     np.testing.assert_array_equal(np.bincount(model.rounds_.sources.of), sizes[sizes > 1])
 
 
-def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_reported() -> None:
+def test_blind_check_answers_and_true_labels_change_no_reported_label() -> None:
     table, y = pictures()
     wrong = (y + 1) % 6
     sets = np.array(table.candidates)
@@ -108,7 +108,7 @@ def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_reported
     np.testing.assert_array_equal(found[2], found[3])
 
 
-def test_answer_changes_the_other_rows_of_its_source_at_once() -> None:
+def test_answer_immediately_changes_other_rows_of_its_source() -> None:
     table, y = pictures()
     learner, _, version = learner_of(table)
     pool = learner.pool
@@ -129,7 +129,7 @@ def test_answer_changes_the_other_rows_of_its_source_at_once() -> None:
     assert moved[others].max() > 5 * np.median(moved[apart])
 
 
-def test_first_update_is_estimator_s_update() -> None:
+def test_first_update_equals_the_estimators_update() -> None:
     table, y = pictures()
     learner, trainer, version = learner_of(table)
     pool, model = learner.pool, trainer._fits._estimator
@@ -146,7 +146,7 @@ def test_first_update_is_estimator_s_update() -> None:
 
 
 @pytest.mark.parametrize("kind", ["is", "bad"])
-def test_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
+def test_version_does_not_depend_on_earlier_training(kind: str) -> None:
     table, y = pictures()
     pool = OneLabelPool(table, SETTINGS)
     trainer = Trainer(pool)
@@ -159,7 +159,7 @@ def test_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
     np.testing.assert_array_equal(again.footing.effects, fresh.footing.effects)
 
 
-def test_item_that_is_marked_as_bad_leaves_its_source() -> None:
+def test_bad_item_leaves_its_source() -> None:
     table, _ = pictures()
     pool = OneLabelPool(table, SETTINGS)
     row = int(pool.train[np.bincount(table.sources)[table.sources[pool.train]] > 2][0])
@@ -171,7 +171,7 @@ def test_item_that_is_marked_as_bad_leaves_its_source() -> None:
     assert model._sources[pool.place[row]] != model._sources[pool.place[row] + 1]
 
 
-def test_comparison_holds_out_whole_sources_and_gives_them_to_learner(
+def test_comparison_holds_out_whole_sources_and_passes_them_on(
     compare_only: Callable[..., None],
 ) -> None:
     compare_only("plknn", "kernelridge")
@@ -201,7 +201,7 @@ def test_comparison_holds_out_whole_sources_and_gives_them_to_learner(
     assert ridge.consistency != plain["candidate_accuracy"].iloc[0]
 
 
-def test_learner_of_comparison_gets_sources_of_its_training_rows() -> None:
+def test_compared_learner_gets_the_sources_of_its_training_rows() -> None:
     table, _ = pictures()
     seen = []
 
@@ -218,8 +218,8 @@ def test_learner_of_comparison_gets_sources_of_its_training_rows() -> None:
     assert sum(len(one) for one in seen) == 2 * len(table.X)
 
 
-def test_members_that_do_not_train_make_comparison_more_right() -> None:
-    """Forty percent of the rows are held out: of broken pictures less is known than of whole ones."""
+def test_held_out_members_make_the_comparison_more_accurate() -> None:
+    """40% of the rows are held out: incomplete pictures carry less information than whole ones."""
     right = {True: [], False: []}
     for seed in range(4):
         table, y = pictures(seed=seed)
@@ -240,7 +240,7 @@ def test_members_that_do_not_train_make_comparison_more_right() -> None:
     assert np.mean(right[True]) > np.mean(right[False]) + 0.01
 
 
-def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(tmp_path: Path) -> None:
+def test_held_out_members_reach_only_learners_that_use_sources(tmp_path: Path) -> None:
     table, y = pictures()
     members = np.random.default_rng(0).random(len(y)) < 0.3
     given = {"cv": 3, "random_state": 0, "groups": table.sources, "members_only": members}
@@ -266,10 +266,10 @@ def test_members_that_do_not_train_reach_those_learners_alone_that_use_sources(t
 
 
 @pytest.mark.usefixtures("few_trees")
-def test_after_answers_forests_and_comparisons_count_the_sets_as_imported(
+def test_forests_and_comparisons_use_the_imported_sets_after_answers(
     tmp_path: Path, compare_only: Callable[..., None]
 ) -> None:
-    """Answered rows are no fair sample of the classes, and one name of a photo that is answered leaves the others."""
+    """Answered rows are not a fair sample of classes, and an answered name of a photo leaves the others."""
     table, y = pictures()
     pool = OneLabelPool(table, LearnerSettings(model="forest", control_share=0.15))
     answer(pool, y, [int(row) for row in pool.train if pool.is_open(int(row)) and y[row] == 0])
@@ -303,7 +303,7 @@ def test_after_answers_forests_and_comparisons_count_the_sets_as_imported(
         compare_learners(X, candidates, names, **how, imported=before[1:])
 
 
-def test_comparison_finds_sources_that_the_order_of_rows_shows_as_a_version_does(
+def test_comparison_detects_sources_from_row_order_like_a_version(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: dict[str, Any] = {}

@@ -35,7 +35,7 @@ def answer(learner, seq, row, label, annotator="ann"):
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_questions_and_ranking_follow_strategy(name):
+def test_questions_and_ranking_follow_the_strategy(name):
     table, y = blobs(90, seed=2)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name, seed=4))
     train = np.flatnonzero(~learner.test_rows)
@@ -63,7 +63,7 @@ def test_questions_and_ranking_follow_strategy(name):
         answer(learner, seq, question.row, y[question.row])
 
 
-def test_learned_model_and_why_do_not_depend_on_strategy():
+def test_model_and_explanations_do_not_depend_on_the_strategy():
     table, y = blobs(60, seed=5)
     learners = [ActiveLearner(table, LearnerSettings(n_neighbors=4, strategy=name)) for name in STRATEGIES]
     rows = learners[0].ranking()[0]
@@ -81,8 +81,8 @@ def test_learned_model_and_why_do_not_depend_on_strategy():
         assert len({learner.done for learner in learners}) == 1
 
 
-def test_what_is_held_out_and_when_it_is_asked_do_not_depend_on_strategy_or_model():
-    """Or the estimates of two strategies would be of different rows, and a strategy could choose what measures it."""
+def test_held_out_rows_and_their_timing_do_not_depend_on_strategy_or_model():
+    """Otherwise estimates of two strategies would use different rows, and a strategy could choose its own checks."""
     table, y = blobs(120, seed=5, truth="none")
     options = [{"strategy": name} for name in (*STRATEGIES, "margin")]
     options += [{"strategy": "margin", "model": name} for name in ("plsvc", "pegasos-max")]
@@ -104,7 +104,7 @@ def test_what_is_held_out_and_when_it_is_asked_do_not_depend_on_strategy_or_mode
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_skips_bad_items_and_withdrawals_under_every_strategy(name):
+def test_every_strategy_handles_skips_bad_items_and_withdrawals(name):
     table, y = blobs(60, seed=7)
     options = LearnerSettings(n_neighbors=4, strategy=name)
     learner = ActiveLearner(table, options)
@@ -152,14 +152,14 @@ def ask_until_done(learner, y):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("seed", range(4))
-def test_done_means_that_no_answer_changes_decision(seed, name):
+def test_done_means_that_no_answer_can_change_a_decision(seed, name):
     table, y = separated(seed)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5, strategy=name))
     log = ask_until_done(learner, y)
     assert log
     assert learner.progress().settled == 1
     left = learner.ranking()[0]
-    assert len(left)  # questions are left, and their answers decide nothing
+    assert len(left)  # questions are left, but their answers decide nothing
     X = table.made[-1].transform(table, np.arange(60))
     graph = NeighborGraph(X, 5, "linear", None).own_neighbors(left)
     necessary, possible = (rule(*graph, learner.candidates) for rule in (necessary_labels, possible_labels))
@@ -169,14 +169,14 @@ def test_done_means_that_no_answer_changes_decision(seed, name):
     rng = np.random.default_rng(seed)
     for row in rng.permutation(left).tolist():
         assert learner.question_for(row).decides == 0
-        label = rng.choice(np.flatnonzero(learner.candidates[row]))  # true or not
+        label = rng.choice(np.flatnonzero(learner.candidates[row]))  # whether the answer is true or not
         answer(learner, learner.seq + 1, row, label)
         assert learner.done
         np.testing.assert_array_equal(winners(*graph, learner.candidates), decided)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_before_that_something_was_open_and_undo_opens_it_again(seed):
+def test_undoing_the_last_answer_makes_the_project_not_done(seed):
     table, y = separated(seed)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
     last = ask_until_done(learner, y)[-1]
@@ -186,7 +186,7 @@ def test_before_that_something_was_open_and_undo_opens_it_again(seed):
     assert learner.question_for(last.row).undecided > 0
 
 
-def test_one_open_prediction_of_hundreds_is_not_done():
+def test_one_open_prediction_among_hundreds_is_not_done():
     table, y = blobs(400, m=3, seed=1, truth="none", q=0.3)
     table.X += 3 * np.eye(3)[y]
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
@@ -196,7 +196,7 @@ def test_one_open_prediction_of_hundreds_is_not_done():
     assert not learner.done
 
 
-def test_effects_are_done_sooner():
+def test_effect_strategy_is_done_sooner():
     counts = {}
     for name in ("random", "act", "apl"):
         counts[name] = 0
@@ -207,7 +207,7 @@ def test_effects_are_done_sooner():
     assert counts["apl"] < 0.5 * min(counts["random"], counts["act"])
 
 
-def test_done_at_once_when_nothing_is_ambiguous():
+def test_unambiguous_table_is_done_at_once():
     table = FakeTable([[0.0], [1.0], [2.0]], np.eye(3), None)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2))
     assert learner.done
@@ -215,7 +215,7 @@ def test_done_at_once_when_nothing_is_ambiguous():
     assert [len(part) for part in learner.ranking()] == [0, 0]
 
 
-def test_candidates_of_is_copy():
+def test_candidates_of_returns_a_copy():
     table, _ = blobs()
     learner = ActiveLearner(table, LearnerSettings())
     learner.candidates_of(3)[:] = False
@@ -225,7 +225,7 @@ def test_candidates_of_is_copy():
 
 
 def test_two_people_are_not_asked_about_the_same_predictions():
-    """The second person's question is the best once the predictions that the first one decides are damped."""
+    """The second person gets the best question after damping the predictions that the first one decides."""
     table, _ = blobs(80, seed=11)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=5))
     first = learner.next_question("ann").row
@@ -239,7 +239,7 @@ def test_two_people_are_not_asked_about_the_same_predictions():
     assert learner.next_question("bob", exclude={first, -1, 10**6}).row == pair[1]
 
 
-# Labelling runs replayed on a table of no project: curves of strategies, from rows whose truth is known.
+# Labelling runs replayed on a table without a project: curves of strategies on rows with known truth.
 
 
 def pool(known: int) -> OneLabelPool[FakeTable]:
@@ -249,7 +249,7 @@ def pool(known: int) -> OneLabelPool[FakeTable]:
     return OneLabelPool(table, LearnerSettings(test_share=0.0))
 
 
-def test_curves_are_means_of_runs_on_rows_of_known_truth(tmp_path: Path) -> None:
+def test_curves_are_means_of_runs_on_rows_with_known_truth(tmp_path: Path) -> None:
     rows = pool(80)
     found = StrategyReplays(rows).replay(
         Blocks(Inline(), tmp_path), ["apl", "random"], runs=3, budget=10, seed=2
@@ -282,12 +282,12 @@ def test_one_run_has_no_spread(tmp_path: Path) -> None:
     assert found.to_csv().splitlines()[1].endswith(",")
 
 
-def test_without_true_label_no_one_can_answer(tmp_path: Path) -> None:
+def test_replay_without_true_labels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="The table has no true labels"):
         StrategyReplays(pool(0)).replay(Blocks(Inline(), tmp_path), ["random"])
 
 
-# The strategy "cover": the first questions use coverage, then those follow that suit the model.
+# The strategy "cover": coverage chooses the first questions, then the default strategy of the model.
 
 
 SETTINGS = LearnerSettings(n_neighbors=5, strategy="cover")
@@ -300,7 +300,7 @@ def table_of(n=90, m=4, **options):
 
 
 @pytest.mark.parametrize("model", ["plknn", "kernelridge", "pegasos-max"])
-def test_coverage_first_then_what_suits_model(model):
+def test_cover_strategy_switches_to_the_default_of_the_model(model):
     table, y = table_of()
     learner = ActiveLearner(table, replace(SETTINGS, model=model))
     own = ActiveLearner(table, LearnerSettings(n_neighbors=5, model=model))
@@ -333,8 +333,8 @@ def test_coverage_first_then_what_suits_model(model):
     assert learner.strategy == "cover"  # six answers are left
 
 
-def test_it_ends_early_if_model_knows_rest():
-    """For a trained model there are even shares before its first version, then its own."""
+def test_coverage_ends_early_if_the_model_is_certain():
+    """A trained model has even shares before its first version, then its own."""
     table, _ = table_of(m=3)
     learner = ActiveLearner(table, replace(SETTINGS, model="plsvc", test_share=0.0))
     assert learner.strategy == "cover"
@@ -347,7 +347,7 @@ def test_it_ends_early_if_model_knows_rest():
     assert learner.next_question("ann").strategy == "margin"
 
 
-def test_people_who_are_asked_at_once_are_asked_about_different_parts_of_table():
+def test_simultaneous_annotators_get_different_parts_of_the_table():
     table, _ = table_of()
     learner = ActiveLearner(table, SETTINGS)
     shown: list[int] = []
@@ -359,8 +359,8 @@ def test_people_who_are_asked_at_once_are_asked_about_different_parts_of_table()
     assert learner.next_question("ann").row == shown[0]  # asking changes nothing
 
 
-def test_blind_checks_are_asked_like_any_other_row():
-    """Their reason is that of another row, and they neither cover others nor put off what follows."""
+def test_blind_checks_look_like_other_questions():
+    """They show the reason of another row, and neither cover other rows nor delay the switch."""
     table, y = table_of(120)
     learner = ActiveLearner(table, replace(SETTINGS, control_share=0.4))
     seen = set()
@@ -372,7 +372,7 @@ def test_blind_checks_are_asked_like_any_other_row():
         if blind:
             others = learner._chooser._opening.next(
                 2
-            ).tolist()  # who is asked at the same time would get the second
+            ).tolist()  # another annotator at the same time would get the second
             other = learner.question_for(int(learner.pool.train[others[1]]))
             assert (question.decides, question.undecided) == (other.decides, other.undecided)
         before = learner.ranking()
@@ -383,7 +383,7 @@ def test_blind_checks_are_asked_like_any_other_row():
     assert learner.strategy == "apl"
 
 
-def test_several_people_row():
+def test_coverage_works_with_several_annotators_per_row():
     table, y = table_of()
     learner = ActiveLearner(table, replace(SETTINGS, overlap=2, own_since=0))
     first = learner.next_question("ann").row
@@ -396,7 +396,7 @@ def test_several_people_row():
     assert learner.next_question("bob").row != first
 
 
-def test_old_settings_ask_as_they_did():
+def test_old_settings_have_no_opening_strategy():
     stored = LearnerSettings(strategy="margin").to_json()
     assert LearnerSettings.from_json(stored).opening_entry is None
     for settings in (LearnerSettings(), LearnerSettings.from_json({})):

@@ -1,4 +1,4 @@
-"""A project whose candidates are kept as sets stands as one whose candidates are a matrix, entry for entry."""
+"""A project that stores candidates as sets behaves like one that stores a matrix, entry for entry."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def same_tables(left, right):
         {"overlap": 2, "overlap_share": 0.5},
     ],
 )
-def test_the_same_entries_give_the_same_questions_and_labels(how, monkeypatch):
+def test_sets_and_matrix_give_the_same_questions_and_labels(how, monkeypatch):
     settings = LearnerSettings(n_neighbors=4, control_share=0.4, test_share=0.2, **how)
     table, y = blobs(100, m=6, truth=0.3)
     dense = ActiveLearner(table, settings)
@@ -111,7 +111,7 @@ def test_rows_at_risk_are_found_in_parts():
     same_tables(sparse, dense)
 
 
-def test_classes_that_change_map_sets_as_they_map_matrix():
+def test_class_changes_map_sets_like_a_matrix():
     table, _ = blobs(60, m=5, truth=0.5)
     changes = (
         ClassChange(1, "add", ("new",)),
@@ -130,7 +130,7 @@ def test_classes_that_change_map_sets_as_they_map_matrix():
 
 
 @pytest.mark.parametrize("model", ["plsvc", "kernelridge"])
-def test_models_that_score_every_class_are_refused_if_these_are_too_many(model, monkeypatch):
+def test_models_that_score_every_class_are_refused_for_too_many_classes(model, monkeypatch):
     monkeypatch.setattr("plcore.loop.one_label.training.MOST_CELLS", 60 * 5 - 1)
     table, _ = blobs(60, m=5)
     settings = LearnerSettings(model=model)

@@ -1,4 +1,4 @@
-"""The kinds of neighbour search against a plain scan, and against each other."""
+"""The kinds of neighbour search compared with a plain scan and with each other."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def data(kind, rng, n):
         return np.where(rng.random((n, 30)) < 0.1, rng.random((n, 30)), 0.0)
     if kind == "outlier":
         return np.vstack([rng.normal(size=(n - 1, 12)), np.full(12, 1e7)])
-    if kind == "tiny":  # next to a row of ones float32 knows nothing of the others
+    if kind == "tiny":  # float32 cannot distinguish the others next to a row of ones
         return np.vstack([np.ones(12), rng.normal(size=(n - 1, 12)) * 1e-22])
     if kind == "few features":
         return rng.integers(0, 6, size=(n, 3)) * [1.0, 0.1, 1 / 3]
@@ -66,7 +66,7 @@ KINDS = ("categories", "thirds", "all different", "words", "outlier", "tiny", "f
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 10])
-def test_exact_kinds_equal_scan_to_last_tie(kind, k, stored, monkeypatch):
+def test_exact_kinds_match_a_scan_including_ties(kind, k, stored, monkeypatch):
     rng = np.random.default_rng(0)
     X = data(kind, rng, 150)
     queries = np.vstack(
@@ -92,7 +92,7 @@ def test_exact_kinds_equal_scan_to_last_tie(kind, k, stored, monkeypatch):
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("size", [1e-200, 1e-30, 1e20, 1e100])
-def test_extreme_sizes(size, stored):
+def test_extreme_magnitudes_are_searched_exactly(size, stored):
     """float32 holds neither; distances below 1e-154 are 0 in float64 too, and those above 1e154 infinite."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(90, 11)) * size
@@ -104,18 +104,18 @@ def test_extreme_sizes(size, stored):
             np.testing.assert_array_equal(part, right)
 
 
-def test_tree_asked_from_infinitely_far():
+def test_tree_accepts_infinitely_distant_queries():
     X = np.random.default_rng(2).normal(size=(50, 3))
     found = make_search(X, 3)
     assert found.kind == "kd-tree"
     rows, distances = found.nearest(np.vstack([X[:1], np.full((1, 3), 1e200)]), 2)
     assert rows[0, 0] == 0
-    assert rows[1].tolist() == [0, 1]  # all as far, and no one knows how far
+    assert rows[1].tolist() == [0, 1]  # all equally far, at an infinite distance
     assert np.isinf(distances[1]).all()
     assert make_search(X * 1e200, 3).kind == "exact"
 
 
-def test_float32_never_promises_too_much():
+def test_float32_distance_is_a_lower_bound():
     """height - 2 product + depth is at most the scaled squared distance, whatever the data."""
     rng = np.random.default_rng(3)
     for _ in range(300):
@@ -134,7 +134,7 @@ def test_float32_never_promises_too_much():
             assert (bound <= (squared - frame.depths(asked)[:, None]).astype(np.float32)).all()
 
 
-def test_marks_are_for_one_value_only():
+def test_indicator_search_requires_a_single_nonzero_value():
     X = np.array([[0, 0.5], [0.5, 0]])
     assert only_value(X) == only_value(sparse.csr_matrix(X)) == 0.5
     assert only_value(-X) == -0.5
@@ -146,8 +146,8 @@ def test_marks_are_for_one_value_only():
 
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-def test_all_different_categories_do_not_cost_measurement_for_each_pair(stored):
-    """Everyone ties with everyone: 4.4 s for 5,000 rows once; 0.02 s sparse now."""
+def test_all_distinct_categories_do_not_need_a_distance_per_pair(stored):
+    """All rows tie with each other: once 4.4 s for 5,000 rows, now 0.02 s if sparse."""
     X = stored(np.eye(3000) * np.sqrt(0.5))
     search.compile_search()
     begun = time.thread_time()
@@ -159,7 +159,7 @@ def test_all_different_categories_do_not_cost_measurement_for_each_pair(stored):
 
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-def test_first_of_equals(stored):
+def test_first_of_equals_keeps_the_first_rows_of_each_group(stored):
     rng = np.random.default_rng(4)
     for _ in range(50):
         X = rng.integers(0, 2, size=(40, int(rng.integers(1, 6)))) * rng.choice([1.0, 0.1, 1e-300])
@@ -167,7 +167,7 @@ def test_first_of_equals(stored):
         assert first_of_equals(ready(stored(X)), 3).tolist() == expected
 
 
-def test_one_hash_is_not_yet_equality(monkeypatch):
+def test_equal_hashes_are_compared_by_value(monkeypatch):
     monkeypatch.setattr("plcore.neighbors.search.rows._odd", lambda count: np.zeros(count, dtype=np.uint64))
     X = np.array([[1.0], [2.0], [1.0], [1.0], [2.0], [2.0]])
     for stored in (np.asarray, sparse.csr_matrix):
@@ -176,7 +176,7 @@ def test_one_hash_is_not_yet_equality(monkeypatch):
         assert 3 not in kept
 
 
-def test_what_loops_cannot_take_is_copied():
+def test_unsupported_arrays_are_copied():
     X = np.random.default_rng(5).normal(size=(12, 9))
     locked = X.copy()
     locked.flags.writeable = False
@@ -191,7 +191,7 @@ def test_what_loops_cannot_take_is_copied():
         for part, right in zip(make_search(other, 3).nearest(other, 2), expected, strict=True):
             np.testing.assert_array_equal(part, right)
     assert ready(X) is X
-    assert wide.indices.dtype == np.int64  # the caller's arrays stay as they are
+    assert wide.indices.dtype == np.int64  # the caller's arrays are unchanged
 
 
 # The approximate search
@@ -208,7 +208,7 @@ def share_found(found, exact):
 
 
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-def test_approximate_search_finds_what_it_says(stored):
+def test_approximate_search_reaches_its_reported_recall(stored):
     X, queries = clusters(6000), clusters(6000, seed=0, spread=0.7)[:700]
     if stored is not np.asarray:
         X, queries = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (X, queries))
@@ -228,7 +228,7 @@ def test_approximate_search_finds_what_it_says(stored):
     assert all(len(set(row)) == 9 for row in found[0].tolist())
 
 
-def test_approximate_search_is_seeded_and_batches_do_not_show(monkeypatch):
+def test_approximate_search_is_seeded_and_independent_of_batches(monkeypatch):
     X = clusters(3000)
     own = np.arange(3000)
     with threadpool_limits(1):
@@ -287,7 +287,7 @@ def plain_postings(X, n_postings, n_proposed, k, asked, together):
 
 
 @pytest.mark.parametrize("n_postings", [40, 200, 1000])
-def test_posting_search_measures_rows_with_largest_sums_over_features_that_tell(n_postings, monkeypatch):
+def test_posting_search_measures_rows_with_the_largest_partial_products(n_postings, monkeypatch):
     X = ready(rare_and_common(200).multiply(np.linspace(0.5, 2, 200)[::-1, None]))
     for name in ("FEWEST_POSTINGS", "MOST_POSTINGS"):
         monkeypatch.setattr(postings, name, n_postings)
@@ -300,7 +300,7 @@ def test_posting_search_measures_rows_with_largest_sums_over_features_that_tell(
     np.testing.assert_allclose(pairs, plain_postings(X, n_postings, 30, 5, own, together=True), rtol=1e-6)
 
 
-def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch):
+def test_posting_search_reads_postings_until_recall_is_reached(monkeypatch):
     X = ready(rare_and_common(2000))
     monkeypatch.setattr(postings, "FEWEST_POSTINGS", 64)
     quick, exact = make_search(X, 10, "approximate"), make_search(X, 10, "exact")
@@ -318,9 +318,9 @@ def test_posting_search_reads_more_postings_until_recall_is_reached(monkeypatch)
     assert abs(limited.recall - share_found(limited.nearest(X, 9, own), exact.nearest(X, 9, own))) < 0.05
 
 
-def test_exact_search_of_all_sparse_rows_asks_blocks_about_doubtful_rows_only(monkeypatch):
+def test_exact_sparse_search_uses_blocks_for_doubtful_rows_only(monkeypatch):
     X, asked = rare_and_common(300), []
-    # Six rows are away from row 0 by lengths that float32 cannot tell apart, and five are its nearest.
+    # Six rows are at distances from row 0 that float32 cannot distinguish; five of them are its nearest.
     X = ready(sparse.vstack([X, *(X[0] * (1.1 + 1e-9 * turn) for turn in (3, 5, 1, 0, 4, 2))]))
     own = np.arange(306)
     right = BlockSearch(X, own).nearest(X, 5, own)
@@ -349,7 +349,7 @@ def test_posting_search_in_batches_gives_the_same_neighbors(monkeypatch):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["exact", "approximate"])
-def test_all_rows_at_once_find_what_each_finds_automatically(how, kind, stored, mapped, monkeypatch):
+def test_searching_all_rows_at_once_matches_searching_each(how, kind, stored, mapped, monkeypatch):
     """In batches, cell by cell, on rows in a file: the same bits, also of rows that are left out of the search."""
     X = data(kind, np.random.default_rng(4), 150)
     X[20:90] = X[:3].repeat([40, 20, 10], axis=0)
@@ -368,8 +368,8 @@ def test_all_rows_at_once_find_what_each_finds_automatically(how, kind, stored, 
     assert sorted(seen) == own.tolist()
 
 
-def test_recall_is_reported_where_limit_of_work_is_reached(monkeypatch):
-    """Rows without any structure: cells help no one, and the search says so instead of taking for ever."""
+def test_recall_is_reported_when_the_work_limit_is_reached(monkeypatch):
+    """Rows without structure: cells do not help, and the search reports this instead of running forever."""
     X = np.random.default_rng(6).normal(size=(4000, 40))
     monkeypatch.setattr(cells, "MOST_ROWS", 400)
     assert make_search(X, 10, "approximate").n_probed == cells.MANY_CELLS, "in tables of however many rows"
@@ -386,7 +386,7 @@ def test_recall_is_reported_where_limit_of_work_is_reached(monkeypatch):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 40])
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
-def test_approximate_search_of_few_or_equal_rows(n, stored):
+def test_approximate_search_accepts_few_or_equal_rows(n, stored):
     for X in (np.random.default_rng(7).normal(size=(n, 9)), np.ones((n, 9)), np.zeros((n, 2))):
         quick = make_search(stored(X), n, "approximate")
         rows, distances = quick.nearest(stored(X), n)  # more than the cells looked into may hold
@@ -395,7 +395,7 @@ def test_approximate_search_of_few_or_equal_rows(n, stored):
             np.testing.assert_array_equal(part, right)
 
 
-def test_cells_are_taken_only_if_they_are_cheaper_search(monkeypatch):
+def test_cells_are_used_only_if_they_are_cheaper(monkeypatch):
     monkeypatch.setattr(search, "QUICK_WORK", 0)
     X = clusters(500)
     quick = CellSearch(search.ready(X), np.arange(500), 5)
@@ -431,7 +431,7 @@ def test_kind_is_chosen_by_size(monkeypatch):
 
 
 class _Scanned:
-    """In place of `Found`: notes who is offered which cell."""
+    """Replaces `Found`; records which queries are offered which cell."""
 
     def __init__(self):
         self.pairs = []
@@ -446,7 +446,7 @@ class _Scanned:
 
 
 @pytest.mark.parametrize("n_cells", [3, 2**16, 2**16 + 3])
-def test_each_cell_is_offered_once_to_all_that_look_into_it_in_their_order(n_cells):
+def test_each_cell_is_offered_once_to_all_its_queries_in_order(n_cells):
     rng = np.random.default_rng(0)
     inside = np.append(rng.integers(n_cells, size=(700, 2)), [[n_cells - 1, 0]], axis=0)
     batch = np.arange(len(inside))
@@ -458,7 +458,7 @@ def test_each_cell_is_offered_once_to_all_that_look_into_it_in_their_order(n_cel
     assert len(found.pairs) == len(wanted)
 
 
-def test_room_for_products_is_taken_once_and_grows_if_block_is_larger():
+def test_product_buffer_is_allocated_once_and_grows_for_larger_blocks():
     rng = np.random.default_rng(0)
     X = rng.random((300, 5))
     search = BlockSearch(X, np.arange(300))
@@ -479,7 +479,7 @@ def test_room_for_products_is_taken_once_and_grows_if_block_is_larger():
     assert np.shares_memory(taken, found.take(single, np.array([1])))
 
 
-def test_room_is_used_again_and_grows_if_it_is_too_small():
+def test_row_buffer_is_reused_and_grows_if_too_small():
     room = RowRoom(3)
     first = room.rows("values", 5, np.float64)
     assert (first.shape, first.dtype) == ((5, 3), np.float64)
@@ -489,7 +489,7 @@ def test_room_is_used_again_and_grows_if_it_is_too_small():
     assert room.rows("values", 9, np.float64).flags.c_contiguous
 
 
-def test_rows_made_in_room_are_the_same_bits():
+def test_rows_computed_in_the_buffer_are_identical():
     X = np.random.default_rng(0).normal(size=(40, 7)) * 1e3
     frame, room, places = SinglePrecision(X), RowRoom(7), np.arange(40)
     for rows in (X[:30], X[5:40], X[:1]):

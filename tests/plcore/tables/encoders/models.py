@@ -1,4 +1,4 @@
-"""Encoders a few hundred bytes large, made by `onnx.helper`: what they give is known by arithmetic."""
+"""Encoders of a few hundred bytes, made by `onnx.helper`: their outputs are known by arithmetic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def made(
     outputs: dict[str, Sequence[Side]],
     constants: dict[str, Any] | None = None,
 ) -> bytes:
-    """A model of these nodes. inputs : type and sides      outputs : sides, of float32"""
+    """A model with these nodes. inputs : type and sides      outputs : sides, of float32"""
     graph = helper.make_graph(
         nodes,
         "tiny",

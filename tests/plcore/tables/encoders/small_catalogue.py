@@ -1,4 +1,4 @@
-"""A catalogue of encoders a few hundred bytes large, in the form of the real one."""
+"""A catalogue of encoders of a few hundred bytes, in the form of the real one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = words_of(*TEXTS)
 
 
 def file_of(name: str, data: bytes, what: str = "model") -> dict[str, Any]:
-    """A file as the catalogue has it."""
+    """A file entry as in the catalogue."""
     return {"name": name, "what": what, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 

@@ -1,4 +1,4 @@
-"""Weights -> ONNX: the same numbers as the architecture gives in NumPy, and as authors publish for their models."""
+"""Weights -> ONNX: the same numbers as the architecture in NumPy, and as the authors publish."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def built(folder: Path, builder: str, weights: Path, vocabulary: tuple[str, ...]
     return Encoder(folder)
 
 
-def test_token_mean_averages_rows_of_its_table(tmp_path: Path) -> None:
+def test_token_mean_averages_rows_of_the_embedding_table(tmp_path: Path) -> None:
     """The text "a b b": the mean of rows 1, 2, 2. Nothing is put before a text, as its authors do."""
     table = [[9, 9], [1, 2], [4, 8]]
     made = built(tmp_path, "token-mean", safetensors(tmp_path / "w", "F16", table=table), ("s", "a", "b"))
@@ -150,7 +150,7 @@ def bert(weights: dict[str, Any], ids: list[int], width: int = 64, layers: int =
     return x.mean(0)
 
 
-def test_bert_is_that_of_paper_and_padding_does_not_matter(tmp_path: Path) -> None:
+def test_bert_matches_the_paper_and_ignores_padding(tmp_path: Path) -> None:
     weights = bert_weights(np.random.default_rng(0))
     made = built(tmp_path, "bert", safetensors(tmp_path / "w", **weights), ("s", "a", "b", "c", "d"))
     found = made.encode_inputs([ModelInputs(("a b c d a",)), ModelInputs(("c",))])
@@ -158,7 +158,7 @@ def test_bert_is_that_of_paper_and_padding_does_not_matter(tmp_path: Path) -> No
     np.testing.assert_allclose(found, wanted, atol=2e-5)
 
 
-def test_other_weights_are_refused_in_words(tmp_path: Path) -> None:
+def test_other_weights_are_refused_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"The weights are not those of a bert \(KeyError: 'embeddings"):
         build("bert", {"weights": safetensors(tmp_path / "w", x=[[1.0]])}, tmp_path)
     (tmp_path / "junk").write_bytes(b"junk")
@@ -170,7 +170,7 @@ def test_other_weights_are_refused_in_words(tmp_path: Path) -> None:
         read_safetensors(tmp_path / "long")
 
 
-def test_written_onnx_is_what_package_onnx_reads(tmp_path: Path) -> None:
+def test_written_onnx_is_read_by_the_onnx_package(tmp_path: Path) -> None:
     """Attributes of each type, negative and large numbers, sides with names and without."""
     graph = OnnxGraph()
     x = graph.node("Transpose", ["x"], perm=(1, 0))
@@ -219,7 +219,7 @@ def made(key: str, folder: Path) -> EncoderEntry:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("key", list(OF_WHEELS))
-def test_another_builder_of_the_same_weights_gives_reference_vectors(tmp_path: Path, key: str) -> None:
+def test_rebuilt_encoder_gives_the_reference_vectors(tmp_path: Path, key: str) -> None:
     assert check_encoder(read_catalogue()[key], build_encoder(OF_WHEELS[key], tmp_path)) > 0.9999
 
 

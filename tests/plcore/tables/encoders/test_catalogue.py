@@ -27,7 +27,7 @@ def test_every_entry_has_licence_credit_and_preparation() -> None:
         assert described(entry.preparation).kind == entry.kind
 
 
-def test_only_what_was_tested_is_verified() -> None:
+def test_only_tested_encoders_are_verified() -> None:
     """From where the catalogue was written three encoders could be had, from packages; no revision of a hub."""
     found = read_catalogue()
     assert [key for key, one in found.items() if one.verified] == ["minilm-en", "wordllama-256", "efflite0"]
@@ -76,7 +76,7 @@ def test_entry_without_hash_or_reference_is_not_verified(tmp_path: Path) -> None
 # The vectors of the reference inputs
 
 
-def test_check_accepts_the_same_encoder_and_refuses_another(tmp_path: Path) -> None:
+def test_check_accepts_the_same_encoder_and_refuses_another_one(tmp_path: Path) -> None:
     entry = small_catalogue(tmp_path, words=words_entry())["words"]
     same = encoder(tmp_path / "same", {"kind": "text"}, WORDS)
     assert check_encoder(entry, same) == pytest.approx(1.0)
@@ -89,7 +89,7 @@ def test_check_accepts_the_same_encoder_and_refuses_another(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("key", list(read_catalogue()))
-def test_reference_inputs_fit_preparation(key: str) -> None:
+def test_reference_inputs_fit_the_preparation(key: str) -> None:
     about = described(read_catalogue()[key].preparation)
     found = reference_inputs(about)
     assert len(found) == 3

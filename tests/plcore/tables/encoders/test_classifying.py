@@ -30,7 +30,7 @@ def none(name: str) -> io.BytesIO:
     raise AssertionError(name)
 
 
-def test_scores_are_in_order_of_labels(tmp_path: Path) -> None:
+def test_scores_are_in_the_order_of_labels(tmp_path: Path) -> None:
     model = words(tmp_path, "\ufeffWren\r\nOwl \n\n")
     assert model.labels == ("Wren", "Owl")
     found = model.encode(texts("owl", "", "wren", "tit"), none)
@@ -40,12 +40,12 @@ def test_scores_are_in_order_of_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("activation", "high", "low"), [("sigmoid", 0.731059, 0.5), ("softmax", 0.731059, 0.268941)]
 )
-def test_outputs_become_scores(tmp_path: Path, activation: str, high: float, low: float) -> None:
+def test_outputs_are_converted_to_scores(tmp_path: Path, activation: str, high: float, low: float) -> None:
     model = words(tmp_path, "Wren\nOwl\n", activation=activation)
     np.testing.assert_allclose(model.encode(texts("owl"), none).values, [[low, high]], atol=1e-6)
 
 
-def test_of_several_windows_highest_score_of_each_label_counts(tmp_path: Path) -> None:
+def test_highest_score_over_windows_counts_for_each_label(tmp_path: Path) -> None:
     about = {"kind": "image", "size": 4, "classes": "labels.txt"}
     encoder(tmp_path, about, mean_color())
     (tmp_path / "labels.txt").write_text("red\ngreen\nblue\n")
@@ -58,7 +58,7 @@ def test_of_several_windows_highest_score_of_each_label_counts(tmp_path: Path) -
         Classifier(tmp_path).encode_inputs([ModelInputs([-red])])
 
 
-def test_non_classifier_is_reported(tmp_path: Path) -> None:
+def test_encoder_that_is_no_classifier_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"gives 2 scores, and labels.txt has 3 labels. Fix:"):
         words(tmp_path / "three", "a\nb\nc").encode(texts("owl"), none)
     with pytest.raises(EncoderError, match=r"labels.txt is not UTF-8"):

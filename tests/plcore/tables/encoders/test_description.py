@@ -1,4 +1,4 @@
-"""`encoder.json`: what is understood, and how the rest is refused."""
+"""`encoder.json`: accepted values, and refusals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def refused(folder: Path, told: Any) -> str:
     return str(caught.value)
 
 
-def test_non_said_is_as_most_models_have_it(tmp_path: Path) -> None:
+def test_missing_values_use_common_defaults(tmp_path: Path) -> None:
     found = read_description(written(tmp_path, {"kind": "image"}))
     assert found == Description("image", size=(224, 224), mean=(0, 0, 0), std=(1, 1, 1))
     assert read_description(written(tmp_path, {"kind": "text"})).tokenizer is None
 
 
-def test_every_value_is_taken(tmp_path: Path) -> None:
+def test_every_value_is_read(tmp_path: Path) -> None:
     image = {
         "kind": "image",
         "output": "pooled",
@@ -100,11 +100,11 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ({"kind": "text", "tokenizer": 3}, "must be a name"),
     ],
 )  # fmt: skip
-def test_error_is_reported(tmp_path: Path, told: Any, words: str) -> None:
+def test_invalid_value_is_refused(tmp_path: Path, told: Any, words: str) -> None:
     assert words in refused(tmp_path, told)
 
 
-def test_files_are_in_folder_itself(tmp_path: Path) -> None:
+def test_files_must_be_in_the_folder_itself(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "secret").write_text("{}")

@@ -1,4 +1,4 @@
-"""Rows -> vectors: the right row has the right one, and rows without anything have none."""
+"""Rows -> vectors: every row gets its own vector, and rows without input get none."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pictures() -> LabelTable:
     return LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
 
 
-def test_images_of_zip_and_in_cells(colors: Encoder) -> None:
+def test_images_in_a_zip_and_in_cells_are_encoded(colors: Encoder) -> None:
     table = pictures()
     steps: list[tuple[int, int, str]] = []
     read: list[str] = []
@@ -67,7 +67,7 @@ def test_images_of_zip_and_in_cells(colors: Encoder) -> None:
     assert len(read) == 2  # the image that two rows name is read once
 
 
-def test_batches_are_reported_and_may_be_stopped(tmp_path: Path) -> None:
+def test_batches_are_reported_and_can_be_stopped(tmp_path: Path) -> None:
     one = Encoder(encoder(tmp_path, {"kind": "image", "size": 4}, mean_color(batch=1)))
     table = pictures()
     steps: list[int] = []
@@ -81,7 +81,7 @@ def test_batches_are_reported_and_may_be_stopped(tmp_path: Path) -> None:
         one.encode(table, table.media.files.open, stop)
 
 
-def test_texts(tmp_path: Path) -> None:
+def test_texts_are_encoded(tmp_path: Path) -> None:
     words = Encoder(encoder(tmp_path, {"kind": "text"}, words_of("wren", "robin")))
     cells = pd.DataFrame({"c": ["a|b"] * 4, "t": ["robin", " wren ", "", "owl"]}, dtype="str")
     found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
@@ -92,14 +92,14 @@ def test_texts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.values, found.values)
 
 
-def test_table_without_column_is_refused(tmp_path: Path, colors: Encoder) -> None:
+def test_table_without_the_column_is_refused(tmp_path: Path, colors: Encoder) -> None:
     cells = pd.DataFrame({"c": ["a|b"], "t": ["x"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
     with pytest.raises(EncoderError, match="No row has an image to encode"):
         colors.encode(table, no_files)
 
 
-def test_files_that_have_gone_bad_since_are_named(colors: Encoder) -> None:
+def test_files_damaged_since_the_import_are_named(colors: Encoder) -> None:
     table = pictures()
     gone = str(np.asarray(table.media.images)[0])
     found = colors.encode(table, lambda name: io.BytesIO(b"junk" if name == gone else png((0, 0, 0))))
@@ -108,7 +108,7 @@ def test_files_that_have_gone_bad_since_are_named(colors: Encoder) -> None:
     assert found.notes[-1] == f"2 rows could not be encoded: '1', '4'; the first: {words}"
 
 
-def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
+def test_non_finite_vectors_are_left_out(tmp_path: Path) -> None:
     about = {"kind": "image", "size": 4, "std": 1e-9, "mean": [0, 0, 0]}
     nodes = [
         helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0),
@@ -124,7 +124,7 @@ def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
         log.encode(table, table.media.files.open)
 
 
-def test_several_images_of_row_have_mean_of_their_vectors(colors: Encoder) -> None:
+def test_several_images_of_a_row_give_the_mean_vector(colors: Encoder) -> None:
     csv = "candidates,image\na|b,red.png|dark.png\nb,dark.png\n"
     files = {name: png(color) for name, color in COLORS.items()}
     reading = read_table(make_zip({"t.csv": csv.encode(), **files}))
@@ -133,7 +133,7 @@ def test_several_images_of_row_have_mean_of_their_vectors(colors: Encoder) -> No
     np.testing.assert_allclose(found, [[0.5, 0, 0.1], [0, 0, 0.2]], atol=1e-6)
 
 
-def test_segments_of_recordings(tmp_path: Path) -> None:
+def test_segments_of_recordings_are_encoded(tmp_path: Path) -> None:
     """The first second is 0.5, the second 0.25: sum and energy of the four samples that the model takes."""
     out = io.BytesIO()
     steps = np.repeat([0.5, 0.25], 100)
@@ -157,7 +157,7 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
 def sounds_of(
     folder: Path, spans: Sequence[tuple[float, float]], on_step: Any = None, **about: Any
 ) -> Encoded:
-    """Output of `energy` of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
+    """Output of `energy` for segments of a three-second recording whose samples sum to 1, 2 and 4 per second."""
     out = io.BytesIO()
     soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
     rows = [f"a|b,c.wav,{start},{end},{row}" for row, (start, end) in enumerate(spans)]
@@ -169,7 +169,7 @@ def sounds_of(
     return sounds.encode(table, reading.files.open, on_step)
 
 
-def test_short_segments_of_encoder_of_many_windows_are_taken_together(tmp_path: Path) -> None:
+def test_short_segments_are_encoded_in_one_batch(tmp_path: Path) -> None:
     """16 windows at once, at most 8 a row: 16 rows of one window, and 4 rows of four."""
     for length, told in ((1, [16, 20]), (2.5, [4, 8, 12, 16, 20])):
         steps: list[int] = []
@@ -180,7 +180,7 @@ def test_short_segments_of_encoder_of_many_windows_are_taken_together(tmp_path: 
         assert steps == told
 
 
-def test_sound_windows_cover_segment_and_are_averaged(tmp_path: Path) -> None:
+def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> None:
     """Windows of a second of [0, 3): sums 1, 2 and 4. Of [0, 2.5) the last window ends in silence: 1, 2, 2."""
     found = sounds_of(tmp_path, [(0, 3), (0, 2.5), (1, 2)], seconds=1, windows=3)
     np.testing.assert_allclose(found.values[:, 0], [7 / 3, 5 / 3, 2], rtol=1e-6)
@@ -203,7 +203,7 @@ def test_too_few_windows_are_spread_evenly_and_reported(tmp_path: Path) -> None:
     )
 
 
-def test_centred_window_hears_middle_and_what_is_around_short_segment(tmp_path: Path) -> None:
+def test_centred_window_covers_the_middle_and_the_context_of_a_short_segment(tmp_path: Path) -> None:
     """Of [0, 3) the second [1, 2); around [.8, 1.2) the second [.5, 1.5); before the recording there is silence."""
     found = sounds_of(tmp_path, [(0, 3), (0.8, 1.2), (0, 0.4)], seconds=1, centred=True)
     np.testing.assert_allclose(found.values[:, 0], [2, 1.5, 0.7], rtol=1e-6)
@@ -216,7 +216,7 @@ def test_peak_removes_mean_and_scales_each_window(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.values, [[0, 6.25], [0, 0]], atol=1e-5)
 
 
-def test_texts_are_encoded_by_length_and_vectors_stay_with_their_rows(tmp_path: Path) -> None:
+def test_texts_are_batched_by_length_and_vectors_stay_with_their_rows(tmp_path: Path) -> None:
     """One text at a time is as good as a batch; batches hold texts of alike length."""
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\nwren\n")
     about = {"kind": "text", "tokenizer": "vocab.txt"}
@@ -237,14 +237,14 @@ def test_texts_are_encoded_by_length_and_vectors_stay_with_their_rows(tmp_path: 
     np.testing.assert_allclose(found[:, 0], (5 + 5 * counts) / (counts + 2), rtol=1e-6)
 
 
-def test_prefix_is_before_each_text(tmp_path: Path) -> None:
+def test_prefix_is_added_to_each_text(tmp_path: Path) -> None:
     words = Encoder(encoder(tmp_path, {"kind": "text", "prefix": "query: "}, words_of("query: wren", "wren")))
     cells = pd.DataFrame({"c": ["a|b"] * 2, "t": ["wren", "owl"]}, dtype="str")
     found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
     np.testing.assert_array_equal(found.values, [[1, 0], [0, 0]])
 
 
-def test_first_token_is_vector_if_pooling_says_so(tmp_path: Path) -> None:
+def test_first_token_pooling_uses_the_first_token(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nwren\n")
     about = {"kind": "text", "tokenizer": "vocab.txt", "pooling": "first", "prefix": "wren "}
     words = Encoder(encoder(tmp_path, about, tokens()))
@@ -268,7 +268,7 @@ def test_recordings_that_cannot_be_decoded_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("at_once", "n"), [(16, 33), (16, 100), (5, 35), (5, 36), (1, 33), (1, 200), (64, 40)]
 )
-def test_sample_comes_first_and_every_item_once(at_once: int, n: int) -> None:
+def test_sample_comes_first_and_every_item_appears_once(at_once: int, n: int) -> None:
     items = [str(number) for number in range(n)]
     batches = [list(map(int, one)) for one in _batches(items, at_once)]
     flat = [item for batch in batches for item in batch]
@@ -279,7 +279,7 @@ def test_sample_comes_first_and_every_item_once(at_once: int, n: int) -> None:
         assert np.mean(flat[:32]) == pytest.approx((n - 1) / 2, abs=2), "long and short ones count alike"
 
 
-def test_speed_is_measured_on_first_32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_is_measured_on_the_first_32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Encoder(encoder(tmp_path / "words", {"kind": "text"}, words_of("a")))
     ticks = iter([10.0, 12.0])
     monkeypatch.setattr(encoding, "perf_counter", lambda: next(ticks))

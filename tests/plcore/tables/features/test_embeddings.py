@@ -1,4 +1,4 @@
-"""Embeddings of the owner's own: from lists in cells, or arrays next to them, to features."""
+"""Imported embeddings, from lists in cells or arrays next to them, to features."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refused(table: pd.DataFrame, arrays: dict[str, np.ndarray] | None = None) ->
 
 
 @pytest.mark.parametrize("text", ["[1, 2.5, -3]", "1 2.5 -3", "1;2.5;-3", "1,2.5,-3", "[ 1.   2.5\n -3. ]"])
-def test_list_is_read_however_it_is_written(text: str) -> None:
+def test_list_is_read_in_every_notation(text: str) -> None:
     numbers = numbers_of(text)
     assert numbers.dtype == np.float32
     assert numbers.tolist() == [1, 2.5, -3]
@@ -45,12 +45,12 @@ def test_list_is_read_however_it_is_written(text: str) -> None:
     "text",
     ["[]", "wren", "[1, true]", '["1"]', "[1, null]", "[[1], [2]]", "nan", "[1, Infinity]", "1e30", "[1"],
 )
-def test_non_list_of_finite_numbers_is_none(text: str) -> None:
+def test_text_other_than_a_list_of_finite_numbers_gives_none(text: str) -> None:
     assert numbers_of(text) is None
 
 
 @given(st.lists(st.floats(-(2.0**59), 2.0**59, width=32), min_size=1, max_size=9))
-def test_both_ways_of_writing_give_the_same(values: list[float]) -> None:
+def test_both_notations_give_equal_numbers(values: list[float]) -> None:
     exact = np.array(values, dtype=np.float32)
     for text in (str(values), " ".join(map(repr, values))):
         found = numbers_of(text)
@@ -63,13 +63,13 @@ def test_list_of_another_length_is_reported_with_both_rows() -> None:
     assert "Row 4, column 'v': expected a list of numbers, got 'x'." in words
 
 
-def test_column_without_any_and_one_that_is_too_wide_are_refused() -> None:
+def test_column_without_vectors_or_with_too_wide_ones_is_refused() -> None:
     assert "there is no embedding in it" in refused(cells("", ""))
     wide = {"v": np.zeros((1, MAX_WIDTH + 1), dtype=np.float32)}
     assert f"at most {MAX_WIDTH:,} are taken" in refused(cells("").drop(columns="v"), wide)
 
 
-def test_arrays_may_come_next_to_cells() -> None:
+def test_arrays_can_be_given_next_to_cells() -> None:
     given_ = np.array([[3, 4], [np.nan, np.nan]], dtype=np.float32)
     table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": given_})
     np.testing.assert_array_equal(table.embeddings, given_)
@@ -77,7 +77,7 @@ def test_arrays_may_come_next_to_cells() -> None:
     assert "Row 1, column 'v': not all numbers" in refused(cells("", "").drop(columns="v"), odd)
 
 
-def test_what_no_one_can_write_to_is_not_copied() -> None:
+def test_read_only_arrays_are_not_copied() -> None:
     came = np.ones((2, 3), dtype=np.float32)
     came.flags.writeable = False
     table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": came})
@@ -85,7 +85,7 @@ def test_what_no_one_can_write_to_is_not_copied() -> None:
 
 
 @pytest.mark.parametrize("rows", [None, np.arange(0, 40, 3), np.arange(40) % 3 > 0])
-def test_features_are_the_same_bits_however_many_rows_are_made_at_a_time(
+def test_features_do_not_depend_on_the_block_size(
     rows: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
@@ -104,11 +104,11 @@ def test_features_are_the_same_bits_however_many_rows_are_made_at_a_time(
         np.testing.assert_array_equal(table.features().fit(table, rows).transform(table, rows), whole)
 
 
-def test_wide_vectors_are_scaled_without_copies_of_all_of_them() -> None:
+def test_wide_vectors_are_scaled_in_parts() -> None:
     came = np.random.default_rng(0).normal(size=(4000, 2000)).astype(np.float32)
     came.flags.writeable = False
     table = LabelTable.from_cells(cells(*[""] * 4000).drop(columns="v"), ROLES, arrays={"v": came})
-    whole = 8 * came.size  # bytes of a copy to calculate with
+    whole = 8 * came.size  # bytes of a working copy
     tracemalloc.start()
     try:
         directions_of(came)
@@ -120,7 +120,7 @@ def test_wide_vectors_are_scaled_without_copies_of_all_of_them() -> None:
         tracemalloc.stop()
 
 
-def test_a_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
+def test_non_finite_number_names_its_row_in_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(embeddings, "_ROWS_AT_ONCE", 2)
@@ -128,7 +128,7 @@ def test_a_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
     assert "Row 5, column 'v': not all numbers" in refused(cells(*[""] * 5).drop(columns="v"), odd)
 
 
-def test_features_are_directions_and_mean_if_there_is_none() -> None:
+def test_features_are_directions_and_the_mean_if_missing() -> None:
     table = LabelTable.from_cells(cells("[3, 4]", "[0, 2]", "", "[0, 0]"), ROLES)
     features = table.features().fit(table, np.array([0, 1]))
     assert features.feature_names_ == ("v: 1", "v: 2")
@@ -148,7 +148,7 @@ def many_words(n: int) -> list[str]:
     return [" ".join(rng.choice(words, 5)) for _ in range(n)]
 
 
-def test_embeddings_stay_dense_next_to_text_whose_features_become_few() -> None:
+def test_embeddings_stay_dense_and_text_features_are_reduced() -> None:
     vectors = np.random.default_rng(1).normal(size=(200, 5)).astype(np.float32)
     table = described(many_words(200), vectors)
     rows = np.arange(150)
@@ -158,7 +158,7 @@ def test_embeddings_stay_dense_next_to_text_whose_features_become_few() -> None:
     assert X.shape == (200, features.n_features_) == (200, 5 + 128)
     assert features.feature_names_[5:7] == ("t: direction 1", "t: direction 2")
     assert features.blocks_ == ((slice(0, 5), True), (slice(5, 133), True))
-    # The inner products of the texts are nearly those of all their words and n-grams.
+    # Inner products of the reduced texts nearly equal those of all words and n-grams.
     alone = replace(table, embeddings=None, roles=replace(table.roles, embedding=None))
     words = alone.features().fit(alone, rows).transform(alone, rows).toarray()
     few = X[rows, 5:]
@@ -171,10 +171,10 @@ def test_embeddings_stay_dense_next_to_text_whose_features_become_few() -> None:
 
 @pytest.mark.parametrize("shift", [0.0, 20.0])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_each_block_weighs_the_same_in_distances(shift: float, form: Any) -> None:
+def test_each_block_has_the_same_weight_in_distances(shift: float, form: Any) -> None:
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(60, 8)).astype(np.float32)
-    vectors[:, 0] += shift  # as vectors of some encoders, which all point about the same way
+    vectors[:, 0] += shift  # like vectors of some encoders that all point in about the same direction
     table = described(many_words(60), form(vectors))
     rows = np.arange(40)
     features = table.features().fit(table, rows)
@@ -185,7 +185,7 @@ def test_each_block_weighs_the_same_in_distances(shift: float, form: Any) -> Non
         assert ((some - some.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-5)
 
 
-def test_rows_without_embedding_do_not_make_it_weigh_more() -> None:
+def test_rows_without_embedding_do_not_raise_its_weight() -> None:
     vectors = np.random.default_rng(3).normal(size=(40, 4)).astype(np.float32)
     gaps = vectors.copy()
     gaps[30:] = np.nan
@@ -212,7 +212,7 @@ def test_embeddings_are_stored_and_grow(tmp_path: Path) -> None:
         with_rows(back, cells("[1, 2, 3]").assign(i=["4"]))
 
 
-def test_sparse_ones_stay_sparse_in_features_file_and_more_rows(tmp_path: Path) -> None:
+def test_sparse_embeddings_stay_sparse_in_features_file_and_new_rows(tmp_path: Path) -> None:
     wide = sp.csr_matrix(([3.0, 4.0, 2.0], ([0, 0, 1], [7, 40_000, 3])), shape=(3, 50_000))
     roles = replace(ROLES, id="i")
     plain = cells("", "", "").drop(columns="v").assign(i=["1", "2", "3"])
@@ -229,7 +229,7 @@ def test_sparse_ones_stay_sparse_in_features_file_and_more_rows(tmp_path: Path) 
     assert features[1].nnz == 0
 
 
-def test_the_same_numbers_in_any_order_are_the_same_bytes(tmp_path: Path) -> None:
+def test_storage_order_of_sparse_numbers_does_not_affect_the_file(tmp_path: Path) -> None:
     plain = cells("", "").drop(columns="v")
     ordered = sp.csr_matrix(np.array([[0, 3, 4], [0, 0, 2]], dtype=np.float32))
     mixed = sp.csr_matrix(
@@ -243,16 +243,16 @@ def test_the_same_numbers_in_any_order_are_the_same_bytes(tmp_path: Path) -> Non
     assert len(sums) == 1
     dense = np.ones((2, 3), dtype=np.float32)
     LabelTable.from_cells(plain, ROLES, arrays={"v": dense})
-    mixed.data[0] = dense[0] = 5  # what was given stays its owner's
+    mixed.data[0] = dense[0] = 5  # the given array is unchanged
 
 
-def test_too_large_ones_that_came_as_numbers_are_named() -> None:
+def test_too_large_array_values_are_named() -> None:
     plain = cells("", "").drop(columns="v")
     with pytest.raises(TableError, match="Row 2, column 'v': not all numbers of the embedding are finite"):
         LabelTable.from_cells(plain, ROLES, arrays={"v": np.array([[1.0, 2.0], [1e300, 1.0]])})
 
 
-def test_no_other_role_takes_what_came_as_numbers() -> None:
+def test_arrays_can_only_be_embeddings() -> None:
     plain, came = cells("").drop(columns="v"), {"v": np.ones((1, 3), dtype=np.float32)}
     for roles in (replace(ROLES, embedding=None, numbers=("v",)), replace(ROLES, embedding=None, text="v")):
         with pytest.raises(TableError, match="Column 'v': there is no such column"):
@@ -260,7 +260,7 @@ def test_no_other_role_takes_what_came_as_numbers() -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_rows_alike_in_all_but_their_numbers_are_different_rows(form: Any) -> None:
+def test_rows_that_differ_only_in_their_vectors_are_different(form: Any) -> None:
     plain = cells("", "", "").drop(columns="v")
     numbers = np.array([[1, 0], [0, 2], [3, 3]], dtype=np.float32)
     table = LabelTable.from_cells(plain, ROLES, arrays={"v": form(numbers)})
@@ -271,7 +271,7 @@ def test_rows_alike_in_all_but_their_numbers_are_different_rows(form: Any) -> No
     np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, [*numbers, [5, 0]])
 
 
-def test_sparse_ones_are_checked() -> None:
+def test_sparse_embeddings_are_checked() -> None:
     plain = cells("", "").drop(columns="v")
     odd = sp.csr_matrix(([1.0, np.nan], ([0, 1], [0, 1])), shape=(2, 3))
     with pytest.raises(TableError, match="Row 2, column 'v': the number nan is too large"):
@@ -280,7 +280,7 @@ def test_sparse_ones_are_checked() -> None:
         LabelTable.from_cells(plain, ROLES, arrays={"v": sp.csr_matrix((2, 1_000_001))})
 
 
-def test_column_without_role_gives_nothing() -> None:
+def test_column_without_role_gives_no_embedding() -> None:
     finder = Finder(None)
     assert parse_embeddings(cells("[1]"), None, {}, finder) is None
     assert not finder.problems

@@ -1,4 +1,4 @@
-"""Sets of features: all, those without the vectors of an encoder, those without what Winnow reads by itself."""
+"""Sets of features: all, without encoder vectors, and without built-in features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made(table: LabelTable, use: str = BOTH) -> np.ndarray:
     ("use", "roles"),
     [(BOTH, {"text": "t", "embedding": "v"}), (WORDS, {"text": "t"}), (MEANING, {"embedding": "v"})],
 )  # fmt: skip
-def test_feature_set_equals_table_with_these_columns_alone(use: str, roles: dict[str, str]) -> None:
+def test_feature_set_equals_a_table_with_only_these_columns(use: str, roles: dict[str, str]) -> None:
     whole = table(text="t", embedding="v")
     assert whole.has_feature_choice
     np.testing.assert_array_equal(made(whole, use), made(table(**roles)))
@@ -39,7 +39,7 @@ def test_feature_set_equals_table_with_these_columns_alone(use: str, roles: dict
 
 @pytest.mark.parametrize("roles", [{"text": "t"}, {"embedding": "v"}, {}])
 @pytest.mark.parametrize("use", [WORDS, MEANING])
-def test_table_without_both_is_taken_as_a_whole(use: str, roles: dict[str, str]) -> None:
+def test_feature_set_is_ignored_without_both_kinds_of_features(use: str, roles: dict[str, str]) -> None:
     one = table(**roles)
     assert not one.has_feature_choice
     np.testing.assert_array_equal(made(one, use), made(one))

@@ -37,21 +37,19 @@ def table(
     return LabelTable.from_cells(cells, roles)
 
 
-def test_numbers_are_imputed_and_scaled_by_training_rows() -> None:
+def test_numbers_are_imputed_and_scaled_from_training_rows() -> None:
     data = table({"w": ["0", "", "4", "8"], "one": ["7", "7", "7", "9"], "none": ["", "", "", "5"]})
     features = data.features().fit(data, np.array([0, 1, 2]))
     found = features.transform(data)
     assert isinstance(found, np.ndarray)
     np.testing.assert_allclose(found[:, 0], [0, 0.5, 1, 2])  # the mean of 0 and 4 is 2; 8 is outside
-    np.testing.assert_array_equal(
-        found[:, 1:], 0
-    )  # constant, or never known, in training: tells nothing anywhere
+    np.testing.assert_array_equal(found[:, 1:], 0)  # constant or unknown in training: uninformative
     assert features.feature_names_ == ("w", "one", "none")
     assert features.n_features_ == 3
 
 
-def test_column_that_does_not_vary_in_training_never_weighs() -> None:
-    # The mean of three times 0.1 is not 0.1 in doubles; a gap must not become a value of its own.
+def test_constant_training_column_has_no_effect() -> None:
+    # In doubles the mean of three times 0.1 is not 0.1; a gap must not get a different value.
     data = table(
         {"w": ["0", "1", "1", "0", "1"], "same": ["0.1", "0.1", "", "0.1", "1e9"],
          "large": ["1234567.1", "1234567.1", "1234567.1", "", "5"], "tiny": ["1e-18", "3e-18", "", "2e-18", "1e-18"],
@@ -62,12 +60,12 @@ def test_column_that_does_not_vary_in_training_never_weighs() -> None:
     np.testing.assert_allclose(found[:, 3], [0, 1, 0.5, 0.5, 0])
 
 
-def test_gaps_become_mean_and_not_median() -> None:
+def test_missing_numbers_become_the_mean_not_the_median() -> None:
     data = table({"w": ["0", "1", "8", ""]})
     np.testing.assert_allclose(data.features().fit(data).transform(data)[:, 0], [0, 1 / 8, 1, 3 / 8])
 
 
-def test_rows_may_be_mask_or_numbers_in_any_order() -> None:
+def test_rows_can_be_a_mask_or_numbers_in_any_order() -> None:
     data = table({"w": ["0", "1", "2", "3"]})
     features = data.features().fit(data, np.array([True, False, False, True]))
     np.testing.assert_allclose(features.transform(data, np.array([3, 1]))[:, 0], [1, 1 / 3])
@@ -77,7 +75,7 @@ def test_rows_may_be_mask_or_numbers_in_any_order() -> None:
 
 @pytest.mark.parametrize("layout", ["C", "F"])
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 64])
-def test_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
+def test_features_do_not_depend_on_the_block_size(
     width: int, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(width)
@@ -102,7 +100,7 @@ def test_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
 
 
 @pytest.mark.parametrize("n_kinds", [4, 1100])
-def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_time(
+def test_columns_of_all_kinds_are_concatenated_at_any_block_size(
     n_kinds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(n_kinds)
@@ -125,8 +123,8 @@ def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_tim
         assert features.transform(data, rows[:0]).shape == (0, n_kinds + 4)
 
 
-def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each lays all categories out again: with as many rows as categories in a block that costs what the rows do."""
+def test_many_categories_use_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block prepares all categories again; with as many rows as categories this costs no more than the rows."""
     data = table(kind=[*map(str, range(500)), *map(str, range(500))])
     asked = []
     plain = OneHotEncoder.transform
@@ -139,7 +137,7 @@ def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest
     assert asked == [500, 500]
 
 
-def test_two_categories_are_as_far_apart_as_ends_of_number() -> None:
+def test_distance_of_categories_equals_the_range_of_a_number() -> None:
     data = table(kind=["x", "y ", " x", "", "new"])
     features = data.features().fit(data, np.arange(4))
     found = features.transform(data)
@@ -149,12 +147,12 @@ def test_two_categories_are_as_far_apart_as_ends_of_number() -> None:
     assert features.feature_names_ == ("kind=x", "kind=y")
 
 
-def test_categories_without_any_value_are_left_out() -> None:
+def test_empty_categories_are_left_out() -> None:
     data = table({"w": ["1", "2"]}, kind=["", "  "])
     assert data.features().fit(data).transform(data).shape == (2, 1)
 
 
-def test_text_is_learned_from_next_to_numbers() -> None:
+def test_text_is_used_in_addition_to_numbers() -> None:
     words = ["red bird", "blue bird", "red red", ""]
     with_numbers = table({"w": ["1", "2", "3", "4"]}, text=words)
     names = with_numbers.features().fit(with_numbers).feature_names_
@@ -176,7 +174,7 @@ def test_text_is_learned_from_next_to_numbers() -> None:
     assert dense[2, names.index("text: bird")] == 0
 
 
-def test_text_without_words_gives_one_silent_feature() -> None:
+def test_text_without_words_gives_one_zero_feature() -> None:
     data = table(text=["...", "!", ""])
     features = data.features().fit(data)
     np.testing.assert_array_equal(features.transform(data), np.zeros((3, 1)))
@@ -191,7 +189,7 @@ def test_very_many_categories_stay_sparse() -> None:
     assert found.nnz == 1500
 
 
-def test_not_fitted_and_no_rows() -> None:
+def test_unfitted_features_and_empty_training_are_refused() -> None:
     data = table({"w": ["1", "2"]})
     with pytest.raises(NotFittedError, match="Call 'fit' first"):
         FeatureTransformer().transform(data)
@@ -202,7 +200,7 @@ def test_not_fitted_and_no_rows() -> None:
 @given(
     st.lists(st.tuples(st.none() | st.floats(-1e100, 1e100), st.sampled_from(["", "x", "y"])), min_size=2, max_size=8),
 )  # fmt: skip
-def test_training_rows_are_in_unit_cube_and_other_rows_do_not_matter(
+def test_training_rows_are_in_the_unit_cube_whatever_other_rows_hold(
     rows: list[tuple[float | None, str]],
 ) -> None:
     numbers = ["" if value is None else repr(value) for value, _ in rows]

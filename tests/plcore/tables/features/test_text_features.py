@@ -1,4 +1,4 @@
-"""Features of texts: the plain formula, known answers, lengths, scripts without spaces, and that nothing is drawn."""
+"""Features of texts: the plain formula, known answers, lengths, scripts without spaces, determinism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lengths(X: sp.csr_matrix) -> np.ndarray:
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
 
 
-def test_n_grams_of_word_and_where_they_stand() -> None:
+def test_n_grams_of_a_word_have_positions() -> None:
     found = list(grams_of("abc"))
     assert [part for part, _, _ in found] == [" a", "ab", "bc", "c ", " ab", "abc", "bc ", " abc", "abc "]
     assert all("abc"[start:end] == part.strip() for part, start, end in found)
@@ -35,7 +35,7 @@ def test_n_grams_of_word_and_where_they_stand() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_each_part_is_scikit_learn_s_own_tf_idf(seen: list[str], unseen: list[str]) -> None:
+def test_each_part_matches_scikit_learn_tf_idf(seen: list[str], unseen: list[str]) -> None:
     for side, analyzer in (("words", words_of), ("grams", grams_in)):
         if not any(analyzer(text) for text in seen):
             continue
@@ -49,7 +49,7 @@ def test_each_part_is_scikit_learn_s_own_tf_idf(seen: list[str], unseen: list[st
             )
 
 
-def test_rows_have_length_one_and_quarter_of_it_is_words() -> None:
+def test_rows_have_unit_length_with_a_quarter_from_words() -> None:
     made = TextFeatures().fit(BIRDS)
     X = made.transform(BIRDS)
     assert isinstance(X, sp.csr_matrix)
@@ -58,7 +58,7 @@ def test_rows_have_length_one_and_quarter_of_it_is_words() -> None:
     np.testing.assert_allclose(lengths(X[:, is_word])[[0, 1, 2, 5]] ** 2, 0.25)
 
 
-def test_new_word_is_known_by_its_n_grams_alone() -> None:
+def test_unseen_word_is_represented_by_its_n_grams() -> None:
     made = TextFeatures().fit(BIRDS)
     found = made.transform(["birdsong", "xyz"])
     np.testing.assert_allclose(lengths(found), [1, 0])
@@ -67,7 +67,7 @@ def test_new_word_is_known_by_its_n_grams_alone() -> None:
     assert not {"bird", "birds"} & named
 
 
-def test_words_come_first_and_by_alphabet() -> None:
+def test_words_come_first_in_alphabetical_order() -> None:
     names = TextFeatures().fit(["b a", "鳥 ü"]).names_
     assert names[:4] == ("a", "b", "ü", "鳥")
     grams = [name[1:-1] for name in names[4:]]
@@ -75,7 +75,7 @@ def test_words_come_first_and_by_alphabet() -> None:
     assert "“ a ”" in names
 
 
-def test_texts_without_spaces_are_near_by_what_they_share() -> None:
+def test_texts_without_spaces_are_similar_by_shared_n_grams() -> None:
     texts = ["今日は鳥が飛ぶ", "鳥が飛ぶ空", "明日の魚料理", "魚料理を食べる"]
     words = TextFeatures(grams=False).fit(texts).transform(texts).toarray()
     assert (words @ words.T == np.eye(4)).all(), "no run of signs comes twice"
@@ -84,20 +84,20 @@ def test_texts_without_spaces_are_near_by_what_they_share() -> None:
     assert near.argmax(axis=1).tolist() == [1, 0, 3, 2]
 
 
-def test_other_endings_and_slips_are_near() -> None:
+def test_inflections_and_typos_are_similar() -> None:
     texts = ["kittens sleeping", "kitten sleeps", "stocks falling", "stock fell"]
     made = TextFeatures().fit(texts)
     near = (made.transform(["a kiten slept"]) @ made.transform(texts).T).toarray()[0]
     assert set(np.argsort(-near)[:2]) == {0, 1}
 
 
-def test_most_frequent_are_kept_and_ties_use_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_frequent_terms_are_kept_with_alphabetical_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_features, "MOST_WORDS", 2)
     monkeypatch.setattr(text_features, "MOST_GRAMS", 3)
     assert TextFeatures().fit(["d c", "d b", "d"]).names_ == ("b", "d", "“ d”", "“ d ”", "“d ”")
 
 
-def test_n_grams_that_stand_nearly_everywhere_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_n_grams_in_nearly_all_texts_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["the " + word for word in ("cat", "dog", "hen", "emu", "owl")] * 2
     monkeypatch.setattr(text_features, "COMMON", 4)
     made = TextFeatures().fit(texts)
@@ -108,14 +108,14 @@ def test_n_grams_that_stand_nearly_everywhere_are_left_out(monkeypatch: pytest.M
     assert "“the”" in TextFeatures().fit(texts).names_, "in few texts nothing stands everywhere"
 
 
-def test_of_very_long_texts_some_words_choose_n_grams(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_n_grams_of_very_long_texts_come_from_a_sample_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_features, "MOST_CHARACTERS", 5)
     made = TextFeatures(words=False).fit(["aaa bbb ccc"])  # 9 characters: every second word
     found = lengths(made.transform(["aaa", "bbb", "ccc"]))
     np.testing.assert_allclose(found, [1, 0, 1])
 
 
-def test_if_each_part_of_word_stands() -> None:
+def test_columns_of_a_text_name_the_place_of_each_n_gram() -> None:
     made = TextFeatures().fit(["bird", "birch"])
     found = {(start, end): made.names_[column] for start, end, column in made.columns_of("bird")}
     assert found[1, 3] == "“ir”"
@@ -125,19 +125,19 @@ def test_if_each_part_of_word_stands() -> None:
     assert made.columns_of("xyz") == []
 
 
-def test_texts_without_any_word() -> None:
+def test_texts_without_words_have_no_features() -> None:
     made = TextFeatures().fit(["", "..."])
     assert made.names_ == ()
     assert made.transform(["a", "b"]).shape == (2, 0)
 
 
-def test_not_fitted() -> None:
+def test_unfitted_text_features_are_refused() -> None:
     with pytest.raises(NotFittedError, match="Call 'fit' first"):
         TextFeatures().transform(["a"])
 
 
 @given(TEXTS)
-def test_the_same_texts_give_the_same_features_whatever_their_order(texts: list[str]) -> None:
+def test_order_of_texts_does_not_affect_features(texts: list[str]) -> None:
     made, turned = TextFeatures().fit(texts), TextFeatures().fit(texts[::-1])
     assert made.names_ == turned.names_
     np.testing.assert_allclose(
@@ -163,18 +163,18 @@ def test_the_same_texts_give_the_same_features_whatever_their_order(texts: list[
         ("", []),
     ],
 )
-def test_words_in_many_scripts(text: str, words: list[str]) -> None:
+def test_words_in_many_scripts_are_found(text: str, words: list[str]) -> None:
     assert words_of(text) == [compared(word) for word in words]
     assert [word for _, _, word in spans_of(text)] == [compared(word) for word in words]
 
 
-def test_one_letter_written_in_two_ways_is_one() -> None:
+def test_equivalent_unicode_forms_are_one_letter() -> None:
     assert (
         words_of("nai\u0308ve ＡＢＣ ﬁne") == words_of("na\u00efve abc fine") == ["na\u00efve", "abc", "fine"]
     )
 
 
-def test_span_is_where_word_stands_as_it_was_written() -> None:
+def test_spans_refer_to_the_original_text() -> None:
     text = "The ﬁsh, nai\u0308ve."
     spans = list(spans_of(text))
     assert [text[start:end] for start, end, _ in spans] == ["The", "ﬁsh", "nai\u0308ve"]
@@ -191,6 +191,6 @@ def test_spans_are_in_order_and_hold_their_words(text: str) -> None:
 
 
 @given(st.text(st.characters(categories=("L", "Nd", "Zs", "Po")), max_size=60))
-def test_form_of_normalisation_does_not_matter(text: str) -> None:
+def test_unicode_normalisation_form_does_not_matter(text: str) -> None:
     composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert words_of(composed) == words_of(apart)

@@ -1,4 +1,4 @@
-"""Values of pieces of a text: all of what its features are worth, where they stand."""
+"""Values of the pieces of a text: they add up to the values of its features."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ TEXT = st.text(st.sampled_from("ab é鳥空ー .ﬁ\u0308"), max_size=25)
 
 
 def worth_of(features: TextFeatures, **worth: float) -> np.ndarray:
-    """(d, 1): words and n-grams by their names, all others nothing."""
+    """(d, 1): values of the named words and n-grams, 0 for all others."""
     return np.array([[worth.get(name.strip("“”"), 0.0)] for name in features.names_])
 
 
-def test_word_is_worth_its_own_column_and_its_n_grams() -> None:
+def test_value_of_a_word_includes_its_n_grams() -> None:
     text = "Red bird, blue"
     features = TextFeatures().fit([text])
     marks = marks_of(features, text, worth_of(features, bird=3.0, ue=1.0))
@@ -25,13 +25,13 @@ def test_word_is_worth_its_own_column_and_its_n_grams() -> None:
     assert found == [0.0, 6.0, 1.0], "the word, and the n-gram of the same letters"
 
 
-def test_what_stands_twice_is_shared() -> None:
+def test_value_of_a_repeated_word_is_shared() -> None:
     features = TextFeatures(grams=False).fit(["red red blue"])
     marks = marks_of(features, "red red blue", worth_of(features, red=1.0))
     assert [float(mark.worth[0]) for mark in marks] == [0.5, 0.5, 0.0]
 
 
-def test_script_without_spaces_is_marked_by_signs() -> None:
+def test_scripts_without_spaces_are_marked_per_character() -> None:
     text = "今日鳥が"
     features = TextFeatures(words=False).fit([text])
     marks = marks_of(features, text, worth_of(features, **{"鳥が": 2.0, "今": 0.0}))
@@ -40,7 +40,7 @@ def test_script_without_spaces_is_marked_by_signs() -> None:
     ]  # fmt: skip
 
 
-def test_sign_keeps_its_marks_and_other_letters_stay_together() -> None:
+def test_combining_marks_and_other_letters_stay_together() -> None:
     text = "Python ที่นี่ 鳥abc"
     features = TextFeatures().fit([text])
     marks = marks_of(features, text, np.zeros((len(features.names_), 1)))
@@ -48,7 +48,7 @@ def test_sign_keeps_its_marks_and_other_letters_stay_together() -> None:
     assert pieces == ["Python", "ที่", "นี่", "鳥", "abc"]
 
 
-def test_word_compared_in_another_form_is_marked_whole() -> None:
+def test_word_in_another_normalised_form_is_marked_as_a_whole() -> None:
     text = "ﬁsh"
     features = TextFeatures().fit(["fish"])
     (mark,) = marks_of(features, text, np.ones((len(features.names_), 2)))
@@ -56,14 +56,14 @@ def test_word_compared_in_another_form_is_marked_whole() -> None:
     np.testing.assert_allclose(mark.worth, len(features.columns_of("fish")))
 
 
-def test_words_that_no_column_knows_are_worth_nothing() -> None:
+def test_unknown_words_have_value_zero() -> None:
     features = TextFeatures().fit(["red"])
     (mark,) = marks_of(features, "xyz", np.ones((len(features.names_), 1)))
     assert mark.worth.tolist() == [0.0]
 
 
 @given(TEXT, st.integers(0, 100))
-def test_pieces_share_out_all_that_features_of_text_are_worth(text: str, seed: int) -> None:
+def test_values_of_pieces_add_up_to_the_value_of_the_text(text: str, seed: int) -> None:
     features = TextFeatures().fit([text])
     worth = np.random.default_rng(seed).normal(size=(len(features.names_), 3))
     marks = marks_of(features, text, worth)

@@ -1,4 +1,4 @@
-"""Zips: what is found in a good one, and every trick refused by name before a byte of it is used."""
+"""Zips: contents of a good one, and every attack refused by name before a byte is used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refusal(data: bytes) -> str:
     return str(caught.value)
 
 
-def test_table_and_files_next_to_it() -> None:
+def test_table_and_files_next_to_it_are_found() -> None:
     archive = Archive(make_zip(birds()))
     assert archive.table_names == ("birds.csv",)
     assert archive.table("birds.csv") == CSV
@@ -34,24 +34,24 @@ def test_table_and_files_next_to_it() -> None:
     assert contents(archive, archive.find("./a.png")) == picture(1)
 
 
-def test_zipped_folder_is_read_from_place_of_its_table_then_from_top() -> None:
+def test_files_are_found_next_to_the_table_then_from_the_top() -> None:
     files = {f"work/{name}": data for name, data in birds().items()} | {"top.png": picture(3)}
     archive = Archive(make_zip(files))
     assert archive.find("a.png") == archive.find("work/a.png") == "work/a.png"
     assert archive.find("top.png") == "top.png"
 
 
-def test_zip_from_path(tmp_path: Path) -> None:
+def test_zip_is_read_from_a_path(tmp_path: Path) -> None:
     (tmp_path / "birds.zip").write_bytes(make_zip(birds(), zipfile.ZIP_STORED))
     assert Archive(tmp_path / "birds.zip").table("birds.csv") == CSV
 
 
-def test_what_file_managers_add_is_passed_over() -> None:
+def test_files_added_by_file_managers_are_ignored() -> None:
     litter = {"__MACOSX/._birds.csv": b"x", ".DS_Store": b"x", "pictures/Thumbs.db": b"x", "empty/": b""}
     assert Archive(make_zip(birds(**litter))).table("birds.csv") == CSV
 
 
-def test_accents_are_one_whether_written_in_one_piece_or_two() -> None:
+def test_accents_match_in_composed_and_decomposed_form() -> None:
     archive = Archive(make_zip(birds(**{"zaunko\u0308nig.png": picture(4)})))
     assert contents(archive, archive.find("zaunk\u00f6nig.png")) == picture(4)
 
@@ -73,7 +73,7 @@ def test_accents_are_one_whether_written_in_one_piece_or_two() -> None:
         ("a.png\x00", "cannot be printed"),
     ],
 )
-def test_cells_that_name_nothing_are_told_what_to_write(cell: str, said: str) -> None:
+def test_cells_that_name_no_file_get_a_fix(cell: str, said: str) -> None:
     with pytest.raises(MediaError) as caught:
         Archive(make_zip(birds())).find(cell)
     assert said in " ".join(caught.value.args)
@@ -94,11 +94,11 @@ def test_cells_that_name_nothing_are_told_what_to_write(cell: str, said: str) ->
         ("inner.tar.GZ", "another archive"),
     ],
 )
-def test_names_that_lead_elsewhere_and_archives_within_are_refused(name: str, said: str) -> None:
+def test_path_traversal_and_nested_archives_are_refused(name: str, said: str) -> None:
     assert said in refusal(make_zip(birds(**{name: picture(9)})))
 
 
-def test_name_cut_by_nul_is_refused() -> None:
+def test_name_with_a_nul_is_refused() -> None:
     data = make_zip(birds(**{"evil.png@.txt": picture(9)}))
     assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"evil.png\0.txt"))
     assert "cannot be printed" in refusal(data.replace(b"evil.png@.txt", b"\0vil.png@.txt"))
@@ -111,7 +111,7 @@ def test_links_and_devices_are_refused(mode: int) -> None:
     assert "'link.png' in the zip is a link" in refusal(make_zip({**birds(), "link.png": link}))
 
 
-def test_encrypted_and_oddly_packed_entries_are_refused() -> None:
+def test_encrypted_and_unsupported_entries_are_refused() -> None:
     good = make_zip(birds())
     assert "encrypted" in refusal(forged(good, "a.png", 8, "<H", 1))
     assert "unusual" in refusal(make_zip(birds(), zipfile.ZIP_LZMA))
@@ -120,16 +120,19 @@ def test_encrypted_and_oddly_packed_entries_are_refused() -> None:
 
 def test_name_used_twice_is_refused() -> None:
     twice = make_zip(birds(**{"A.png": picture(9)}))
-    assert Archive(twice).find("A.png") == "A.png"  # capitals make a difference
+    assert Archive(twice).find("A.png") == "A.png"  # names are case-sensitive
     assert "two files named 'a.png'" in refusal(twice.replace(b"A.png", b"a.png"))
     accents = {"\u00e9.png": picture(1), "e\u0301.png": picture(2)}
     assert "two files named" in refusal(make_zip(birds(**accents)))
 
 
-def test_zip_needs_its_table() -> None:
+def test_zip_must_contain_a_table() -> None:
     assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
-    assert both.table_names == ("more/rows.csv", "birds.jsonl")  # a CSV comes first: others may describe it
+    assert both.table_names == (
+        "more/rows.csv",
+        "birds.jsonl",
+    )  # a CSV comes first: the other file may describe it
     assert both.names() == ["a.png"]
     assert Archive(make_zip({"birds.jsonl": b"{}"})).table("birds.jsonl") == b"{}"
     several = Archive(make_zip({"a.json": b"", "more/rows.csv": CSV, "b.json": b""}))
@@ -139,7 +142,7 @@ def test_zip_needs_its_table() -> None:
     assert "no CSV file" in refusal(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
 
 
-def test_declared_sizes_are_limited_one_by_one_and_together() -> None:
+def test_declared_sizes_are_limited_per_file_and_in_total() -> None:
     good = make_zip(birds())
     assert "'a.png' has 30.0 MB; at most 20 are taken" in refusal(forged(good, "a.png", 24, "<I", 30_000_000))
     assert "'birds.csv' has 201.0 MB" in refusal(forged(good, "birds.csv", 24, "<I", 201_000_000))
@@ -149,7 +152,7 @@ def test_declared_sizes_are_limited_one_by_one_and_together() -> None:
     assert "Unpacked, the files have 1,140.0 MB; at most 1,000 are taken" in refusal(many)
 
 
-def test_packed_size_beyond_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_packed_size_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(archives, "MAX_ZIP_MB", 1)
     data = make_zip(birds(**{"noise.txt": picture(5, size=(1000, 400))}), zipfile.ZIP_STORED)
     assert "MB; at most 1 are taken" in refusal(data)
@@ -158,7 +161,7 @@ def test_packed_size_beyond_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tm
         Archive(tmp_path / "large.zip")
 
 
-def test_size_that_lies_is_found_without_filling_memory() -> None:
+def test_false_size_is_detected_without_filling_memory() -> None:
     zeros = bytes(150_000_000)
     bomb = forged(make_zip(birds(**{"bomb.png": zeros})), "bomb.png", 24, "<I", 5_000)
     del zeros
@@ -186,7 +189,7 @@ def test_long_recording_is_unpacked_to_disk(monkeypatch: pytest.MonkeyPatch) -> 
         tracemalloc.stop()
 
 
-def test_recordings_may_be_larger_than_other_files() -> None:
+def test_recordings_can_be_larger_than_other_files() -> None:
     data = make_zip(birds(**{"long.wav": b"", "long.png": b""}))
     for name in ("long.wav", "long.png"):
         data = forged(data, name, 24, "<I", 100_000_000)
@@ -199,14 +202,14 @@ def test_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "The zip holds 3 files and folders; at most 2 are taken" in refusal(make_zip(birds()))
 
 
-def test_list_of_contents_too_long_to_read_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_long_central_directory_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make_zip(birds())
     monkeypatch.setattr(archives, "_MAX_DIRECTORY", 100)
     monkeypatch.setattr(archives.zipfile, "ZipFile", None)  # never called
     assert "far more files" in refusal(data)
 
 
-def test_every_entry_at_fault_is_named() -> None:
+def test_every_invalid_entry_is_named() -> None:
     said = refusal(make_zip(birds(**{"../x.png": b"", "in.zip": b""})))
     assert "../x.png" in said
     assert "in.zip" in said
@@ -216,18 +219,18 @@ GOOD = make_zip(birds())
 
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=6))
-def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]]) -> None:
+def test_damaged_zips_are_read_or_refused_with_a_message(changes: list[tuple[int, int]]) -> None:
     data = bytearray(GOOD)
     for place, value in changes:
         data[place] = value
     with suppress(TableError, MediaError):
         archive = Archive(bytes(data))
-        archive.table(archive.table_names[0])  # its name may be what was damaged
+        archive.table(archive.table_names[0])  # the damage may be in its name
         contents(archive, archive.find("a.png"))
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused_in_words(data: bytes) -> None:
+def test_any_bytes_are_refused_with_a_message(data: bytes) -> None:
     for start in archives.ZIP_STARTS:
         with pytest.raises(TableError):
             Archive(start + data)

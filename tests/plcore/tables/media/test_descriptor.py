@@ -1,4 +1,4 @@
-"""The look of a picture: known answers, and that it says more of a digit than its pixels do."""
+"""The image descriptor: known answers, and that it recognises digits better than raw pixels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ramp(turns: int) -> Image.Image:
 
 
 @pytest.mark.parametrize(("turns", "arrow"), [(0, "→"), (1, "↑"), (2, "←"), (3, "↓")])
-def test_edge_has_its_direction_and_its_name(turns: int, arrow: str) -> None:
+def test_edge_is_in_the_named_direction(turns: int, arrow: str) -> None:
     look = describe(ramp(turns))
     strong = [
         name for name, value in zip(NAMES, look, strict=True) if name.startswith("edges") and value > 1e-3
@@ -40,7 +40,7 @@ def test_edge_has_its_direction_and_its_name(turns: int, arrow: str) -> None:
     assert all(f" {arrow} " in name for name in strong)
 
 
-def test_edge_has_its_place() -> None:
+def test_edge_is_in_its_cell() -> None:
     picture = np.zeros((64, 64), dtype=np.uint8)
     picture[:32, 8:] = 255  # its left edge runs through the first column of cells, in the upper rows
     found = edges(Image.fromarray(picture))[..., 0]
@@ -55,7 +55,7 @@ def test_plain_picture_has_colour_and_no_edge() -> None:
     assert NAMES[128 + 3 * 16] == "colour red 3 green 0 blue 0"
 
 
-def test_clear_parts_are_white_and_other_modes_are_read() -> None:
+def test_transparent_parts_are_white_and_other_modes_are_read() -> None:
     clear = Image.new("RGBA", (40, 40), (255, 0, 0, 0))
     np.testing.assert_array_equal(describe(clear), describe(plain((255, 255, 255))))
     grey = Image.fromarray(np.arange(64, dtype=np.uint8).repeat(64).reshape(64, 64) * 4)
@@ -65,7 +65,7 @@ def test_clear_parts_are_white_and_other_modes_are_read() -> None:
         assert np.linalg.norm(describe(ramp(0).convert(mode))) == pytest.approx(1, abs=1e-6), mode
 
 
-def test_the_same_picture_the_same_numbers_at_any_brightness_scale() -> None:
+def test_descriptor_does_not_depend_on_the_brightness_scale() -> None:
     noise = np.random.default_rng(0).integers(0, 120, (50, 70, 3), dtype=np.uint8)
     once, again = describe(Image.fromarray(noise)), describe(Image.fromarray(noise.copy()))
     np.testing.assert_array_equal(once, again)
@@ -74,7 +74,7 @@ def test_the_same_picture_the_same_numbers_at_any_brightness_scale() -> None:
     assert once.min() >= 0
 
 
-def test_neighbours_by_look_are_of_one_kind_more_often_than_by_pixels() -> None:
+def test_neighbours_by_descriptor_share_a_class_more_often_than_by_pixels() -> None:
     digits = load_digits()
     pictures = [Image.fromarray((255 - image * 255 / 16).astype(np.uint8)) for image in digits.images]
     looks = np.array([describe(picture) for picture in pictures])

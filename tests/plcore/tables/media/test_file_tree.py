@@ -1,4 +1,4 @@
-"""Archives and folders of files: names, base names, and files that are stored."""
+"""Archives and folders of files: names, base names, and stored files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Tree(FileTree):
         return BytesIO(self._files[name])
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: no file is open."""
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ class Tree(FileTree):
         (["t.txt", "b.wav"], ["t.txt"]),
     ],
 )
-def test_tables_are_reported_by_their_names(names: list[str], tables: list[str] | None) -> None:
+def test_tables_are_listed_by_name(names: list[str], tables: list[str] | None) -> None:
     assert list(Tree(dict.fromkeys(names, b"a\tb\n")).table_names) == (tables or names)
 
 
@@ -76,7 +76,7 @@ def test_files_next_to_table_come_before_those_at_top() -> None:
     assert (tree.find("a.png"), tree.find("b.png")) == ("in/a.png", "b.png")
 
 
-def test_sizes_paths_and_litter() -> None:
+def test_sizes_and_paths_are_known_and_litter_is_ignored() -> None:
     assert [most_mb(name) for name in ("a.WAV", "t.csv", "a.png")] == [
         MAX_RECORDING_MB,
         MAX_ZIP_MB,
@@ -88,7 +88,7 @@ def test_sizes_paths_and_litter() -> None:
     assert is_plain_table("A.TSV")
 
 
-def test_files_in_memory_are_written_and_can_be_had_again(tmp_path: Path) -> None:
+def test_files_in_memory_are_written_and_read_back(tmp_path: Path) -> None:
     files = MediaFiles(EmbeddedFiles({"x.png": picture(1), "y.png": picture(2), "z": b"no picture"}))
     names = [files.look_at("image", cell)[0] for cell in ("x.png", "y.png")]
     found = lay_out(files, names, tmp_path / "kept")
@@ -124,17 +124,17 @@ def files(*names: str) -> FilesByBaseName:
         "file:///x/a.wav",
     ],
 )  # fmt: skip
-def test_path_of_another_machine_is_found_by_its_last_part(path: str) -> None:
+def test_path_of_another_machine_is_found_by_its_base_name(path: str) -> None:
     found = files("clips/a.wav", "b.wav")
     assert found.find(path) == "clips/a.wav"
     assert contents(found, "clips/a.wav") == b"clips/a.wav"
 
 
-def test_accents_in_two_pieces_and_capitals_make_no_difference() -> None:
+def test_accents_and_capitals_make_no_difference() -> None:
     assert files("Zaunko\u0308nig.wav").find("D:/x/zaunk\u00f6nig.WAV") == "Zaunk\u00f6nig.wav"
 
 
-def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
+def test_folders_distinguish_files_with_the_same_name() -> None:
     found = files("site1/IMG 1.JPG", "site2/IMG 1.JPG", "site2/old/IMG 1.JPG")
     assert found.find("C:\\cams\\site1\\img 1.jpg") == "site1/IMG 1.JPG"
     assert found.find("/mnt/site2/IMG 1.JPG") == "site2/IMG 1.JPG"
@@ -146,21 +146,21 @@ def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
 
 
 @pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
-def test_missing_thing_is_reported(path: str) -> None:
+def test_missing_file_is_reported(path: str) -> None:
     with pytest.raises(MediaError, match="holds no file named"):
         files("a.wav").find(path)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "C"]), min_size=1, max_size=4), st.sampled_from(["/", "\\"]))
-def test_longer_path_of_file_finds_it(folders: list[str], slash: str) -> None:
-    """However many folders are before those that the zip has."""
+def test_file_is_found_by_a_longer_path(folders: list[str], slash: str) -> None:
+    """Whatever folders precede those in the zip."""
     inside = "/".join([*folders[1:], "x.wav"])
     found = files(inside)
     assert found.find(slash.join([*folders, "x.wav"])) == inside
     assert base_name(slash.join([*folders, "x.wav"])) == "x.wav"
 
 
-def test_closing_lets_go() -> None:
+def test_closing_releases_the_archive() -> None:
     found = FilesByBaseName(Archive(make_zip({"t.csv": b"a\n1\n", "a.wav": WAV})))
     found.close()
     with pytest.raises(MediaError):
@@ -187,7 +187,7 @@ def folder(tmp_path: Path) -> Path:
     return top
 
 
-def test_folder_is_read_as_zip_of_it(folder: Path) -> None:
+def test_folder_is_read_like_its_zip(folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "more.csv").write_bytes(b"x\n1\n")
     (folder / "Thumbs.db").write_bytes(b"")
@@ -203,7 +203,7 @@ def test_folder_is_read_as_zip_of_it(folder: Path) -> None:
     np.testing.assert_array_equal(one.media.looks, other.media.looks)
 
 
-def test_files_are_opened_if_they_lie(folder: Path) -> None:
+def test_folder_lists_its_table_and_files(folder: Path) -> None:
     tree = Folder(folder)
     assert tree.table_names == ("t.csv",)
     assert tree.table("t.csv") == CSV
@@ -229,7 +229,7 @@ def test_files_that_are_too_large_or_cannot_be_read_are_reported(
         tree.open("b.png")
 
 
-def test_folders_without_table_or_with_too_much_are_refused(
+def test_folders_without_table_or_with_too_many_files_are_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TableError, match="The folder holds no table"):
@@ -246,7 +246,7 @@ def test_folders_without_table_or_with_too_much_are_refused(
         Folder(folder)
 
 
-def test_base_name_found_twice_proposes_none_of_them() -> None:
+def test_ambiguous_base_name_proposes_no_file() -> None:
     archive = Archive(
         make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"})
     )

@@ -1,4 +1,4 @@
-"""Bytes of an image: upright, small enough, made smaller without a trace of what is behind it."""
+"""Image decoding: upright, within limits, and thumbnails without metadata."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ def test_thumbnail_is_webp_of_the_same_shape_and_never_larger(width: int, height
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_it_shows_what_picture_shows(kind: str) -> None:
+def test_thumbnail_shows_the_image(kind: str) -> None:
     small = opened(thumbnail(saved(halves("red", "blue"), kind)))
     np.testing.assert_allclose(colour(small, 0.2, 0.5), (255, 0, 0), atol=12)
     np.testing.assert_allclose(colour(small, 0.8, 0.5), (0, 0, 255), atol=12)
 
 
-def test_the_same_picture_gives_the_same_bytes() -> None:
+def test_equal_images_give_equal_thumbnails() -> None:
     assert thumbnail(picture(1, "JPEG", (500, 400))) == thumbnail(picture(1, "JPEG", (500, 400)))
     assert thumbnail(picture(1)) != thumbnail(picture(2))
 
 
 @pytest.mark.parametrize("mode", ["L", "LA", "RGBA", "P", "CMYK", "1", "I", "F", "I;16"])
-def test_every_way_to_hold_colours_is_shown(mode: str) -> None:
+def test_every_colour_mode_is_shown(mode: str) -> None:
     if mode == "I;16":
         image = Image.fromarray(np.tile(np.linspace(0, 4095, 300).astype(np.uint16), (200, 1)))
     else:
         image = Image.linear_gradient("L").rotate(90).resize((300, 200)).convert(mode)
-    # No file that is read holds whole numbers of 32 bits or floats, but their conversion goes the same way.
+    # No accepted file holds 32-bit integers or floats, but their conversion is the same.
     held = mode in ("I", "F")
     kind = {"CMYK": "JPEG"}.get(mode, "PNG")
     small = small_rgb(image, (160, 107)) if held else opened(thumbnail(saved(image, kind)))
@@ -77,15 +77,15 @@ def test_every_way_to_hold_colours_is_shown(mode: str) -> None:
     assert abs(colour(small, 0.05, 0.5).mean() - colour(small, 0.95, 0.5).mean()) > 150
 
 
-def test_what_is_transparent_is_white() -> None:
+def test_transparent_parts_are_white() -> None:
     image = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
     small = opened(thumbnail(saved(image)))
     np.testing.assert_allclose(colour(small, 0.5, 0.5), (255, 255, 255), atol=3)
 
 
 @pytest.mark.parametrize("size", [(640, 400), (3200, 2000)])
-def test_camera_held_upright_gives_upright_picture(size: tuple[int, int]) -> None:
-    """Also where the JPEG is decoded smaller than it is. Orientation 6: turned by a quarter to the right."""
+def test_exif_orientation_is_applied(size: tuple[int, int]) -> None:
+    """Even if the JPEG is decoded at a reduced size. Orientation 6: a quarter turn to the right."""
     exif = Image.Exif()
     exif[0x0112] = 6
     small = opened(thumbnail(saved(halves("red", "blue", size), "JPEG", exif=exif)))
@@ -98,7 +98,7 @@ def test_camera_held_upright_gives_upright_picture(size: tuple[int, int]) -> Non
 
 
 @given(st.integers(1, 400), st.sampled_from([(640, 400), (401, 900), (1000, 1000)]))
-def test_jpeg_is_never_decoded_smaller_than_was_wanted(least: int, size: tuple[int, int]) -> None:
+def test_jpeg_is_never_decoded_smaller_than_requested(least: int, size: tuple[int, int]) -> None:
     with open_image(saved(Image.new("RGB", size), "JPEG"), least) as image:
         assert min(image.size) >= min(least, *size)
 
@@ -124,13 +124,13 @@ def declared(width: int, height: int) -> bytes:
         (saved(Image.new("RGB", (4, 4)), "BMP"), "no image"),
     ],
 )
-def test_non_picture_is_refused_small_as_large(data: bytes, words: str) -> None:
+def test_invalid_image_is_refused_at_any_size(data: bytes, words: str) -> None:
     with pytest.raises(MediaError, match=words):
         thumbnail(data)
     with pytest.raises(MediaError, match=words), open_image(data):
         pass
 
 
-def test_what_fails_while_it_is_used_is_pictures_fault_too() -> None:
+def test_error_while_using_an_image_is_reported_as_damage() -> None:
     with pytest.raises(MediaError, match="damaged"), open_image(picture(1)):
         raise OSError("broken data stream")

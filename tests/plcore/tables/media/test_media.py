@@ -1,4 +1,4 @@
-"""Pictures and recordings of a table: what counts as one, the table they make, and what is said of the others."""
+"""Pictures and recordings of a table: detection, the resulting table, and messages about the others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.plcore.tables.zips import WAV, birds, contents, make_zip, picture
 
 
 def opened(files: dict[str, bytes]) -> tuple[LabelTable, Roles, MediaFiles]:
-    """The table its own guess makes of a zip."""
+    """The table of a zip with guessed roles."""
     archive = Archive(make_zip(files))
     cells = read_cells(archive.table(archive.table_names[0]))
     found = MediaFiles(archive)
@@ -49,7 +49,7 @@ def said(csv: bytes, **files: bytes) -> str:
     return str(caught.value)
 
 
-def test_zip_becomes_table_that_names_its_files_by_content() -> None:
+def test_zip_becomes_a_table_that_names_files_by_content() -> None:
     table, roles, files = opened(birds())
     assert (roles.image, roles.image_features, roles.id) == ("image", True, None)
     assert list(table.media.images) == [kept(picture(1)), kept(picture(2)), ""]
@@ -58,7 +58,7 @@ def test_zip_becomes_table_that_names_its_files_by_content() -> None:
     assert list(table.cells["image"]) == ["a.png", "pictures/b.png", ""]  # the text stays
 
 
-def test_pictures_are_features_and_row_without_one_is_in_middle() -> None:
+def test_pictures_are_features_and_a_missing_one_gets_the_mean() -> None:
     table, _, _ = opened(birds())
     features = table.features().fit(table)
     X = features.transform(table)
@@ -71,7 +71,7 @@ def test_pictures_are_features_and_row_without_one_is_in_middle() -> None:
     np.testing.assert_allclose(first[2], first[0])  # the mean of the training rows, no others
 
 
-def test_pictures_are_next_to_numbers_categories_and_words() -> None:
+def test_pictures_add_to_numbers_categories_and_words() -> None:
     csv = (
         b"candidates,image,w,kind,note\na|b,a.png,1,x,one two\nb,pictures/b.png,3,y,two three\na,,2,x,four\n"
     )
@@ -99,7 +99,7 @@ def test_pictures_are_next_to_numbers_categories_and_words() -> None:
     assert without.features().fit(without).transform(without).shape == (3, 3)
 
 
-def test_suggest_roles_with_images_learns_from_them() -> None:
+def test_suggested_roles_learn_from_images() -> None:
     measured = suggest_roles(read_cells(b"candidates,image,w\na|b,a.png,1\nb,b.png,2\n"), files=True)
     assert (measured.image_features, measured.numbers) == (True, ("w",))
     alone = suggest_roles(read_cells(b"candidates,image\na|b,a.png\nb,B.JPG\n"), files=True)
@@ -110,7 +110,7 @@ def test_suggest_roles_with_images_learns_from_them() -> None:
     assert (sound.audio, sound.image) == ("song", None)
 
 
-def test_pictures_in_cells_can_be_learned_from_too() -> None:
+def test_pictures_in_cells_can_be_features() -> None:
     url = "data:image/png;base64," + base64.b64encode(picture(1)).decode()
     csv = f'candidates,image\na|b,"{url}"\nb,\n'.encode()
     table = LabelTable.read_csv(csv)
@@ -122,7 +122,7 @@ def test_pictures_in_cells_can_be_learned_from_too() -> None:
         LabelTable.read_csv(broken)
 
 
-def test_stored_table_keeps_names_and_looks_but_not_files(tmp_path: Path) -> None:
+def test_stored_table_keeps_names_and_descriptors_but_not_files(tmp_path: Path) -> None:
     table, _, _ = opened(
         birds(**{"birds.csv": b"candidates,image,call\na|b,a.png,x.wav\nb,,\n", "x.wav": WAV})
     )
@@ -144,7 +144,7 @@ def test_stored_table_keeps_names_and_looks_but_not_files(tmp_path: Path) -> Non
     assert LabelTable.read(tmp_path / "plain.parquet").media.images is None
 
 
-def test_bad_files_are_refused_by_row_column_and_fix() -> None:
+def test_invalid_files_are_refused_with_row_column_and_fix() -> None:
     csv = b"candidates,image\na|b,none.png\nb,text.png\na,../a.png\na,bomb.png\nb,cut.png\na,a.png\n"
     text = said(
         csv, **{"text.png": b"no image", "bomb.png": declared(60_000, 60_000), "cut.png": picture(1)[:-40]}
@@ -179,7 +179,7 @@ def declared(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize("size", [(8000, 7000), (10_000, 10_000), (100_000, 100_000)])
-def test_pictures_that_declare_too_many_points_are_refused_unread(size: tuple[int, int]) -> None:
+def test_pictures_that_declare_too_many_pixels_are_not_decoded(size: tuple[int, int]) -> None:
     with pytest.raises(MediaError, match="at most 50 million"):
         read_image(declared(*size))
 
@@ -187,13 +187,13 @@ def test_pictures_that_declare_too_many_points_are_refused_unread(size: tuple[in
 @pytest.mark.parametrize(
     ("kind", "ending"), [("PNG", "png"), ("JPEG", "jpg"), ("WEBP", "webp"), ("GIF", "gif")]
 )
-def test_picture_is_named_for_what_it_is(kind: str, ending: str) -> None:
+def test_stored_picture_gets_the_ending_of_its_format(kind: str, ending: str) -> None:
     data = picture(3, kind)
     table, _, _ = opened(birds(**{"a.png": data}))
     assert table.media.images[0] == kept(data, ending)
 
 
-def test_photograph_with_a_second_view_behind_it_is_jpeg() -> None:
+def test_multi_picture_photograph_is_read_as_jpeg() -> None:
     ramp, out = np.tile(np.arange(0, 256, 4, dtype=np.uint8), (64, 1)), io.BytesIO()
     views = [Image.fromarray(ramp), Image.fromarray(ramp.T.copy())]
     views[0].save(out, "MPO", save_all=True, append_images=views[1:])
@@ -204,7 +204,7 @@ def test_photograph_with_a_second_view_behind_it_is_jpeg() -> None:
     assert near < far / 3
 
 
-def test_photograph_taken_on_its_side_is_looked_at_upright() -> None:
+def test_photograph_taken_sideways_is_described_upright() -> None:
     upright = Image.new("L", (80, 60))
     upright.paste(255, (0, 0, 80, 20))
     out = io.BytesIO()
@@ -215,12 +215,12 @@ def test_photograph_taken_on_its_side_is_looked_at_upright() -> None:
 
 
 @pytest.mark.parametrize("kind", ["BMP", "TIFF", "PPM", "ICO", "PDF", "JPEG2000"])
-def test_other_kinds_of_pictures_are_refused(kind: str) -> None:
+def test_unsupported_picture_formats_are_refused(kind: str) -> None:
     with pytest.raises(MediaError, match="no image"):
         read_image(picture(3, kind, (16, 16)))
 
 
-def test_drawings_that_can_carry_scripts_are_refused() -> None:
+def test_svg_drawings_are_refused() -> None:
     svg = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     assert "no image" in said(b"candidates,image\na|b,x.png\nb,a.png\n", **{"x.png": svg})
 
@@ -237,19 +237,19 @@ def test_drawings_that_can_carry_scripts_are_refused() -> None:
         (b"\0\0\0\x20ftypM4A \0", "m4a"),
     ],
 )
-def test_recordings_are_known_by_their_first_bytes(data: bytes, ending: str) -> None:
+def test_recordings_are_recognised_by_their_first_bytes(data: bytes, ending: str) -> None:
     assert audio_ending(data) == ending
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\xff", b"RIFF\0\0\0\0AVI ", b"<html>", b"\xff\xd8\xff\xe0", b"\0\0\0\x20ftypavif"]
 )
-def test_other_sounds_are_refused(data: bytes) -> None:
+def test_unsupported_sound_formats_are_refused(data: bytes) -> None:
     with pytest.raises(MediaError, match="no recording"):
         audio_ending(data)
 
 
-def test_recordings_need_zip() -> None:
+def test_recordings_require_a_zip() -> None:
     roles = Roles(candidates="candidates", audio="song", numbers=("w",))
     with pytest.raises(TableError, match=r"Row 1 .*column 'song'.*Import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,song,w\na|b,a.wav,1\nb,,2\n"), roles)
@@ -257,13 +257,13 @@ def test_recordings_need_zip() -> None:
     assert "column 'song': the zip holds no file 'a.wav'" in missing
 
 
-def test_picture_names_without_zip_are_told_of_it() -> None:
+def test_picture_names_without_a_zip_are_reported() -> None:
     roles = Roles(candidates="candidates", image="image", numbers=("w",))
     with pytest.raises(TableError, match=r"If it names a file: import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,image,w\na|b,a.png,1\nb,,2\n"), roles)
 
 
-def test_column_without_any_picture_is_nothing_to_learn_from() -> None:
+def test_column_without_pictures_is_refused_as_a_feature() -> None:
     roles = Roles(candidates="candidates", image="image", image_features=True)
     with pytest.raises(TableError, match="every cell is empty"):
         LabelTable.from_cells(read_cells(b"candidates,image\na|b,\nb,\n"), roles)
@@ -271,7 +271,7 @@ def test_column_without_any_picture_is_nothing_to_learn_from() -> None:
         LabelTable.from_cells(read_cells(b"candidates,image\na|b,\nb,\n"), replace(roles, image=None))
 
 
-def test_thousands_of_bad_files_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checking_stops_after_many_invalid_files(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     monkeypatch.setattr(media_files, "read_image", lambda data: looked.append(1) or read_image(data))
     rows = "".join(f"a|b,{n}.png\n" for n in range(200))
@@ -282,7 +282,7 @@ def test_thousands_of_bad_files_are_not_all_looked_at(monkeypatch: pytest.Monkey
     assert len(looked) == 50
 
 
-def test_files_are_looked_at_once_and_share_done_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_checked_once_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     monkeypatch.setattr(media_files, "read_image", lambda data: looked.append(1) or read_image(data))
     rows = "".join(f"a|b,{n}.png\n" for n in range(120)) * 2
@@ -302,11 +302,11 @@ def test_files_are_looked_at_once_and_share_done_is_reported(monkeypatch: pytest
     "name",
     ["", "a.png", "../x.png", "0" * 64, "0" * 64 + ".svg", "0" * 64 + ".png\n", "A" * 64 + ".png", "0" * 63 + "/.png"],
 )  # fmt: skip
-def test_no_other_name_is_kept_one(name: str) -> None:
+def test_other_names_are_not_stored_names(name: str) -> None:
     assert not is_kept_name(name)
 
 
-def test_kept_names_are_known() -> None:
+def test_stored_names_are_recognised() -> None:
     assert is_kept_name(kept(b"x"))
     assert is_kept_name(kept(b"x", "m4a"))
 
@@ -319,7 +319,7 @@ GOOD = {kind: picture(7, kind, (20, 20)) for kind in ("PNG", "JPEG", "WEBP", "GI
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=5),
     st.integers(0, 10_000),
 )
-def test_damaged_pictures_are_good_or_refused_in_words(
+def test_damaged_pictures_are_read_or_refused_with_a_message(
     kind: str, changes: list[tuple[int, int]], length: int
 ) -> None:
     data = bytearray(GOOD[kind])
@@ -331,7 +331,7 @@ def test_damaged_pictures_are_good_or_refused_in_words(
         assert np.isfinite(look).all()
 
 
-def test_largest_image_taken_costs_little_more_memory_than_its_points(tmp_path: Path) -> None:
+def test_largest_image_needs_little_more_memory_than_its_pixels(tmp_path: Path) -> None:
     side = 7000  # 49 million points of four bytes
     Image.new("RGBA", (side, side), (10, 200, 30, 120)).save(tmp_path / "large.png")
     measure = (

@@ -1,4 +1,4 @@
-"""Several pictures of one row: named by cells or columns, kept, described together, stored; more rows later."""
+"""Several pictures per row: named in cells or columns, described together, stored, and added later."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def url(seed: int) -> str:
 @given(
     st.lists(st.text("ab./ ", min_size=1).filter(str.strip), max_size=4), st.sampled_from(["|", " | ", "||"])
 )
-def test_cell_lists_its_images_in_order_and_blanks_are_none(names: list[str], mark: str) -> None:
+def test_cell_lists_images_in_order_without_blanks(names: list[str], mark: str) -> None:
     assert listed_images(mark.join(names)) == [name.strip() for name in names]
 
 
-def test_images_of_row_are_in_order_of_columns_and_names() -> None:
+def test_images_of_a_row_follow_the_order_of_columns_and_names() -> None:
     media = table_of().media
     assert [media.images_of(row) for row in range(3)] == [tuple(NAMES[:3]), (NAMES[3],), (NAMES[4],)]
     assert media.images.tolist() == [NAMES[0], NAMES[3], NAMES[4]]
@@ -59,7 +59,7 @@ def test_images_of_row_are_in_order_of_columns_and_names() -> None:
         media.more_images[0] = ()
 
 
-def test_table_of_single_images_is_as_it_was() -> None:
+def test_table_with_single_images_is_unchanged() -> None:
     table = table_of(b"id,candidates,image\nx,wren|robin,a.png\ny,robin,\n", Roles(
         candidates="candidates", id="id", image="image", image_features=True))  # fmt: skip
     assert table.media.more_images is None
@@ -67,8 +67,8 @@ def test_table_of_single_images_is_as_it_was() -> None:
     np.testing.assert_array_equal(table.media.looks[0], look(1))
 
 
-def test_what_several_images_look_like_is_mean_of_their_histograms() -> None:
-    """A look is the root of two histograms, half the weight each: so is the look of several."""
+def test_descriptor_of_several_images_averages_their_histograms() -> None:
+    """A descriptor is the root of two equally weighted histograms, also for several images."""
     looks = table_of().media.looks
     together = np.mean([look(seed).astype(float) ** 2 for seed in (1, 2, 3)], axis=0)
     np.testing.assert_allclose(looks[0].astype(float) ** 2, together, atol=1e-7)
@@ -80,7 +80,7 @@ def test_what_several_images_look_like_is_mean_of_their_histograms() -> None:
     np.testing.assert_allclose(mean_look([look(1), look(2)]), mean_look([look(2), look(1)]))
 
 
-def test_stored_table_has_all_of_them(tmp_path: Path) -> None:
+def test_stored_table_has_all_images(tmp_path: Path) -> None:
     table = table_of()
     digest = table.write_named(tmp_path)
     path = tmp_path / f"{digest}.parquet"
@@ -95,7 +95,7 @@ def test_stored_table_has_all_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("single_first", [True, False])
-def test_rows_that_come_later_bring_their_own(single_first: bool) -> None:
+def test_added_rows_bring_their_images(single_first: bool) -> None:
     one = b"id,candidates,image,second,third\nx,wren|robin,f.png,,\n"
     several = CSV.replace(b"\nx,", b"\nw,")
     first, later = (one, several) if single_first else (several, one)
@@ -108,7 +108,7 @@ def test_rows_that_come_later_bring_their_own(single_first: bool) -> None:
     np.testing.assert_array_equal(grown.media.looks[list(grown.ids).index("x")], look(6))
 
 
-def test_images_in_cells_may_be_several_too() -> None:
+def test_several_images_can_be_in_cells() -> None:
     csv = f'candidates,image,second\nwren|robin,"{url(1)}|{url(2)}",\nwren,,"{url(3)}"\n'.encode()
     roles = Roles(candidates="candidates", image="image", more_images=("second",), image_features=True)
     table = LabelTable.read_csv(csv, roles)
@@ -130,7 +130,7 @@ def test_images_in_cells_may_be_several_too() -> None:
     ],
 )
 @pytest.mark.parametrize("column", ["image", "second"])
-def test_one_bad_image_of_several_is_reported_with_its_column(cell: str, words: str, column: str) -> None:
+def test_invalid_image_among_several_names_its_column(cell: str, words: str, column: str) -> None:
     cells = ("a.png", cell) if column == "second" else (cell, "")
     quoted = ",".join(f'"{one}"' for one in cells)
     csv = f"id,candidates,image,second,third\nx,wren|robin,{quoted},\n".encode()
@@ -140,7 +140,7 @@ def test_one_bad_image_of_several_is_reported_with_its_column(cell: str, words: 
     assert words in caught.value.problems[0].message
 
 
-def test_looking_through_sees_every_image_once() -> None:
+def test_every_image_is_checked_once() -> None:
     files = MediaFiles(Archive(make_zip({"birds.csv": CSV, **FILES})))
     cells, steps = read_cells(CSV), []
     look_through(files, cells, ROLES, steps.append)
@@ -151,14 +151,14 @@ def test_looking_through_sees_every_image_once() -> None:
     assert ("image", "f.png") not in files._seen
 
 
-def test_guess_takes_further_columns_of_images() -> None:
+def test_further_image_columns_are_guessed() -> None:
     roles = suggest_roles(read_cells(CSV), files=True)
     assert (roles.image, roles.more_images, roles.image_features) == ("image", ("second",), True)
     assert roles.picture_columns == ("image", "second")
     assert suggest_roles(read_cells(CSV)).picture_columns == ()
 
 
-def test_further_images_want_first_one_and_every_column_has_one_role() -> None:
+def test_further_images_need_a_first_one_and_a_single_role() -> None:
     alone = Roles(candidates="candidates", more_images=("second",), categories=("id",))
     with pytest.raises(TableError, match="no column holds the first"):
         table_of(roles=alone)

@@ -1,4 +1,4 @@
-"""Recordings of a table: found, checked against their length, described, stored, learnt from."""
+"""Recordings of a table: found, checked against their length, described, stored, used as features."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refused(data: bytes, roles: Roles = ROLES) -> str:
     return str(caught.value)
 
 
-def test_each_segment_is_described_and_many_share_one_file(tmp_path: Path) -> None:
+def test_each_segment_of_a_shared_file_is_described(tmp_path: Path) -> None:
     table = table_of(zipped())
     sounds = table.media.sounds
     (tmp_path / "low.wav").write_bytes(LOW)
@@ -62,7 +62,7 @@ def test_each_segment_is_described_and_many_share_one_file(tmp_path: Path) -> No
     np.testing.assert_array_equal(features.transform(back), sounds.astype(float))
 
 
-def test_what_is_heard_is_learned_from_by_default_and_zip_of_clips_is_enough() -> None:
+def test_sound_is_a_default_feature_and_a_zip_of_clips_suffices() -> None:
     data = make_zip(
         {"t.csv": b"file,candidates\nlow.wav,wren|robin\nhigh.wav,robin\n", "low.wav": LOW, "high.wav": HIGH}
     )
@@ -75,20 +75,20 @@ def test_what_is_heard_is_learned_from_by_default_and_zip_of_clips_is_enough() -
     assert not np.allclose(*table.media.sounds)
 
 
-def test_next_to_embedding_sound_is_not_learned_from() -> None:
+def test_sound_is_not_a_feature_next_to_an_embedding() -> None:
     cells = pd.DataFrame(
         {"file": ["a.wav"] * 2, "candidates": ["a|b", "b"], "embedding": ["[1, 2]"] * 2}, dtype="str"
     )
     assert not suggest_roles(cells, files=True).sound_features
 
 
-def test_segment_beyond_end_is_reported_with_its_row() -> None:
+def test_segment_beyond_the_end_names_its_row() -> None:
     words = refused(zipped((*SEGMENTS, ("low.wav", "7", "8"))))
     assert "Row 5" in words
     assert "column 'from': the segment starts at 7 s, but the recording ends at 3 s" in words
 
 
-def test_without_features_segments_are_checked_too() -> None:
+def test_segments_are_checked_even_without_sound_features() -> None:
     roles = replace(ROLES, sound_features=False, categories=("from",), start=None)
     assert table_of(zipped(), roles).media.sounds is None
     late = zipped((("low.wav", "7", "8"), ("low.wav", "0", "1")))
@@ -99,7 +99,7 @@ def test_without_features_segments_are_checked_too() -> None:
     assert [(one.row, one.column) for one in finder.problems] == [(1, "from")]
 
 
-def test_input_that_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
+def test_undecodable_recording_is_kept_with_a_doubt() -> None:
     table = table_of(zipped((*SEGMENTS, ("call.m4a", "0", "1")), call_m4a=M4A))
     sounds = table.media.sounds
     assert np.isnan(sounds[4]).all()
@@ -112,7 +112,7 @@ def test_input_that_cannot_be_decoded_plays_and_is_reported_as_doubt() -> None:
     np.testing.assert_allclose(features[4], sounds[:4].mean(axis=0, dtype=float))
 
 
-def test_if_none_can_be_decoded_there_is_nothing_to_learn_from() -> None:
+def test_sound_features_need_a_decodable_recording() -> None:
     assert "no recording to learn from" in refused(zipped((("call.m4a", "", ""),), call_m4a=M4A))
     assert "no recording to learn from" in refused(zipped((("", "", ""),)))
     beside = table_of(
@@ -121,7 +121,7 @@ def test_if_none_can_be_decoded_there_is_nothing_to_learn_from() -> None:
     assert beside.features().fit(beside).transform(beside)[0, 1:].tolist() == [0] * len(SOUND_NAMES)
 
 
-def test_missing_file_is_reported_for_its_rows_and_no_zip_for_all() -> None:
+def test_missing_file_is_reported_per_row_and_missing_zip_once() -> None:
     words = refused(zipped((*SEGMENTS, ("gone.wav", "0", "1"), ("gone.wav", "1", "2"))))
     assert "Row 5" in words
     assert "row 6" in words
@@ -144,14 +144,19 @@ def test_every_file_is_opened_once_for_all_its_segments(monkeypatch: pytest.Monk
     monkeypatch.setattr(files.archive, "open", counted)
     told: list[float] = []
     look_through(files, reading.cells, ROLES, told.append)
-    assert sorted(opened) == ["high.wav", "high.wav", "low.wav", "low.wav"]  # for its name, and for its sound
+    assert sorted(opened) == [
+        "high.wav",
+        "high.wav",
+        "low.wav",
+        "low.wav",
+    ]  # once for its name, once for its sound
     assert told[0] == 0
     assert told == sorted(told)
     LabelTable.from_cells(reading.cells, ROLES, files)
     assert len(opened) == 4
 
 
-def test_more_rows_are_heard_too() -> None:
+def test_added_rows_are_described() -> None:
     roles = replace(ROLES, id="id")
     reading = read_table(zipped())
     first = LabelTable.from_cells(reading.cells.assign(id=list("abcd")), roles, reading.files)
@@ -161,7 +166,7 @@ def test_more_rows_are_heard_too() -> None:
     np.testing.assert_array_equal(grown.media.segments[4], [1, 2])  # type: ignore[index]
 
 
-def test_rows_by_recording_and_their_segments() -> None:
+def test_rows_are_grouped_by_recording_with_segments() -> None:
     cells = pd.DataFrame({"f": [" a", "b", "", "a"]}, dtype="str")
     assert rows_by_recording(cells, "f") == {"a": [0, 3], "b": [1]}
     assert segment_of(None, 3) == (None, None)
@@ -169,6 +174,6 @@ def test_rows_by_recording_and_their_segments() -> None:
     assert segment_of(np.array([[np.nan, 2.0], [1.0, np.nan]]), 1) == (1.0, None)
 
 
-def test_learning_from_recordings_needs_column_of_them() -> None:
+def test_sound_features_require_a_recording_column() -> None:
     with pytest.raises(TableError, match="The recordings are to be learned from, but no column"):
         LabelTable.from_cells(read_table(zipped()).cells, replace(ROLES, audio=None), MediaFiles(None))  # type: ignore[arg-type]

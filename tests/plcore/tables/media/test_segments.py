@@ -22,14 +22,14 @@ def cells(*segments: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows | {"from": starts, "to": ends}, dtype="str")
 
 
-def test_seconds_are_read_and_empty_ones_are_recordings_own() -> None:
+def test_empty_seconds_mean_the_ends_of_the_recording() -> None:
     table = LabelTable.from_cells(cells(("0", "3"), ("3,5", "6"), ("", "2"), ("4", "")), ROLES)
     expected = [[0, 3], [3.5, 6], [np.nan, 2], [4, np.nan]]
     np.testing.assert_array_equal(table.media.segments, expected)
     assert not table.media.segments.flags.writeable
 
 
-def test_one_of_the_two_columns_is_enough() -> None:
+def test_start_or_end_column_alone_is_enough() -> None:
     roles = replace(ROLES, end=None)
     np.testing.assert_array_equal(
         LabelTable.from_cells(cells(("2", "")), roles).media.segments, [[2, np.nan]]
@@ -45,7 +45,7 @@ def test_one_of_the_two_columns_is_enough() -> None:
         (("1:20", "90"), "from", "expected a number, got '1:20'"),
     ],
 )
-def test_non_segment_is_reported_with_its_row(segment: tuple[str, str], column: str, words: str) -> None:
+def test_invalid_segment_names_its_row(segment: tuple[str, str], column: str, words: str) -> None:
     finder = Finder(None)
     parse_segments(cells(("0", "1"), segment), "from", "to", finder)
     assert [(one.row, one.column) for one in finder.problems] == [(2, column)]
@@ -65,7 +65,7 @@ def test_segments_are_stored(tmp_path: Path) -> None:
     assert back.roles == ROLES
 
 
-def test_columns_of_seconds_are_guessed_next_to_recordings_alone() -> None:
+def test_seconds_are_guessed_only_next_to_recordings() -> None:
     names = ["Begin Time (s)", "End Time (s)", "w"]
     values = {name: ["1.5", "2", "3"] for name in names}
     frame = pd.DataFrame({"file": ["a.wav"] * 3, "candidates": ["a|b", "b", "a"], **values}, dtype="str")

@@ -28,7 +28,7 @@ _ROWS = [["id", "candidates", "score"], ["a", "wren|robin", 1.5], ["b", "robin",
 
 @cache
 def good_files() -> dict[str, bytes]:
-    """By what each is called, the bytes of a table of three rows."""
+    """File name -> bytes of a table of three rows, for every format."""
     frame = pd.DataFrame(_ROWS[1:], columns=_ROWS[0])
     lists = frame.assign(candidates=[["wren", "robin"], ["robin"], None])
     X, S = np.array([[1.5, 0], [2.5, 1], [0, 3.5]]), np.array([[1, 1], [0, 1], [1, 0]])

@@ -18,29 +18,31 @@ FILES = good_files()
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_good_files_are_read_without_word(name: str) -> None:
+def test_valid_files_are_read_without_messages(name: str) -> None:
     assert len(read_table(FILES[name], f"a.{name}").cells) >= 1
 
 
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 10**9))
-def test_damaged_file_is_table_or_refused_in_words(name: str, seed: int) -> None:
+def test_damaged_file_is_read_or_refused_with_a_message(name: str, seed: int) -> None:
     table = read_or_say(a_damaged(name, seed), f"a.{name}")
     assert table is None or table.candidates.shape == (table.n_rows, len(table.classes))
 
 
 @given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(FILES)), st.data())
-def test_pieces_of_two_files_are_table_or_refused_in_words(one: str, other: str, data: st.DataObject) -> None:
+def test_pieces_of_two_files_are_read_or_refused_with_a_message(
+    one: str, other: str, data: st.DataObject
+) -> None:
     head = FILES[one][: data.draw(st.integers(0, len(FILES[one])))]
     tail = FILES[other][data.draw(st.integers(0, len(FILES[other]))) :]
     read_or_say(head + tail, f"a.{one}")
 
 
 @given(st.binary(max_size=200), st.sampled_from(sorted(FILES)))
-def test_bytes_of_no_format_are_table_or_refused_in_words(data: bytes, name: str) -> None:
+def test_bytes_of_no_format_are_read_or_refused_with_a_message(data: bytes, name: str) -> None:
     read_or_say(data, f"a.{name}")
 
 
-def test_no_damage_ends_process_or_takes_much_memory() -> None:
+def test_damage_neither_kills_the_process_nor_fills_memory() -> None:
     command = [sys.executable, "-m", "tests.plcore.tables.readers.damage", "0", "8", "6000"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     read = done.stdout.splitlines()

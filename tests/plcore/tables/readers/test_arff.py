@@ -50,7 +50,7 @@ SPARSE = """@relation birds
 XML = '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="wren"></label><label name="robin"/></labels>'
 
 
-def test_dense_rows_with_labels_of_meka() -> None:
+def test_dense_rows_with_meka_labels_are_read() -> None:
     reading = read_table(DENSE.encode())
     assert reading.format == "ARFF of label vectors"
     assert reading.cells.to_dict("list") == {
@@ -64,10 +64,10 @@ def test_dense_rows_with_labels_of_meka() -> None:
     assert (roles.label_columns, roles.label_vectors) == (("is wren", "robin"), True)
     assert (roles.numbers, roles.categories) == (("size",), ("colour",))
     table = LabelTable.from_cells(reading.cells, roles)
-    assert table.label_vectors.tolist() == [[1, -1], [0, 1]]  # a hole is no no
+    assert table.label_vectors.tolist() == [[1, -1], [0, 1]]  # an unknown cell is not a no
 
 
-def test_sparse_rows_with_labels_of_mulan() -> None:
+def test_sparse_rows_with_mulan_labels_are_read() -> None:
     reading = read_table(make_zip({"birds.arff": SPARSE.encode(), "birds.xml": XML.encode()}))
     assert reading.cells.to_dict("list") == {
         "a": ["1.5", "0", "0"],
@@ -79,12 +79,12 @@ def test_sparse_rows_with_labels_of_mulan() -> None:
     assert reading.suggest_roles().label_columns == ("wren", "robin")
 
 
-def test_labels_at_end() -> None:
+def test_labels_at_the_end_are_read() -> None:
     reading = read_arff(SPARSE.replace("@relation birds", "@relation 'birds: -C -2'").encode())
     assert reading.suggest_roles().label_columns == ("wren", "robin")
 
 
-def test_plain_table_has_no_labels_of_its_own() -> None:
+def test_plain_table_declares_no_labels() -> None:
     reading = read_arff(DENSE.replace(": -C 2", "").encode())
     assert (reading.format, reading.roles) == ("ARFF", None)
 
@@ -100,18 +100,18 @@ def test_plain_table_has_no_labels_of_its_own() -> None:
         ("@relation x\n", "no good ARFF"),
     ],
 )
-def test_bad_arff_is_refused(data: str, words: str) -> None:
+def test_invalid_arff_is_refused(data: str, words: str) -> None:
     assert words in refused(data.encode())
 
 
-def test_bad_row_has_its_line() -> None:
+def test_invalid_row_names_its_line() -> None:
     assert "Line 12" in refused(DENSE.replace("0,1,?,red,?", "0,1,?,red").encode())
 
 
 @pytest.mark.parametrize(
     ("xml", "words"), [("<labels/>", "names no labels"), (XML.replace("wren", "owl"), "'owl'")]
 )
-def test_lists_of_other_labels_are_refused(xml: str, words: str) -> None:
+def test_mismatched_label_lists_are_refused(xml: str, words: str) -> None:
     assert words in refused(make_zip({"birds.arff": SPARSE.encode(), "birds.xml": xml.encode()}))
 
 
@@ -145,14 +145,14 @@ def is_equal(reading: TableReading, numbers: np.ndarray, vectors: np.ndarray) ->
 
 
 @pytest.mark.public_data
-def test_dense_set_comes_out_equal(data_folder: Path) -> None:
+def test_dense_public_set_round_trips(data_folder: Path) -> None:
     with np.load(data_folder / "emotions.npz") as data:
         numbers, vectors, labels = data["X"], data["Y"], [str(name) for name in data["label_names"]]
     assert is_equal(read_table(as_mulan(numbers, vectors, labels, is_sparse=False)), numbers, vectors)
 
 
 @pytest.mark.public_data
-def test_sparse_set_comes_out_equal(data_folder: Path) -> None:
+def test_sparse_public_set_round_trips(data_folder: Path) -> None:
     with np.load(data_folder / "corel5k.npz") as data:
         pieces = tuple(data[part] for part in ("data", "indices", "indptr"))
         numbers = sparse.csr_array(pieces, shape=tuple(data["shape"])).toarray()[:300].astype(np.float64)
@@ -161,7 +161,7 @@ def test_sparse_set_comes_out_equal(data_folder: Path) -> None:
 
 
 @given(st.text(st.sampled_from("@relation attribute data{}%,'\"\n?01 -C"), max_size=60))
-def test_any_arff_is_table_or_refused(text: str) -> None:
+def test_any_arff_is_read_or_refused(text: str) -> None:
     try:
         reading = read_arff(b"@relation x\n" + text.encode())
     except TableError:
@@ -169,7 +169,7 @@ def test_any_arff_is_table_or_refused(text: str) -> None:
     assert len(reading.cells)
 
 
-def test_how_arff_begins() -> None:
+def test_arff_is_recognised_by_its_beginning() -> None:
     assert looks_like_arff(DENSE.encode())
     assert looks_like_arff(b"\n\n%\n  @RELATION x")
     assert not looks_like_arff(b"id,@relation\n1,2\n")
@@ -198,7 +198,7 @@ def test_libsvm_lines_are_candidates_and_numbers() -> None:
         (b"1 3:2 1:2\n2 1:2\n", "cannot be read"),
     ],
 )
-def test_bad_lines_are_refused(data: bytes, words: str) -> None:
+def test_invalid_libsvm_lines_are_refused(data: bytes, words: str) -> None:
     assert looks_like_libsvm(data)
     with pytest.raises(TableError) as caught:
         read_libsvm(data)
@@ -206,12 +206,12 @@ def test_bad_lines_are_refused(data: bytes, words: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"id,time\n1,5:30\n", b"1,2\n3,4\n", b"time\n5:30\n", b"", b"a 1:2\n"])
-def test_other_texts_are_no_such_lines(data: bytes) -> None:
+def test_other_texts_are_not_libsvm_lines(data: bytes) -> None:
     assert not looks_like_libsvm(data)
 
 
 @given(st.data(), st.booleans())
-def test_what_scikit_learn_writes_comes_back(data: st.DataObject, from_zero: bool) -> None:
+def test_libsvm_files_of_scikit_learn_round_trip(data: st.DataObject, from_zero: bool) -> None:
     n_rows, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
     values = st.lists(st.floats(-100, 100), min_size=width, max_size=width)
     numbers = np.array(data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))

@@ -1,4 +1,4 @@
-"""Arrays: every benchmark of WINNOW_DATA goes in from its own form and comes out equal; others by SciPy."""
+"""Arrays: every benchmark of WINNOW_DATA is read exactly from its own form; others are compared with SciPy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def is_bench(reading: TableReading) -> bool:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["birdsong", "lost", "msrcv2"])
-def test_sets_of_partial_labels(name: str, data_folder: Path) -> None:
+def test_partial_label_sets_are_read(name: str, data_folder: Path) -> None:
     path = data_folder / f"{name}.npz"
     with np.load(path) as data:
         numbers, sets, truth = data["X"], data["S"], data["y"]
@@ -80,7 +80,7 @@ def test_sets_of_partial_labels(name: str, data_folder: Path) -> None:
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["birdsong", "lost"])
-def test_the_same_as_matlab_file_they_came_in(name: str, data_folder: Path) -> None:
+def test_matlab_files_give_the_same_tables(name: str, data_folder: Path) -> None:
     with np.load(data_folder / f"{name}.npz") as data:
         numbers, sets, truth = data["X"], data["S"], data["y"]
     target = sparse.csc_array((np.ones(len(truth)), (truth, np.arange(len(truth)))), shape=sets.T.shape)
@@ -98,7 +98,7 @@ def test_the_same_as_matlab_file_they_came_in(name: str, data_folder: Path) -> N
 
 @pytest.mark.public_data
 @pytest.mark.parametrize("name", ["emotions", "cal500", "scene", "corel5k"])
-def test_sets_of_label_vectors(name: str, data_folder: Path) -> None:
+def test_label_vector_sets_are_read(name: str, data_folder: Path) -> None:
     path = data_folder / f"{name}.npz"
     with np.load(path) as data:
         pieces = {name: data[name] for name in data.files}
@@ -117,7 +117,7 @@ def test_sets_of_label_vectors(name: str, data_folder: Path) -> None:
 
 
 @pytest.mark.public_data
-def test_set_too_wide_for_columns_stays_sparse_and_comes_out_equal(data_folder: Path, tmp_path: Path) -> None:
+def test_set_too_wide_for_columns_stays_sparse_and_round_trips(data_folder: Path, tmp_path: Path) -> None:
     with np.load(data_folder / "rcv1_subset1.npz") as data:
         pieces = {name: data[name] for name in data.files}
     parts = tuple(pieces[part] for part in ("data", "indices", "indptr"))
@@ -136,7 +136,7 @@ def test_set_too_wide_for_columns_stays_sparse_and_comes_out_equal(data_folder: 
     assert features.n_features_ == 47_236
 
 
-def test_of_wide_sparse_matrix_pieces_are_checked_too() -> None:
+def test_pieces_of_a_wide_sparse_matrix_are_checked() -> None:
     wide = {"shape": np.array([2, 30_000]), "indptr": np.array([0, 1, 2]), "Y": np.array([[1, 0], [0, 1]])}
     good = wide | {"data": np.array([1.0, 2.0]), "indices": np.array([29_999, 0])}
     reading = read_table(npz(**good))
@@ -155,7 +155,7 @@ def test_of_wide_sparse_matrix_pieces_are_checked_too() -> None:
         {"data": X, "partial_target": S, "target": np.eye(3)[Y]},
     ],
 )
-def test_names_and_sides_of_arrays(arrays: dict[str, Any]) -> None:
+def test_names_and_orientation_of_arrays_are_recognised(arrays: dict[str, Any]) -> None:
     assert is_bench(read_table(npz(**arrays)))
 
 
@@ -170,7 +170,7 @@ def test_names_and_sides_of_arrays(arrays: dict[str, Any]) -> None:
         {"data": sparse.csr_array(np.nan_to_num(X, nan=7)), "partial_target": S.T, "target": Y[:, None] + 1},
     ],
 )  # fmt: skip
-def test_matlab_files(arrays: dict[str, Any], compressed: bool) -> None:
+def test_matlab_files_are_read(arrays: dict[str, Any], compressed: bool) -> None:
     reading = read_table(mat(compressed, **arrays))
     if sparse.issparse(arrays.get("data")):
         reading.cells["x2"] = reading.cells["x2"].str.replace("7", "")
@@ -185,14 +185,14 @@ def test_unknown_labels_and_empty_sets_are_empty_cells() -> None:
     assert reading.cells["candidates"].tolist()[-1] == ""
 
 
-def test_names_of_classes_and_features() -> None:
+def test_names_of_classes_and_features_are_read() -> None:
     reading = read_table(npz(X=X, S=S, classes=["é", 'a"b', "c|d"], feature_names=["truth", "candidates"]))
     assert sets_of(reading)[0] == ["é", 'a"b']
     assert reading.suggest_roles().numbers == ("truth", "x_candidates")
     assert reading.suggest_roles().truth is None
 
 
-def test_scores_of_classes() -> None:
+def test_class_scores_are_read() -> None:
     scores = np.array([[0.5, 0.25], [0.1, 0.9]], np.float32)
     reading = read_table(npz(ids=["a", "b"], classes=["wren", "robin"], scores=scores))
     assert reading.cells.to_dict("list") == {
@@ -204,7 +204,7 @@ def test_scores_of_classes() -> None:
     assert "do not fit" in refused(npz(ids=["a"], classes=["a", "b"], scores=scores))
 
 
-def test_plain_labels_are_column() -> None:
+def test_plain_labels_become_a_column() -> None:
     assert read_table(npz(X=X, y=["a", "b", "a", "c"])).cells["label"].tolist() == ["a", "b", "a", "c"]
 
 
@@ -248,13 +248,13 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_arrays_are_refused_in_words(name: str) -> None:
+def test_invalid_arrays_are_refused_with_a_message(name: str) -> None:
     data, words = BAD[name]
     assert words in refused(data)
 
 
-def test_array_that_says_it_is_larger_than_it_is() -> None:
-    """NumPy makes room for what the header says."""
+def test_array_with_a_false_size_is_refused() -> None:
+    """NumPy allocates memory for the size in the header."""
     out = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         out, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**5)}
@@ -262,7 +262,7 @@ def test_array_that_says_it_is_larger_than_it_is() -> None:
     assert "cut off" in refused(make_zip({"X.npy": out.getvalue()}))
 
 
-def test_variables_that_unpack_to_far_more_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bombs_in_variables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = mat(data=np.zeros((1000, 300)))
     assert len(data) < 10_000
     monkeypatch.setattr("plcore.tables.readers.arrays.MAX_UNPACKED_MB", 1)
@@ -273,15 +273,15 @@ def test_variables_that_unpack_to_far_more_are_refused(monkeypatch: pytest.Monke
         load_npz(npz(X=np.zeros((1000, 300))))
 
 
-def test_sides_that_no_file_of_this_size_has_are_refused() -> None:
-    """A sparse matrix may have any sides."""
+def test_implausible_dimensions_are_refused() -> None:
+    """A sparse matrix can declare any dimensions."""
     wide = sparse.csc_array(([1.0], ([0], [0])), shape=(100_000, 100_000))
     with pytest.raises(TableError, match="at most 20,000,000"):
         load_mat(mat(data=wide))
 
 
 @given(any_arrays(np.int64, (3, 4), elements=st.integers(-3, 3)), st.integers(0, 3))
-def test_rows_of_pieces(dense: np.ndarray, room: int) -> None:
+def test_pieces_are_read_row_by_row(dense: np.ndarray, room: int) -> None:
     matrix = sparse.csr_array(dense)
     values, columns = (np.append(piece, np.full(room, 7)) for piece in (matrix.data, matrix.indices))
     np.testing.assert_array_equal(dense_rows(values, columns, matrix.indptr, (3, 4)), dense)
@@ -299,13 +299,15 @@ def test_rows_of_pieces(dense: np.ndarray, room: int) -> None:
         (["a"], [0], [0, 1], "no rows of numbers"),
     ],
 )
-def test_pieces_that_do_not_fit(values: list[Any], columns: list[Any], starts: list[int], words: str) -> None:
+def test_mismatched_pieces_are_refused(
+    values: list[Any], columns: list[Any], starts: list[int], words: str
+) -> None:
     pieces = (np.array(values), np.array(columns), np.array(starts))
     with pytest.raises(ValueError, match=words):
         dense_rows(*pieces, (len(starts) - 1, 2))
 
 
-def test_sparse_matrices_with_places_outside_are_refused() -> None:
+def test_sparse_matrices_with_indices_out_of_range_are_refused() -> None:
     data = mat(False, data=sparse.csc_array(np.array([[0, 5.0], [5.0, 0], [0, 5.0]])))
     rows = struct.pack("<3i", 1, 0, 2)
     assert data.count(rows) == 1
@@ -314,7 +316,7 @@ def test_sparse_matrices_with_places_outside_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "bool", "c16"])
-def test_every_type_of_numbers_as_scipy_writes_it(kind: str) -> None:
+def test_every_number_type_written_by_scipy_is_read(kind: str) -> None:
     given = np.array([[0, 1, 2], [3, 4, 100]]).astype(kind)
     for compressed in (True, False):
         data = mat(
@@ -349,7 +351,7 @@ def test_any_arrays_round_trip(numbers: np.ndarray, data: st.DataObject) -> None
 
 
 @given(st.booleans(), st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
-def test_damaged_arrays_are_table_or_refused(is_mat: bool, place: int, junk: bytes) -> None:
+def test_damaged_arrays_are_read_or_refused(is_mat: bool, place: int, junk: bytes) -> None:
     data = mat(False, data=X, partial_target=sparse.csc_array(S.T)) if is_mat else npz(X=X, S=S, y=Y)
     place = 20 + place % (len(data) - 20)
     try:
@@ -364,14 +366,14 @@ def test_damaged_zips_of_arrays_are_refused() -> None:
     assert "damaged" in refused(data[:60] + b"\xff" * 40 + data[100:])
 
 
-def test_arrays_of_another_order_of_bytes() -> None:
+def test_arrays_of_another_byte_order_are_read() -> None:
     X, S = np.array([[1.5, 2], [3, 4.25]]), np.array([[1, 1], [0, 1]])
     swapped = npz(X=X.astype(">f8"), S=S.astype(">i4"), classes=np.array(["a", "b"], dtype=">U1"))
     assert read_table(swapped).cells.equals(read_table(npz(X=X, S=S, classes=np.array(["a", "b"]))).cells)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
-def test_place_that_is_named_twice_is_added_up_in_narrow_and_wide_matrices(dtype: str) -> None:
+def test_repeated_indices_are_summed_in_narrow_and_wide_matrices(dtype: str) -> None:
     pieces = np.array([1, 2, 4], dtype=dtype), np.array([1, 1, 0]), np.array([0, 2, 3])
     np.testing.assert_array_equal(dense_rows(*pieces, (2, 2)), [[0, 3], [4, 0]])
     np.testing.assert_array_equal(sparse_rows(*pieces, (2, 2)).toarray(), [[0, 3], [4, 0]])

@@ -67,7 +67,7 @@ def test_megadetector_of_pytorch_wildlife_counts_ids_from_zero() -> None:
     assert weights(read_case("pw_timelapse.json")) == [{"animal": 0.9}, {"blank": 1}]
 
 
-def test_pytorch_wildlife_lists_have_row_for_each_image() -> None:
+def test_pytorch_wildlife_lists_have_one_row_per_image() -> None:
     assert weights(read_case("pw_list.json")) == [{"animal": 0.9}, {"blank": 1}, {"person": 0.8}]
     classified = read_case("pw_list_classified.json")
     assert weights(classified) == [{"Capybara": 0.7, "Agouti": 0.6}, {"blank": 1}]
@@ -83,7 +83,7 @@ def test_pytorch_wildlife_lists_have_row_for_each_image() -> None:
         read_table(json.dumps(whole).encode())
 
 
-def test_addaxai_verified_files_are_true() -> None:
+def test_addaxai_verified_files_have_true_labels() -> None:
     reading = read_case("addaxai_detections.csv")
     assert weights(reading) == [{"fox": 1}, {"animal": 0.8, "fox": 0.6}]
     assert reading.cells["truth"].tolist() == ["fox", ""]
@@ -99,7 +99,7 @@ def md(*images: dict[str, Any], **fields: Any) -> bytes:
     return json.dumps(whole | fields | {"images": list(images)}).encode()
 
 
-def test_megadetector_checked_image_is_true() -> None:
+def test_megadetector_checked_image_has_a_true_label() -> None:
     box = {"category": "2", "conf": 1.0, "bbox": [0, 0, 1, 1]}
     other = {"category": "1", "conf": 0.5, "bbox": [0, 0, 1, 1]}
     reading = read_table(
@@ -108,7 +108,7 @@ def test_megadetector_checked_image_is_true() -> None:
     assert reading.cells["truth"].tolist() == ["fox", ""]
 
 
-def test_megadetector_several_checked_classes_are_not_single_truth() -> None:
+def test_megadetector_several_checked_classes_give_no_single_truth() -> None:
     boxes = [{"category": number, "conf": 1.0, "bbox": [0, 0, 1, 1]} for number in "12"]
     species = {"1": "hare", "2": "fox"}
     reading = read_table(
@@ -119,7 +119,7 @@ def test_megadetector_several_checked_classes_are_not_single_truth() -> None:
     )
 
 
-def test_columns_that_serve_export_are_shown_to_no_one() -> None:
+def test_columns_kept_for_export_are_not_shown() -> None:
     reading = read_case("md16.json")
     assert serving_columns(reading.cells) == {"boxes", "megadetector_file", "original_rows"}
     assert serving_columns(read_cells(b"boxes,w\n1,2\n")) == set(), "a column of the file itself"
@@ -129,7 +129,7 @@ def test_columns_that_serve_export_are_shown_to_no_one() -> None:
 
 
 @pytest.mark.parametrize("column", ["megadetector_file", "original_rows"])
-def test_megadetector_cells_that_someone_changed_are_named(column: str) -> None:
+def test_megadetector_changed_cells_are_named(column: str) -> None:
     reading = read_case("md16.json")
     text = "{" if column == "megadetector_file" else reading.cells[column][0].replace('\\"file', "")
     reading.cells[column] = [text, *reading.cells[column][1:]]
@@ -137,7 +137,7 @@ def test_megadetector_cells_that_someone_changed_are_named(column: str) -> None:
         written(write_megadetector, decided(reading, {}))
 
 
-def test_megadetector_image_that_was_not_processed_is_open() -> None:
+def test_megadetector_unprocessed_image_is_open() -> None:
     box = {"category": "2", "conf": 0.4, "bbox": [0, 0, 1, 1]}
     reading = read_table(md({"file": "a", "detections": [box]}, {"file": "b", "detections": None}))
     assert candidates(reading) == [{"fox"}, {"blank", "fox"}]
@@ -159,7 +159,7 @@ def test_megadetector_broken_detection_is_refused(detection: dict[str, Any], mes
         read_table(md({"file": "a", "detections": [detection]}))
 
 
-def test_megadetector_descriptions_make_groups() -> None:
+def test_megadetector_descriptions_become_groups() -> None:
     classes = {"0": "red fox", "1": "arctic fox"}
     above = "mammalia;carnivora;canidae;vulpes"
     latin = {"0": f"{above};vulpes;red fox", "1": f"{above};lagopus;arctic fox"}
@@ -174,7 +174,7 @@ def test_megadetector_descriptions_make_groups() -> None:
     assert reading.groups == {"vulpes": ("arctic fox", "red fox")}
 
 
-def test_megadetector_gets_its_json_back_with_verdicts() -> None:
+def test_megadetector_json_is_returned_with_verdicts() -> None:
     before = json.loads((CASES / "md16.json").read_text())
     reading = read_case("md16.json")
     back = json.loads(written(write_megadetector, decided(reading, {0: "badger"})))
@@ -197,7 +197,7 @@ def test_megadetector_blank_verdict_empties_its_detections() -> None:
     assert len(back["images"]) == 60
 
 
-def test_megadetector_is_offered_its_own_format_alone() -> None:
+def test_megadetector_tables_are_offered_only_their_own_format() -> None:
     cells = table_of(read_case("md16.json")).cells
     own = [name for name, one in NATURE_FORMATS.items() if one.fits(cells)]
     assert "megadetector" in own
@@ -245,7 +245,7 @@ def test_timelapse_columns_of_observers_are_voters() -> None:
 
 
 @pytest.mark.parametrize("column", ["Observer", "Analyst", "identifiedBy", "Confidence"])
-def test_timelapse_names_of_people_and_facts_are_no_species(column: str) -> None:
+def test_timelapse_names_of_people_and_facts_are_not_species(column: str) -> None:
     rows = "".join(
         f"r,{k}.jpg,x,2024-05-01,false,{['Ana', 'Ben'][k % 2]},{['fox', 'hare'][k // 2 % 2]}\n"
         for k in range(8)
@@ -253,7 +253,7 @@ def test_timelapse_names_of_people_and_facts_are_no_species(column: str) -> None
     assert label_columns(read_cells(f"{FIXED},{column},Art\n{rows}".encode())) == ["Art"]
 
 
-def test_timelapse_rows_of_observers_are_votes_on_one_picture() -> None:
+def test_timelapse_rows_of_several_observers_are_votes_on_one_picture() -> None:
     said = [
         ("a", "Ana", "fox"),
         ("a", "Ben", "hare"),
@@ -278,7 +278,7 @@ def test_timelapse_rows_of_observers_are_votes_on_one_picture() -> None:
     assert len(TIMELAPSE.read(read_cells(again.encode())).cells) == 7, "several animals that one person saw"
 
 
-def test_timelapse_writes_columns_of_its_template_alone() -> None:
+def test_timelapse_export_has_only_the_columns_of_its_template() -> None:
     reading = read_case("timelapse_two_species.csv")
     back = read_cells(written(write_timelapse, decided(reading, {0: "european hare"})))
     assert list(back.columns) == ["File", "RelativePath", "Species"]
@@ -296,7 +296,7 @@ def test_timelapse_pictures_are_found_by_folder() -> None:
     assert found.files.archive.find("x/y/a.png") == "x/y/a.png"
 
 
-def test_writers_tell_how_far_they_are() -> None:
+def test_writers_report_progress() -> None:
     told: list[int] = []
     write_megadetector(decided(read_case("md16.json"), {}), io.BytesIO(), told.append)
     assert told == [3, 3]
@@ -322,7 +322,7 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
     assert back.decode().splitlines() == ["File,RelativePath,Species", "a.jpg,x\\y,hare", "a.jpg,z,blank"]
 
 
-def test_picture_of_another_folder_is_never_taken_for_missing_one(tmp_path: Path) -> None:
+def test_picture_of_another_folder_never_replaces_a_missing_one(tmp_path: Path) -> None:
     data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
     found = shaped(read_table(make_zip({"ImageData.csv": data, "z/a.png": picture()})))
     assert found.files.archive.find("z/a.png") == "z/a.png"
@@ -335,7 +335,7 @@ def test_picture_of_another_folder_is_never_taken_for_missing_one(tmp_path: Path
         files.archive.find("x/y/a.png")
 
 
-def test_boxes_are_shares_of_picture_and_best_comes_first() -> None:
+def test_boxes_are_relative_and_the_best_comes_first() -> None:
     def image(name: str, *boxes: tuple[float, list[float]], **more: Any) -> dict[str, Any]:
         return {
             "file": name,

@@ -1,4 +1,4 @@
-"""Rows whose candidates were named one by one: what becomes of them, and what is said of the odd ones."""
+"""Rows whose candidates were added one by one: the resulting table, and messages about unusual rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def weighed(cells: dict[str, Any] | None = None, **weights: float) -> Row:
     return row
 
 
-def test_weights_of_one_label_are_added_and_its_sources_listed_once() -> None:
+def test_weights_of_a_repeated_label_are_summed_and_sources_merged() -> None:
     row = Row({})
     for weight, source in ((1.0, "ann"), (0.5, "model"), (1.0, "ann"), (None, None)):
         row.name("wren", weight, source)
@@ -37,31 +37,31 @@ def test_weights_of_one_label_are_added_and_its_sources_listed_once() -> None:
     assert sources(reading) == [{"wren": ["ann", "model"]}, {}]
 
 
-def test_labels_without_weight_next_to_others_weigh_vote() -> None:
+def test_labels_without_a_weight_count_as_one_vote() -> None:
     row = named("a")
     row.name("b", 3.0)
     assert candidates(rows_reading([row], "f")) == [{"a": 1, "b": 3}]
 
 
-def test_rows_without_labels_may_be_anything_that_is_not_ruled_out() -> None:
+def test_rows_without_labels_get_all_classes_not_ruled_out() -> None:
     none, some, every = Row({}), Row({}, ruled_out={"a"}), Row({}, ruled_out={"a", "b", "c"})
     reading = rows_reading([named("a", "b"), none, some, every], "f", classes=["c"])
     assert candidates(reading) == [["a", "b"], ["a", "b", "c"], ["b", "c"], ["a", "b", "c"]]
     assert noted(reading, "3 rows have no label named", "The first is row 2")
 
 
-def test_labels_of_weight_nought_are_not_candidates() -> None:
+def test_labels_of_weight_zero_are_not_candidates() -> None:
     reading = rows_reading([weighed(a=0.0, b=0.5), weighed(a=0.0)], "f")
     assert candidates(reading) == [{"b": 0.5}, ["b"]]
     assert noted(reading, "2 labels with the weight 0 are no candidate")
 
 
-def test_classes_are_in_order_of_tables() -> None:
+def test_classes_are_in_table_order() -> None:
     reading = rows_reading([named("10", "9"), Row({})], "f")
     assert candidates(reading)[1] == ["9", "10"]
 
 
-def test_true_labels_outside_candidates_are_asked_about() -> None:
+def test_true_labels_outside_the_candidates_raise_a_question() -> None:
     rows = [named("a", "b"), named("b"), Row({"w": 1}), Row({"w": 2}, ruled_out={"a"})]
     for row in rows:
         row.truth = "a"
@@ -73,7 +73,7 @@ def test_true_labels_outside_candidates_are_asked_about() -> None:
     assert reading.roles.truth == "truth"
 
 
-def test_columns_of_source_never_hide_candidates() -> None:
+def test_source_columns_never_replace_candidates() -> None:
     own = {"candidates": "x", "candidates 2": "y", "sources": "z", "truth": "t"}
     reading = rows_reading([Row({**own}, {"a": 1.0}, {"a": ["s"]}), named("b")], "f")
     names = ["candidates 3", "candidates 2", "sources 2", "truth 2", "candidates", "sources"]
@@ -81,7 +81,7 @@ def test_columns_of_source_never_hide_candidates() -> None:
     assert reading.cells.iloc[0].tolist() == ["x", "y", "z", "t", '{"a": 1}', '{"a": ["s"]}']
 
 
-def test_ids_are_used_if_they_are_ids() -> None:
+def test_id_column_is_used_if_its_values_are_valid_ids() -> None:
     good = rows_reading([named("a", n=1), named("b", n=2)], "f", row_id="n")
     again = rows_reading([named("a", n=1), named("b", n=1)], "f", row_id="n")
     gone = rows_reading([named("a", n=1), named("b")], "f", row_id="n")
@@ -91,7 +91,7 @@ def test_ids_are_used_if_they_are_ids() -> None:
     assert noted(gone, "Column 'n' is empty or repeats itself")
 
 
-def test_roles_of_columns_that_describe_row() -> None:
+def test_columns_that_describe_a_row_get_roles() -> None:
     rows = [
         named("ab"[n % 2], "c", size=n / 2, bit=n % 2, text=f"the words of row {n}", place=("sea", "land")[n % 2],
               picture="data:image/png;base64,AAAA", when=f"2026-01-0{n + 1}")
@@ -109,7 +109,7 @@ def test_roles_of_columns_that_describe_row() -> None:
     assert opens(rows_reading(rows, "f", describing=["size", "text"])).n_rows == 6
 
 
-def test_images_alone_are_learned_from() -> None:
+def test_images_alone_can_be_features() -> None:
     rows = [named(label, picture="data:image/png;base64,AAAA") for label in "ab"]
     roles = rows_reading(rows, "f").roles
     assert roles.image_features
@@ -118,14 +118,14 @@ def test_images_alone_are_learned_from() -> None:
     ).roles.image  # type: ignore[union-attr]
 
 
-def test_column_of_labels_is_reported_and_not_learned_from() -> None:
+def test_label_column_is_reported_and_not_a_feature() -> None:
     rows = [named("a", "b", answer="ab"[n % 2], other="xy"[n % 2]) for n in range(6)]
     reading = rows_reading(rows, "f")
     assert reading.roles.categories == ("other",)
     assert noted(reading, "Column 'answer' holds labels", "true label")
 
 
-def test_candidates_alone_ask_for_table_of_rows() -> None:
+def test_candidates_alone_require_a_table_of_rows() -> None:
     assert NEEDS_ROWS in rows_reading([named("a", id=1), named("b", id=2)], "f", row_id="id").notes
     assert NEEDS_ROWS not in rows_reading([named("a", x=1), named("b", x=2)], "f").notes
 
@@ -136,7 +136,7 @@ def test_input_without_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
         rows_reading(rows, "f")
 
 
-def test_half_characters_are_refused() -> None:
+def test_lone_surrogates_are_refused() -> None:
     with pytest.raises(TableError, match="half of a character"):
         rows_reading([named("a\ud800")], "f")
 

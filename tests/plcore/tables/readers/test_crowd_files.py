@@ -1,4 +1,4 @@
-"""Files of crowds, Label Studio and Kaleidoscope are read as what they mean."""
+"""Files of crowd platforms, Label Studio and Kaleidoscope are read correctly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(text: str) -> TableReading:
     return shaped(read_table(text.encode(), "a.csv"))
 
 
-def test_turk_labels_are_in_json_of_task_answers() -> None:
+def test_turk_labels_are_read_from_task_answer_json() -> None:
     reading = read_case("mturk_category.csv")
     assert table_of(reading).classes == ("cat", "dog")
     assert weights(reading)[:2] == [{"dog": 2}, {"dog": 1, "cat": 1}]
@@ -38,11 +38,11 @@ def test_turk_labels_are_in_json_of_task_answers() -> None:
 
 
 @pytest.mark.parametrize("name", ["mturk_radio.csv", "mturk_taskanswers.csv", "mturk_classifier.csv"])
-def test_turk_votes_by_worker(name: str) -> None:
+def test_turk_answers_are_votes_by_worker(name: str) -> None:
     assert voters(read_case(name))[0] == {"cat": ["W1"], "dog": ["W2"]}
 
 
-def test_turk_comment_next_to_an_answer_in_json_is_no_question() -> None:
+def test_turk_comment_next_to_a_json_answer_is_not_a_question() -> None:
     said = [json.dumps([{"q": {"cat": k < 2, "dog": k > 1}, "notes": "hm"}]) for k in range(4)]
     rows = [
         f"H{k // 2},W{k % 2},words of {k // 2}," + '"' + one.replace('"', '""') + '"'
@@ -70,7 +70,7 @@ def test_turk_checkboxes_are_one_answer_of_several_labels() -> None:
     ]
 
 
-def test_turk_last_answer_of_worker_counts() -> None:
+def test_turk_last_answer_of_a_worker_counts() -> None:
     text = TURK.replace("Input", "SubmitTime,Input")
     late, early = "Thu Oct 09 08:01:00 UTC 2025", "Thu Oct 09 08:00:00 UTC 2025"
     reading = read(f"{text}H1,a,{late},x,true,false\nH1,a,{early},x,false,true\nH2,a,{late},y,false,true\n")
@@ -78,7 +78,7 @@ def test_turk_last_answer_of_worker_counts() -> None:
     assert says(reading, "the latest by time counts")
 
 
-def test_turk_list_of_labels_is_set() -> None:
+def test_turk_list_of_labels_is_a_set() -> None:
     reading = read('HITId,WorkerId,Answer.c.labels\nH1,a,"[""cat"",""dog""]"\nH2,a,"[""dog""]"\n')
     assert weights(reading) == [{"cat": 1, "dog": 1}, {"dog": 1}]
 
@@ -129,13 +129,13 @@ def test_appen_tainted_work_is_left_out_and_counted() -> None:
     assert not {"_ip", "_city", "_country"} & set(reading.cells.columns)
 
 
-def test_appen_answers_on_several_lines_are_set() -> None:
+def test_appen_answers_on_several_lines_are_a_set() -> None:
     reading = read_case("appen_full.csv")
     assert weights(reading)[1] == {"neg": 0.9, "pos": 0.9}
     assert says(reading, "accept several answers")
 
 
-def test_toloka_reward_describes_no_task() -> None:
+def test_toloka_reward_is_not_a_task_column() -> None:
     reading = read_case("toloka.tsv")
     assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources", "truth"]
     assert reading.cells["truth"].tolist() == ["", "cat"], "a control task is true, whatever was voted"
@@ -169,7 +169,7 @@ def test_json_min_task_without_annotation_is_open() -> None:
     assert candidates(read_case("ls_min.json")) == [{"pos", "neg"}, {"pos", "neg"}]
 
 
-def test_csv_labels_match_question() -> None:
+def test_csv_labels_belong_to_their_question() -> None:
     reading = read_case("label_studio.csv")
     assert table_of(reading).classes == ("Neg", "Pos")
     roles = reading.suggest_roles()
@@ -237,7 +237,7 @@ def read_lines(lines: str) -> list[dict[str, float | None]]:
     return weights(shaped(read_table((HEAD + lines).encode(), "id.csv")))
 
 
-def test_manual_id_that_was_not_proposed_is_light_candidate() -> None:
+def test_manual_id_that_was_not_proposed_is_a_light_candidate() -> None:
     reading = shaped(read_table((HEAD + "d,f,a.wav,0,0,5,PIPPIP,0.8,,NYCNOC\n").encode(), "id.csv"))
     assert weights(reading) == [{"PIPPIP": 0.8, "NYCNOC": 0.01}]
     assert reading.cells["truth"].tolist() == ["NYCNOC"]
@@ -267,7 +267,7 @@ def test_seconds_that_are_not_numbers_are_refused() -> None:
         read_lines("d,f,a.wav,0,x,5,A,1,,\n")
 
 
-def test_table_comes_back_with_manual_ids() -> None:
+def test_kaleidoscope_table_is_returned_with_manual_ids() -> None:
     before = read_cells((CASES / "kaleidoscope_id.csv").read_bytes())
     reading = read_case("kaleidoscope_id.csv")
     back = read_cells(written(write_kaleidoscope, decided(reading, {0: "MYOSEP", 1: NOTHING})))
@@ -293,7 +293,7 @@ def test_cluster_matches_weigh_by_nearness() -> None:
     assert back["MANUAL ID"].tolist() == ["robin", "wren"]
 
 
-def test_turk_comments_are_not_question() -> None:
+def test_turk_comments_are_not_a_question() -> None:
     assert voters(read_case("mturk_comment.csv")) == [{"cat": ["W1"], "dog": ["W2"]}]
     with pytest.raises(
         TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"
@@ -304,7 +304,7 @@ def test_turk_comments_are_not_question() -> None:
 TOLOKA = "INPUT:text\tOUTPUT:q\tOUTPUT:comment\tGOLDEN:q\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
 
 
-def test_toloka_work_that_does_not_count_is_left_out() -> None:
+def test_toloka_skipped_answers_are_left_out() -> None:
     lines = ["a text\tx\thm\t\tw1\tACCEPTED", "a text\ty\t\t\tw2\tSKIPPED", "b text\ty\t\tz\tw1\tSUBMITTED"]
     reading = read(TOLOKA + "\n".join(lines) + "\n")
     assert weights(reading) == [{"x": 1}, {"y": 1, "z": 0.01}]
@@ -343,7 +343,7 @@ def test_qualtrics_questions_are_items_and_people_voters() -> None:
         read("StartDate,Finished,RecordedDate,ResponseId,Q1,Q2\n1,True,2,R,yes,42\n")
 
 
-def test_gorilla_responses_are_votes_on_what_spreadsheet_names() -> None:
+def test_gorilla_responses_are_votes_on_spreadsheet_items() -> None:
     reading = read_case("gorilla.csv")
     assert voters(reading) == [{"cat": ["101"], "dog": ["102"]}, {"dog": ["101", "102"]}]
     assert reading.cells["truth"].tolist() == ["cat", "dog"]
@@ -362,12 +362,12 @@ def test_prolific_submissions_hold_no_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "classes"), [("NA", {"NA", "ZA"}), ("None", {"None", "ZA"}), ("nan", {"ZA"})]
 )
-def test_words_voted_next_to_labels_are_names(name: str, classes: set[str]) -> None:
+def test_missing_value_words_among_voted_labels_are_names(name: str, classes: set[str]) -> None:
     reading = read(f"task,worker,label,text\n1,a,{name},one text\n1,b,ZA,one text\n2,a,ZA,more text\n")
     assert set(weights(reading)[0]) == classes
 
 
-def test_words_of_typed_votes_are_names() -> None:
+def test_missing_value_words_in_typed_votes_are_names() -> None:
     votes = [
         {"task": k, "worker": "a", "label": ["NA", "nan"][k], "text": f"a text of {k}"} for k in range(2)
     ]

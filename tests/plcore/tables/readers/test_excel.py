@@ -44,7 +44,7 @@ def table_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None
     return read_table(workbook({"Birds": rows}, change))
 
 
-def test_every_kind_of_value_is_text() -> None:
+def test_every_kind_of_value_becomes_text() -> None:
     moment = datetime.datetime(2024, 1, 2, 3, 4, 5)
     rows = [
         ["text", "whole", "number", "yes", "day", "moment", "time", "span"],
@@ -72,7 +72,7 @@ def test_barcodes_keep_their_digits() -> None:
     ]
 
 
-def test_labels_that_are_numbers_have_no_point() -> None:
+def test_whole_number_labels_have_no_decimal_point() -> None:
     assert table_of([["label"], [1], [None], [2.0], [10]]).cells["label"].tolist() == ["1", "2", "10"]
 
 
@@ -92,7 +92,7 @@ def test_empty_rows_and_columns_around_and_inside_are_left_out() -> None:
     assert reading.cells.index.name == "line"
 
 
-def test_first_sheet_with_cells_is_read_and_the_others_named() -> None:
+def test_first_non_empty_sheet_is_read_and_the_others_are_named() -> None:
     table = [["id", "n"], [1, 2]]
     reading = read_table(workbook({"Empty": [], "Birds": table, "Notes": [["x"]]}))
     assert reading.format == "workbook, sheet 'Birds'"
@@ -106,17 +106,17 @@ def test_errors_and_formulas_without_value_are_reported() -> None:
     assert "one cell with a formula that was never calculated" in reading.notes[1]
 
 
-def test_column_of_errors_alone_keeps_its_name() -> None:
+def test_column_with_only_errors_keeps_its_name() -> None:
     assert list(table_of([["id", "a"], [1, "#N/A"]]).cells.columns) == ["id", "a"]
 
 
-def test_merged_cells_above_no_names_are_refused() -> None:
+def test_merged_header_cells_without_names_are_refused() -> None:
     rows = [["id", "size", None], [1, 2, 3], [4, 5, 6]]
     words = refused(workbook({"B": rows}, lambda book: book["B"].merge_cells("B1:C1")))
     assert "Line 1: the header cell 'size' reaches over 2 columns" in words
 
 
-def test_merged_cells_of_rows_hold_for_every_row() -> None:
+def test_merged_cells_apply_to_every_row() -> None:
     upright = [["id", "size"], [None, None], [1, 2]]
     fine = read_table(workbook({"B": upright}, lambda book: book["B"].merge_cells("A1:A2")))
     assert fine.cells.to_dict("list") == {"id": ["1"], "size": ["2"]}
@@ -125,7 +125,7 @@ def test_merged_cells_of_rows_hold_for_every_row() -> None:
     assert fine.cells["id"].tolist() == ["1", "1", ""]
 
 
-def test_titles_notes_and_sums_around_table_are_left_out() -> None:
+def test_titles_notes_and_totals_around_the_table_are_left_out() -> None:
     head = [["Image labels, round 2", None, None, None, None], ["item", "votes", None, None, "gold"]]
     rows = [
         [None, "ann1", "ann2", "ann3", None],
@@ -152,7 +152,7 @@ def test_titles_notes_and_sums_around_table_are_left_out() -> None:
     )
 
 
-def test_names_of_two_lines_tell_columns_apart() -> None:
+def test_two_header_lines_distinguish_columns() -> None:
     rows = [["id", "Ann", None, "Bob", None], [None, "label", "sure", "label", "sure"], [1, "x", 2, "y", 3]]
 
     def merge(book: Any) -> None:
@@ -172,7 +172,7 @@ def test_names_of_two_lines_tell_columns_apart() -> None:
         ([["a", "a"], [1, 2]], "columns 1 and 2 of the header have the same name"),
     ],
 )
-def test_non_table_is_refused(rows: list[list[Any]], words: str) -> None:
+def test_sheet_without_a_table_is_refused(rows: list[list[Any]], words: str) -> None:
     assert words in refused(workbook({"B": rows}))
 
 
@@ -207,7 +207,7 @@ def _text(value: Any) -> str:
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30))
-def test_damaged_workbook_is_table_or_refused(place: int, bytes_: bytes) -> None:
+def test_damaged_workbook_is_read_or_refused(place: int, bytes_: bytes) -> None:
     data = workbook({"B": [["id", "n"], [1, 2], [3, "x"]]})
     place %= len(data)
     damaged = data[:place] + bytes_ + data[place + len(bytes_) :]
@@ -226,13 +226,13 @@ def replaced(data: bytes, part: str, pattern: bytes, by: bytes) -> bytes:
     return make_zip(parts)
 
 
-def test_two_cells_far_apart_are_refused_before_there_is_room_for_all_between() -> None:
+def test_distant_cells_are_refused_before_memory_is_allocated() -> None:
     far = workbook({"B": [["a"]]}, lambda book: book["B"].cell(1_048_576, 16_384, "b"))
     assert len(far) < 6000
     assert "reach over 17,179,869,184 cells" in refused(far)
 
 
-def test_cells_without_place_are_counted() -> None:
+def test_cells_without_a_reference_are_placed_by_counting() -> None:
     plain = workbook({"B": [["a", "b"], [1, 2]]})
     sheet = "xl/worksheets/sheet1.xml"
     assert read_table(replaced(plain, sheet, rb' r="[A-Z0-9]+"', b"")).cells.shape == (1, 2)
@@ -245,7 +245,7 @@ def test_cells_without_place_are_counted() -> None:
     assert "cells" in refused(many)
 
 
-def test_workbook_that_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.readers.excel.MAX_UNPACKED_MB", 1)
     data = replaced(workbook({"B": [["a"], [1]]}), "docProps/app.xml", b"$", b" " * 2_000_000)
     assert len(data) < 10_000
@@ -278,7 +278,7 @@ def row(*cells: str, more: str = "") -> str:
 EMPTY = '<table:table-cell table:number-columns-repeated="16382"/>'
 
 
-def test_open_document_sheets_as_libreoffice_writes_them() -> None:
+def test_open_document_sheets_of_libreoffice_are_read() -> None:
     """The rest of the sheet is one empty row and one empty cell, repeated a million times."""
     rows = [
         row(cell("id"), cell("label"), EMPTY),
@@ -291,14 +291,14 @@ def test_open_document_sheets_as_libreoffice_writes_them() -> None:
 
 
 @pytest.mark.parametrize(("times", "rows"), [(16_384, 1_048_576), (1, MAX_CELLS + 1), (3000, 3000)])
-def test_cells_that_are_repeated_too_often_are_refused(times: int, rows: int) -> None:
+def test_too_many_repeated_cells_are_refused(times: int, rows: int) -> None:
     wide = cell("a", f' table:number-columns-repeated="{times}"')
     assert f"{times * rows:,} cells" in refused(ods(row(wide, more=f' table:number-rows-repeated="{rows}"')))
     gap = row("<table:table-cell/>", more=f' table:number-rows-repeated="{rows}"')
     assert "cells" in refused(ods(gap + row(wide)))
 
 
-def test_places_of_binary_sheets_are_found() -> None:
+def test_cell_positions_in_binary_sheets_are_found() -> None:
     def record(kind: int, body: bytes) -> bytes:
         return bytes([kind, len(body)]) + body
 
@@ -317,12 +317,12 @@ def test_places_of_binary_sheets_are_found() -> None:
         look_at_parts(make_zip({name: sheet((0, 0), (1_048_575, 16_383))}))
 
 
-def test_old_and_damaged_workbooks_are_refused_in_words() -> None:
+def test_unsupported_and_damaged_workbooks_are_refused_with_a_message() -> None:
     with pytest.raises(TableError, match="is damaged: its parts have no size"):
         read_workbook(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     assert "damaged" in refused(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
     cut = replaced(workbook({"B": [["a"], [1]]}), "xl/worksheets/sheet1.xml", b"</row>.*", b"")
-    assert "The workbook is damaged" in refused(cut)  # calamine would read on for ever
+    assert "The workbook is damaged" in refused(cut)  # calamine would read forever
 
 
 BIRDS = [["candidates", "w"], ["wren|robin", 1.5], ["robin", 2.0]]
@@ -344,7 +344,7 @@ def test_old_workbook_is_read(more: int) -> None:
         st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 255)), max_size=4), min_size=1, max_size=3
     )
 )
-def test_rectangles_of_all_sheets_are_counted(sheets: list[list[tuple[int, int]]]) -> None:
+def test_areas_of_all_sheets_are_summed(sheets: list[list[tuple[int, int]]]) -> None:
     data = xls({f"S{k}": [(row, column, 1.0) for row, column in cells] for k, cells in enumerate(sheets)})
     wanted = 0
     for cells in filter(None, sheets):
@@ -353,7 +353,7 @@ def test_rectangles_of_all_sheets_are_counted(sheets: list[list[tuple[int, int]]
     assert cells_of_xls(data) == wanted
 
 
-def test_small_file_of_vast_sheets_is_refused() -> None:
+def test_small_file_with_huge_sheets_is_refused() -> None:
     corners = [(0, 0, 1.0), (65535, 255, 1.0)]
     data = xls({f"S{k}": corners for k in range(20)})
     assert len(data) < 10_000
@@ -363,7 +363,7 @@ def test_small_file_of_vast_sheets_is_refused() -> None:
         read_table(data)
 
 
-def test_circle_of_parts_and_another_stream_are_reported() -> None:
+def test_cyclic_sectors_and_a_missing_stream_are_reported() -> None:
     data = bytearray(xls({"Birds": table(BIRDS * 200)}))
     with pytest.raises(TableError, match="no workbook"):
         read_table(bytes(data).replace("Workbook".encode("utf-16-le"), "Workshop".encode("utf-16-le")))
@@ -375,7 +375,7 @@ def test_circle_of_parts_and_another_stream_are_reported() -> None:
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans())
-def test_damaged_workbooks_are_table_or_refused(place: int, junk: bytes, cut: bool) -> None:
+def test_damaged_old_workbooks_are_read_or_refused(place: int, junk: bytes, cut: bool) -> None:
     data = xls({"Birds": table(BIRDS)})
     place %= len(data)
     read_or_refuse(read_table, data[:place] + junk + (b"" if cut else data[place + len(junk) :]))

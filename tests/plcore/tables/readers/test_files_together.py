@@ -61,7 +61,7 @@ def test_batch_and_its_error_file_are_one_table() -> None:
     }
 
 
-def test_files_of_json_that_belong_to_no_tool_are_refused() -> None:
+def test_json_files_of_no_known_tool_are_refused() -> None:
     one = lines({"id": 1, "a": "b"})
     with pytest.raises(TableError, match="3 tables"):
         read_table(make_zip({"a.jsonl": one, "b.jsonl": one, "c.jsonl": one}))
@@ -77,7 +77,7 @@ def npz(**arrays: npt.NDArray[Any]) -> bytes:
     return packed.getvalue()
 
 
-def test_votes_in_arrays_are_joined_to_rows_next_to_them() -> None:
+def test_votes_in_arrays_are_joined_to_the_rows_next_to_them() -> None:
     plain, sparse = io.BytesIO(), io.BytesIO()
     np.save(plain, VOTES)
     sp.save_npz(sparse, sp.csr_matrix(VOTES + 1))
@@ -128,7 +128,7 @@ OTHERS = np.zeros((2, 2))
         ({"labels_multiannotator": np.where(VOTES < 0, np.nan, VOTES), "data": TEXTS}, ("data", ()), ""),
     ],
 )
-def test_votes_in_arrays_have_rows_of_their_own(
+def test_votes_in_arrays_can_have_their_own_rows(
     arrays: dict[str, npt.NDArray[Any]], learnt: tuple[str | None, tuple[str, ...]], note: str
 ) -> None:
     reading = read_table(npz(**arrays, ids=np.array([7, 8, 9]), y=np.array([1, 1, 0])), "L.npz")

@@ -92,29 +92,29 @@ def fires(data: bytes) -> list[str]:
     return named or [tool.name for tool in DETECTION_TABLES if tool.fits(cells)]
 
 
-def test_every_case_has_its_tool_here() -> None:
+def test_every_case_is_listed_with_its_tool() -> None:
     assert sorted(path.name for path in CASES.iterdir()) == sorted(TOOLS)
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_file_is_recognised_by_its_tool_alone(name: str) -> None:
+def test_file_is_recognised_only_by_its_tool(name: str) -> None:
     assert fires((CASES / name).read_bytes()) == [TOOLS[name]]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_no_tool_fires_on_table_of_another(name: str) -> None:
+def test_no_tool_recognises_the_table_of_another(name: str) -> None:
     cells = read_cells(TABLES[name])
     assert {tool.name for tool in TOOL_TABLES if tool.fits(cells)} <= {name}
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_no_table_format_fires_on_records(name: str) -> None:
+def test_no_table_format_recognises_records(name: str) -> None:
     cells = pd.DataFrame([RECORDS[name]]).astype(str)
     own = {"SpeciesNet predictions": ["SpeciesNet table"]}
     assert [tool.name for tool in TOOL_TABLES if tool.fits(cells)] == own.get(name, [])
 
 
-def test_coco_is_not_megadetector_file() -> None:
+def test_coco_file_is_not_read_as_megadetector() -> None:
     coco = {
         "images": [{"id": 1, "file_name": "a.jpg"}],
         "annotations": [{"id": 1}],
@@ -136,7 +136,7 @@ MARKED = Fingerprint(names("a", "b"), starts=("x.",), one_of=(names("c", "d"),),
         (["a", "b", "c", "x.1", "Z"], False),
     ],
 )
-def test_fingerprint_needs_every_name_and_no_other_tools(columns: list[str], wanted: bool) -> None:
+def test_fingerprint_requires_every_name_and_none_of_other_tools(columns: list[str], wanted: bool) -> None:
     assert MARKED.matches(columns) is wanted
 
 

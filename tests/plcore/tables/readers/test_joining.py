@@ -35,7 +35,7 @@ def line(number: str, **pairs: float) -> dict[str, Any]:
     }
 
 
-def test_candidates_of_model_joined_to_their_rows() -> None:
+def test_model_candidates_are_joined_to_their_rows() -> None:
     reading = MODEL_CANDIDATES.read([line("b", x=0.5, y=0.25), line("z", x=1), line("a", y=1)])
     joined = join_candidates(reading, ROWS)
     assert candidates(joined) == [{"y": 1}, {"x": 0.5, "y": 0.25}, ["x", "y"]]
@@ -49,7 +49,7 @@ def test_candidates_of_model_joined_to_their_rows() -> None:
     assert joined.format == "candidates of a model, and the table of its rows"
 
 
-def test_what_was_missing_is_no_longer_missed() -> None:
+def test_doubt_about_missing_rows_ends_after_the_join() -> None:
     body = {"model": "m", "choices": [{"message": {"content": "x"}}]}
     reading = BATCHES.read(
         [{"custom_id": name, "response": {"status_code": 200, "body": body}} for name in "ab"]
@@ -58,7 +58,7 @@ def test_what_was_missing_is_no_longer_missed() -> None:
     assert NEEDS_ROWS not in join_candidates(reading, ROWS).notes
 
 
-def test_truths_and_sets_without_weights_stay() -> None:
+def test_truths_and_unweighted_sets_are_kept() -> None:
     lines = [
         {"id": "a", "candidates": [{"label": "x"}, {"label": "y"}], "truth": "y"},
         {"id": "b", "candidates": [{"label": "x"}]},
@@ -68,7 +68,7 @@ def test_truths_and_sets_without_weights_stay() -> None:
     assert joined.cells["truth"].tolist() == ["y", "", ""]
 
 
-def test_columns_of_table_come_before_those_of_candidates() -> None:
+def test_table_columns_come_before_candidate_columns() -> None:
     joined = join_rows(
         {"a": Row({"text": "other", "more": "m"}, {"x": 1.0})}, ROWS, "key", format_name="f", what="votes"
     )
@@ -84,7 +84,7 @@ BARE = frame(*({"text": f"row {word}", "size": f"{word}.5"} for word in "123456"
 @pytest.mark.parametrize(
     ("numbers", "asked"), [("123456", []), ("1245", ["row-numbers"]), ("12345", ["row-numbers"])]
 )
-def test_row_numbers_that_may_count_from_0_stop_import(numbers: str, asked: list[str]) -> None:
+def test_row_numbers_that_may_count_from_0_stop_the_import(numbers: str, asked: list[str]) -> None:
     reading = TableReading(frame(*({"id": one, "labels": "x|y"} for one in numbers)), "CSV")
     found = joined(reading, TableReading(BARE, "CSV"))
     assert noted(found, "Rows were joined by their numbers.")
@@ -102,7 +102,7 @@ def test_row_numbers_from_0_are_not_joined() -> None:
         joined(reading, TableReading(BARE, "CSV"))
 
 
-def test_input_that_does_not_belong_together_is_refused() -> None:
+def test_unrelated_files_are_refused() -> None:
     reading = MODEL_CANDIDATES.read([line("q", x=1)])
     with pytest.raises(
         TableError, match="No column of the other table holds the names of these rows, such as 'q'"
@@ -135,7 +135,7 @@ def test_input_that_does_not_belong_together_is_refused() -> None:
         ({"rater_1": ["x", "y"], "rater_2": ["y", "y"]}, [["x", "y"], ["y"]]),
     ],
 )
-def test_candidates_of_plain_table_come_to_their_rows_however_they_are_written(
+def test_candidates_in_any_form_are_joined_to_their_rows(
     columns: dict[str, list[str]], wanted: list[Any]
 ) -> None:
     cells = pd.DataFrame({"id": ["a", "b"], **columns, "run": ["7", "8"], "gold": ["x", ""]}, dtype="str")
@@ -148,7 +148,7 @@ def test_candidates_of_plain_table_come_to_their_rows_however_they_are_written(
     assert (roles.cut, roles.cut_at) == (("mass", 0.95) if "p_x" in columns else ("all", 0.0))
 
 
-def test_error_in_candidates_is_reported_by_their_row() -> None:
+def test_error_in_candidates_names_its_row() -> None:
     cells = pd.DataFrame({"id": ["a", "b"], "labels": ["x|y", ""]}, dtype="str")
     with pytest.raises(TableError, match="Row 2, column 'labels': the row has no candidate label"):
         join_candidates(TableReading(cells, "CSV"), ROWS)
@@ -164,7 +164,7 @@ def test_error_in_candidates_is_reported_by_their_row() -> None:
         max_size=4,
     )
 )
-def test_any_candidates_come_to_their_rows(sets: dict[str, dict[str, float]]) -> None:
+def test_any_candidates_are_joined_to_their_rows(sets: dict[str, dict[str, float]]) -> None:
     lines = [
         {"id": name, "candidates": [{"label": k, "p": p} for k, p in one.items()]}
         for name, one in sets.items()

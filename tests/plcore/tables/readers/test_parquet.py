@@ -1,4 +1,4 @@
-"""Parquet and Feather written by pandas and pyarrow, plain and with what Hugging Face says of the columns."""
+"""Parquet and Feather written by pandas and pyarrow, plain and with Hugging Face column metadata."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ COLUMNS: dict[str, tuple[Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_column_of_any_type_is_text(name: str) -> None:
+def test_column_of_any_type_becomes_text(name: str) -> None:
     array, text = COLUMNS[name]
     table = pa.table({"id": [1, 2, 3], name: array})
     assert read_table(parquet(table)).cells.to_dict("list") == {"id": ["1", "2", "3"], name: text}
@@ -83,7 +83,7 @@ def test_column_of_any_type_is_text(name: str) -> None:
     assert (reading.format, reading.cells[name].tolist()) == ("Feather", text)
 
 
-def test_index_of_pandas() -> None:
+def test_pandas_index_becomes_a_column_unless_it_is_a_range() -> None:
     frame = pd.DataFrame({"n": [1, 2]})
     cut = pd.DataFrame({"n": [5, 1, 2]}).iloc[1:]
     named = frame.set_index(pd.Index(["a", "b"], name="bird"))
@@ -98,7 +98,7 @@ def test_index_of_pandas() -> None:
     assert list(read_table(shuffled.to_parquet()).cells.columns) == ["n"]
 
 
-def test_vectors_are_column_for_each_number() -> None:
+def test_vectors_become_one_column_per_number() -> None:
     vectors = pa.array([[1.0, 0.5], None, [2.0, 3.0]])
     cells = read_table(parquet(pa.table({"id": ["a", "b", "c"], "v": vectors}))).cells
     assert cells.to_dict("list") == {"id": ["a", "b", "c"], "v_1": ["1", "", "2"], "v_2": ["0.5", "", "3"]}
@@ -124,7 +124,7 @@ def birds() -> TableReading:
     return read_table(hugging_face(columns, features))
 
 
-def test_what_hugging_face_says_is_honoured() -> None:
+def test_hugging_face_metadata_is_used() -> None:
     reading = birds()
     assert reading.format == "Parquet of Hugging Face"
     assert [json.loads(cell) for cell in reading.cells["set"]] == [
@@ -137,10 +137,10 @@ def test_what_hugging_face_says_is_honoured() -> None:
     assert reading.notes == ("'probs' was taken for the probabilities of the 3 classes, in their order.",)
     roles = reading.suggest_roles()
     assert (roles.candidates, roles.form, roles.truth, roles.image) == ("set", "json", "label", "image")
-    assert roles.numbers == ("w",)  # probabilities of the classes are no features
+    assert roles.numbers == ("w",)  # class probabilities are not features
 
 
-def test_images_in_cells_come_as_files() -> None:
+def test_images_in_cells_become_files() -> None:
     reading = birds()
     first, second, none = reading.cells["image"]
     assert first == "a.png"
@@ -159,13 +159,13 @@ def test_images_in_cells_come_as_files() -> None:
 @pytest.mark.parametrize(
     "written", [{"feature": LABEL, "_type": "Sequence"}, {"feature": LABEL, "_type": "List"}, [LABEL]]
 )
-def test_ways_to_write_list_of_labels(written: Any) -> None:
+def test_every_form_of_label_list_is_read(written: Any) -> None:
     reading = read_table(hugging_face({"c": pa.array([[0], [1, 2]]), "w": [1, 2]}, {"c": written}))
     assert [json.loads(cell) for cell in reading.cells["c"]] == [["wren"], ["robin", NAMES[2]]]
     assert reading.suggest_roles().candidates == "c"
 
 
-def test_names_in_mapping() -> None:
+def test_class_names_in_a_mapping_are_read() -> None:
     label = {"names": {"0": "no", "1": "yes"}, "_type": "ClassLabel"}
     assert read_table(hugging_face({"y": [1, 0]}, {"y": label})).cells["y"].tolist() == ["yes", "no"]
 
@@ -173,14 +173,14 @@ def test_names_in_mapping() -> None:
 @pytest.mark.parametrize(
     "said", [b"", b"[]", b"{}", b'{"info": null}', b'{"info": {"features": []}}', b"\xff", b"[" * 9999]
 )
-def test_metadata_of_another_kind_says_nothing(said: bytes) -> None:
+def test_other_metadata_is_ignored(said: bytes) -> None:
     schema = pa.schema([("y", pa.int64())], {"huggingface": said})
     assert not read_features(schema).known
     table = pa.table({"y": [0, 1]}).replace_schema_metadata({"huggingface": said})
     assert read_table(parquet(table)).cells["y"].tolist() == ["0", "1"]
 
 
-def test_labels_without_name_are_refused_with_their_row() -> None:
+def test_label_numbers_without_a_name_are_refused_with_their_row() -> None:
     assert "Row 2, column 'y': the label 3 has no name: there are 3, from 0 to 2" in refused(
         hugging_face({"y": [0, 3]}, {"y": LABEL})
     )
@@ -188,7 +188,7 @@ def test_labels_without_name_are_refused_with_their_row() -> None:
     assert "Row 2, column 'c': the label -1 has no name" in refused(hugging_face(sets, {"c": [LABEL]}))
 
 
-def test_files_are_named_by_what_they_are() -> None:
+def test_files_get_the_ending_of_their_format() -> None:
     assert file_name(picture(), "a/b\\c.png", "image", 1) == "c.png"
     assert file_name(picture(), None, "image", 7) == "image_7.png"
     assert file_name(WAV, "", "sound", 2) == "sound_2.wav"
@@ -196,7 +196,7 @@ def test_files_are_named_by_what_they_are() -> None:
     assert file_name(b"?", "\n", "i", 1) == "i_1"
 
 
-def test_file_that_is_not_there() -> None:
+def test_missing_media_file_is_reported() -> None:
     files = EmbeddedFiles({"a.png": b"x"})
     assert contents(files, files.find(" a.png ")) == b"x"
     with pytest.raises(MediaError, match=r"no file 'b\.png'"):
@@ -221,7 +221,7 @@ def test_paths_without_bytes_stay_unchanged() -> None:
         pa.array([[("a", b"\xff")]], pa.map_(pa.string(), pa.binary())),
     ],
 )
-def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
+def test_binary_columns_are_left_out_and_reported(raw: pa.Array) -> None:
     reading = read_table(parquet(pa.table({"id": ["a"], "raw": raw})))
     assert list(reading.cells.columns) == ["id"]
     assert reading.notes == ("The column 'raw' holds bytes, not text: left out.",)
@@ -235,11 +235,11 @@ def test_bytes_are_left_out_and_told(raw: pa.Array) -> None:
         (pa.table([["x"], ["y"]], names=["a", "a"]), "same name"),
     ],
 )
-def test_non_table_is_refused(table: pa.Table, words: str) -> None:
+def test_file_that_is_no_table_is_refused(table: pa.Table, words: str) -> None:
     assert words in refused(parquet(table))
 
 
-def test_small_files_of_large_tables_are_refused_before_there_is_room(
+def test_small_files_of_huge_tables_are_refused_before_allocation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = parquet(pa.table({"a": pa.nulls(30_000_000)}))
@@ -260,7 +260,7 @@ def test_names_that_are_not_text_are_refused() -> None:
 
 
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
-def test_damaged_file_is_table_or_refused(place: int, junk: bytes) -> None:
+def test_damaged_parquet_is_read_or_refused(place: int, junk: bytes) -> None:
     data = parquet(pa.table({"id": ["a", "b"], "c": [[1.0, 2.0], [3.0, 4.0]], "s": [{"x": 1}, None]}))
     place = 4 + place % (len(data) - 4)
     try:

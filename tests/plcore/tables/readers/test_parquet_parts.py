@@ -1,4 +1,4 @@
-"""A folder of Parquet files is read as one file with all their rows would be; what is no such folder is left."""
+"""A folder of Parquet files is read like one file with all rows; other folders are left to other readers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def assert_alike(found: TableReading, wanted: TableReading) -> None:
 
 
 @pytest.mark.parametrize("at_once", [2, 1 << 16])
-def test_parts_are_read_as_one_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+def test_parts_are_read_like_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     monkeypatch.setattr(parquet_parts, "_ROWS_AT_ONCE", at_once)
     parts = [table(7), table(0), table(4, 7)]
     found = read(written(tmp_path / "parts", *parts), tmp_path / "out")
@@ -75,7 +75,7 @@ def test_parts_are_read_as_one_file_is(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @given(st.lists(st.none() | st.lists(st.none() | TEXT, max_size=3), min_size=2, max_size=9), st.data())
-def test_any_lists_are_read_alike(
+def test_any_lists_are_read_alike_in_parts(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str | None] | None], data: Any
 ) -> None:
     whole = pa.table({"sets": pa.array(rows, pa.list_(pa.string())), "row": range(len(rows))})
@@ -86,7 +86,7 @@ def test_any_lists_are_read_alike(
     assert_alike(found, read_table(place / "whole.parquet"))
 
 
-def test_what_hugging_face_says_of_columns_counts(tmp_path: Path) -> None:
+def test_hugging_face_metadata_is_used_in_parts(tmp_path: Path) -> None:
     bare = pa.table({"text": ["a", "b", "c", "d"], "label": pa.array([0, 1, 1, -1], pa.int64())})
     whole = bare.replace_schema_metadata({"huggingface": json.dumps(LABELS)})
     found = read(written(tmp_path / "parts", whole.slice(0, 2), whole.slice(2)), tmp_path / "out")
@@ -97,7 +97,7 @@ def test_what_hugging_face_says_of_columns_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["_SUCCESS", ".part-9.parquet", ".hidden/part.parquet"])
-def test_what_programs_write_next_to_parts_is_passed_over(tmp_path: Path, name: str) -> None:
+def test_auxiliary_files_next_to_parts_are_ignored(tmp_path: Path, name: str) -> None:
     folder = written(tmp_path / "parts", table(2), table(2, 2))
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"")
@@ -105,14 +105,14 @@ def test_what_programs_write_next_to_parts_is_passed_over(tmp_path: Path, name: 
     assert (len(parts.files), parts.n_rows) == (2, 4)
 
 
-def test_digest_is_of_files_in_order_of_their_names(tmp_path: Path) -> None:
+def test_digest_covers_the_files_in_name_order(tmp_path: Path) -> None:
     one = find_parts(written(tmp_path / "one", table(2), table(2, 2)))
     same = find_parts(written(tmp_path / "same", table(2), table(2, 2)))
     other = find_parts(written(tmp_path / "other", table(2, 2), table(2)))
     assert one.digest() == same.digest() != other.digest()
 
 
-def test_folders_of_something_else_are_left(tmp_path: Path) -> None:
+def test_other_folders_are_left_to_other_readers(tmp_path: Path) -> None:
     assert find_parts(tmp_path / "none") is None
     assert find_parts(written(tmp_path / "single", table(2))) is None
     assert find_parts(written(tmp_path / "two", table(2), table(2).drop_columns("x"))) is None
@@ -125,7 +125,7 @@ def test_folders_of_something_else_are_left(tmp_path: Path) -> None:
     assert find_parts(written(tmp_path / "index", index, index)) is None
 
 
-def test_parts_in_folders_are_read_but_no_column_is_lost_in_their_names(tmp_path: Path) -> None:
+def test_partition_columns_missing_from_the_files_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
     for number, name in enumerate(["x=0", "x=1"]):
@@ -138,7 +138,7 @@ def test_parts_in_folders_are_read_but_no_column_is_lost_in_their_names(tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
-def test_disk_that_is_full_is_error_of_system(tmp_path: Path) -> None:
+def test_full_disk_raises_a_system_error(tmp_path: Path) -> None:
     parts = find_parts(written(tmp_path / "parts", table(2), table(2, 2)))
     assert parts is not None
     (tmp_path / "out").mkdir()
@@ -157,7 +157,7 @@ def test_damaged_part_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 1])
-def test_files_that_hold_other_rows_than_they_say_are_refused(tmp_path: Path, more: int) -> None:
+def test_files_with_false_row_counts_are_refused(tmp_path: Path, more: int) -> None:
     parts = find_parts(written(tmp_path / "parts", table(2), table(3)))
     assert parts is not None
     (tmp_path / "out").mkdir()
@@ -165,14 +165,14 @@ def test_files_that_hold_other_rows_than_they_say_are_refused(tmp_path: Path, mo
         store_parts(replace(parts, n_rows=5 + more), tmp_path / "out")
 
 
-def test_lists_of_another_length_in_another_part_are_refused(tmp_path: Path) -> None:
+def test_lists_of_different_length_across_parts_are_refused(tmp_path: Path) -> None:
     shorter = table(2, 2).set_column(3, "embedding", pa.array([[1.0, 2.0]] * 2, pa.list_(pa.float32())))
     folder = written(tmp_path / "parts", table(2), shorter)
     with pytest.raises(TableError, match=r"'embedding' has other lists from row 3 on, in 'part-1.parquet'"):
         read(folder, tmp_path / "out")
 
 
-def test_wrong_label_is_reported_with_its_row_in_the_whole(tmp_path: Path) -> None:
+def test_wrong_label_names_its_row_in_the_whole_table(tmp_path: Path) -> None:
     bare = pa.table({"label": pa.array([0, 1, 0, 7], pa.int64())})
     whole = bare.replace_schema_metadata({"huggingface": json.dumps(LABELS)})
     folder = written(tmp_path / "parts", whole.slice(0, 3), whole.slice(3))

@@ -1,4 +1,4 @@
-"""A file is what its bytes say: every format in its packings, and everything else refused with a message."""
+"""Formats are recognised by their bytes: each in every compression, and everything else refused with a message."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def files() -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.parametrize("name", files())
-def test_format_is_found_by_its_bytes_in_every_packing(name: str, tmp_path: Path) -> None:
+def test_format_is_found_by_its_bytes_in_every_compression(name: str, tmp_path: Path) -> None:
     data, words = files()[name]
     (tmp_path / name).write_bytes(data)
     readings = {
@@ -64,7 +64,7 @@ def test_format_is_found_by_its_bytes_in_every_packing(name: str, tmp_path: Path
 
 
 @pytest.mark.public_data
-def test_every_packed_table_of_public_data(data_folder: Path) -> None:
+def test_every_compressed_public_table_is_read(data_folder: Path) -> None:
     paths = sorted(data_folder.glob("*.csv.gz"))
     assert len(paths) == 11
     for path in paths:
@@ -75,26 +75,26 @@ def test_every_packed_table_of_public_data(data_folder: Path) -> None:
         assert reading.cells.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
-def test_arrays_in_zip_next_to_other_files() -> None:
+def test_arrays_in_a_zip_next_to_other_files_are_read() -> None:
     reading = read_table(make_zip({"bench.npz": npz(), "README": b"words"}))
     assert reading.format == "zip of a table (NumPy arrays) and its files"
     assert reading.suggest_roles().form == "json"
 
 
-def test_images_next_to_table_of_any_format() -> None:
+def test_images_next_to_a_table_of_any_format_are_found() -> None:
     rows = [{"candidates": "wren|robin", "image": "a.png"}, {"candidates": "wren", "image": None}]
     reading = read_table(make_zip({"a.jsonl": "\n".join(map(json.dumps, rows)).encode(), "a.png": picture()}))
     assert reading.suggest_roles().image == "image"
     assert reading.files.look_at("image", "a.png")[0].endswith(".png")
 
 
-def test_drawings_are_refused_if_cell_names_them() -> None:
+def test_svg_drawings_named_in_cells_are_refused() -> None:
     csv = b"candidates,image\nwren|robin,a.svg\nrobin,pictures/B.svg\nwren,\n"
     words = refused(make_zip({"birds.csv": csv, "a.svg": b"<svg/>", "pictures/B.svg": b"<svg/>"}))
     assert "Row 1 (line 2), column 'image': SVG images are not taken: they can carry programs." in words
     assert "The same holds in 1 other row: row 2 (line 3)." in words
     logo = read_table(make_zip(birds() | {"logo.svg": b"<svg/>"}))
-    assert len(logo.cells) == 3  # no one names it
+    assert len(logo.cells) == 3  # no cell names it
 
 
 @pytest.mark.parametrize(
@@ -125,16 +125,16 @@ def test_drawings_are_refused_if_cell_names_them() -> None:
         (b"PK\x03\x04", "The zip cannot be read"),
     ],
 )
-def test_non_table_is_refused_in_words(data: bytes, words: str) -> None:
+def test_file_that_is_no_table_is_refused_with_a_message(data: bytes, words: str) -> None:
     assert words in refused(data)
 
 
-def test_gzip_of_several_pieces() -> None:
+def test_gzip_of_several_members_is_read() -> None:
     assert gunzip(gzipped(b"id,n\n") + gzipped(b"a,1\n")) == b"id,n\na,1\n"
     assert gunzip(gzipped(b"")) == b""
 
 
-def test_gzip_that_unpacks_to_far_more_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_bomb_is_refused_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.readers.recognise.MAX_ZIP_MB", 2)
     data = gzipped(bytes(50_000_000))
     assert len(data) < 60_000
@@ -142,7 +142,7 @@ def test_gzip_that_unpacks_to_far_more_is_refused_while_it_is_read(monkeypatch: 
         gunzip(data)
 
 
-def test_encoding_that_is_not_certainty_is_reported() -> None:
+def test_uncertain_encoding_is_reported() -> None:
     reading = read_table("name,n\nMüller,1\n".encode("cp1252"))
     assert reading.cells["name"].tolist() == ["Müller"]
     (note,) = reading.notes
@@ -152,7 +152,7 @@ def test_encoding_that_is_not_certainty_is_reported() -> None:
     assert lines.notes == reading.notes
 
 
-def test_roles_are_guessed_if_format_says_nothing() -> None:
+def test_roles_are_guessed_if_the_format_defines_none() -> None:
     reading = read_table(CSV)
     assert reading == TableReading(reading.cells, "CSV")
     assert reading.suggest_roles().candidates == "candidates"
@@ -166,7 +166,7 @@ STARTS = [
 
 
 @given(st.sampled_from(STARTS), st.binary(max_size=120))
-def test_any_bytes_are_table_or_refused(start: bytes, rest: bytes) -> None:
+def test_any_bytes_are_read_or_refused(start: bytes, rest: bytes) -> None:
     try:
         reading = read_table(start + rest)
     except TableError as error:
@@ -181,7 +181,7 @@ def test_any_bytes_are_table_or_refused(start: bytes, rest: bytes) -> None:
 @given(
     st.sampled_from(sorted(files())), st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans()
 )
-def test_damaged_files_are_table_or_refused(name: str, place: int, junk: bytes, packed: bool) -> None:
+def test_damaged_files_are_read_or_refused(name: str, place: int, junk: bytes, packed: bool) -> None:
     data = files()[name][0]
     data = make_zip({name: data}) if packed else data
     place %= len(data)
@@ -212,7 +212,7 @@ ROWS = b"task,grams,picture\nt1,9.5,a.png\nt2,210,\n"
         (("model.jsonl", "rows.csv"), LINES, ["owl wren", "owl wren"]),
     ],
 )
-def test_zip_of_rows_and_of_what_is_said_of_them_is_joined(
+def test_zip_of_rows_and_their_candidates_is_joined(
     names: tuple[str, str], about: bytes, sets: list[str]
 ) -> None:
     files = dict(zip(names, (about, ROWS), strict=True))
@@ -225,21 +225,21 @@ def test_zip_of_rows_and_of_what_is_said_of_them_is_joined(
         assert bool(table.media.images[0])
 
 
-def test_two_tables_that_do_not_belong_together_are_refused() -> None:
+def test_two_unrelated_tables_are_refused() -> None:
     assert "holds 2 tables" in refused(make_zip({"a.csv": ROWS, "b.csv": ROWS}))
     assert "holds 2 tables" in refused(make_zip({"a.csv": VOTES, "b.csv": SETS}))
     assert "No column of the other table" in refused(make_zip({"a.csv": VOTES, "b.csv": b"task,w\nt8,1\n"}))
     assert "header" in refused(make_zip({"a.csv": VOTES, "b.csv": b"task,grams\n"}))
 
 
-def test_file_that_describes_table_is_none_of_its_rows() -> None:
+def test_metadata_file_is_not_read_as_rows() -> None:
     for about in (b'{"made": "2024"}', b"not json at all"):
         reading = read_table(make_zip({"rows.csv": CSV, "about.json": about}))
         assert reading.format == "zip of a table (CSV) and its files"
 
 
-def test_tables_of_one_detector_are_read_one_after_the_other() -> None:
-    """As a folder of them holds: one for each recording, and one of the settings."""
+def test_tables_of_one_detector_are_concatenated() -> None:
+    """As in a folder of results: one table per recording, and one of the settings."""
     files = {
         "a.BirdNET.selection.table.txt": RAVEN,
         "b.BirdNET.selection.table.txt": RAVEN.replace(b"/a/", b"/b/"),

@@ -26,7 +26,7 @@ from plcore.tables.readers.candidate_rows import (
 from tests.plcore.tables.writers.tables import HOSTILE, read_or_refuse
 
 
-def test_good_values() -> None:
+def test_valid_values_are_returned() -> None:
     assert a_name(" wren ", 1, "x") == "wren"
     assert a_name(3, 1, "x") == "3"
     assert a_name_or_none(None, 1, "x", "an id") is None
@@ -79,13 +79,13 @@ def test_wrong_values_are_refused_with_their_place(check: Callable[..., Any], va
 
 
 @given(HOSTILE)
-def test_any_value_is_taken_or_refused(value: Any) -> None:
+def test_any_value_is_accepted_or_refused(value: Any) -> None:
     for check in (a_name, a_number, a_probability, a_list, an_object):
         read_or_refuse(check, value, 1, "x")
     assert isinstance(json_text(value), str)
 
 
-def test_error_with_several_records_is_raised_together() -> None:
+def test_errors_of_several_records_are_raised_together() -> None:
     assert read_each([{"a": 1}, {"a": 2}], lambda record, row: (record["a"], row)) == [(1, 1), (2, 2)]
     with pytest.raises(TableError) as error:
         read_each([{"a": 1}, 3, {"a": ""}], lambda record, row: a_name(record["a"], row, "a"))

@@ -40,14 +40,14 @@ def table_of(value: Any) -> dict[str, list[str]]:
         {"first": ROWS[0], "second": ROWS[1]},
     ],
 )
-def test_forms_of_table(value: Any) -> None:
+def test_every_json_form_of_a_table_is_read(value: Any) -> None:
     assert table_of(value) == CELLS
     assert looks_like_json(json.dumps(value, indent=4).encode())
     assert read_json(json.dumps(value, indent=4).encode()).cells.to_dict("list") == CELLS
 
 
 @pytest.mark.parametrize("orient", ["records", "columns", "split", "table"])
-def test_what_pandas_writes(orient: Any) -> None:
+def test_json_written_by_pandas_is_read(orient: Any) -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "n": [1.5, None], "s": ["é", "x|y"]})
     cells = read_table(frame.to_json(orient=orient).encode()).cells
     assert cells[["id", "n", "s"]].to_dict("list") == {"id": ["a", "b"], "n": ["1.5", ""], "s": ["é", "x|y"]}
@@ -64,11 +64,11 @@ def test_long_numbers_are_written_out() -> None:
     }
 
 
-def test_names_of_rows_are_kept_as_ids() -> None:
+def test_row_names_become_ids() -> None:
     assert table_of({"r1": {"n": 1}, "r2": {"n": 2}}) == {"id": ["r1", "r2"], "n": ["1", "2"]}
 
 
-def test_values_are_text_missing_ones_empty() -> None:
+def test_values_become_text_and_missing_ones_empty() -> None:
     rows = [
         {"a": 1, "b": True, "c": None, "d": [1, "é", None], "e": 0.1, "f": 3.0},
         {"a": "x", "b": False, "d": [], "g": {"h": {"i": 1}, "j": "k"}},
@@ -85,7 +85,7 @@ def test_values_are_text_missing_ones_empty() -> None:
     }
 
 
-def test_what_lies_very_deep_stays_json() -> None:
+def test_deeply_nested_values_stay_json() -> None:
     value: Any = {"end": 1}
     for _ in range(12):
         value = {"a": value}
@@ -94,12 +94,12 @@ def test_what_lies_very_deep_stays_json() -> None:
     assert json.loads(cells[0]) == {"a": {"a": {"a": {"end": 1}}}}
 
 
-def test_lists_of_other_keys_are_reported() -> None:
+def test_objects_with_different_keys_are_reported() -> None:
     reading = read_table(json.dumps({"meta": 1, "rows": ROWS}).encode())
     assert reading.notes == ("Only the list 'rows' was read, not 'meta'.",)
 
 
-def test_nan_is_empty_and_told() -> None:
+def test_nan_becomes_empty_and_is_reported() -> None:
     reading = read_table(b'[{"a": NaN, "b": 1}, {"a": 2, "b": NaN}]')
     assert reading.cells.to_dict("list") == {"a": ["", "2"], "b": ["1", ""]}
     assert reading.notes == ("NaN stands 2 times in the file, which JSON does not know: read as empty.",)
@@ -147,7 +147,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_file_is_refused_with_its_place(name: str) -> None:
+def test_invalid_file_is_refused_with_its_place(name: str) -> None:
     data, words = BAD[name]
     assert words in refused(data)
 
@@ -188,7 +188,7 @@ def test_any_values_round_trip(rows: list[dict[str, Any]], as_lines: bool, encod
 
 
 @given(st.text(st.sampled_from('[]{}",:\n 1aN\\'), max_size=30))
-def test_any_text_that_looks_like_json_is_table_or_refused(text: str) -> None:
+def test_any_json_like_text_is_read_or_refused(text: str) -> None:
     try:
         reading = read_json(text.encode())
     except TableError:
@@ -209,20 +209,20 @@ TOOL = RecordTool(
 @pytest.mark.parametrize(
     "value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}]
 )
-def test_records_of_tool_are_read_by_it(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_a_tool_are_read_by_its_reader(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "READERS", (TOOL, *registry.READERS))
     reading = read_table(json.dumps(value).encode())
     assert (reading.format, reading.cells.to_dict("list")) == ("Tool", {"mine": ["1"]})
     assert read_table(b'[{"other": 1}]').format == "JSON"
 
 
-def test_flat_cells_are_for_readers_of_tools_too() -> None:
+def test_tool_readers_accept_flattened_cells() -> None:
     cells = flat_cells([{"a": {"b": 1}}, {"c": [1]}], lines=[3, 9])
     assert cells.to_dict("list") == {"a.b": ["1", ""], "c": ["", "[1]"]}
     assert cells.index.tolist() == [3, 9]
 
 
-def test_labels_with_numbers_are_candidates_and_no_columns() -> None:
+def test_labels_with_numbers_are_candidates_not_columns() -> None:
     lines = [
         {"id": "a", "labels": {"wren": 0.6, "robin": 0.4}, "size": {"w": 1, "h": 2}},
         {"id": "b", "labels": {"owl": 1}, "size": {"w": 3, "h": 4}},

@@ -1,4 +1,4 @@
-"""Tables that are really another shape, and candidates whose rows are in a second file."""
+"""Tables in another layout, and candidates whose rows are in a second file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt1,cid,wren\nt2,ann,owl\
 ROWS = b"task,grams\nt1,9.5\nt2,210\n"
 
 
-def test_votes_are_shape_and_ordinary_table_is_none() -> None:
+def test_vote_tables_have_a_layout_and_ordinary_tables_do_not() -> None:
     assert shape_name(read_table(VOTES)) is not None
     plain = read_table(b"id,labels,w\n1,a|b,2\n2,b,3\n")
     assert shape_name(plain) is None
@@ -23,13 +23,13 @@ def test_votes_are_shape_and_ordinary_table_is_none() -> None:
     assert shape_name(told) is None, "the format has said what it is"
 
 
-def test_votes_become_one_row_for_each_task() -> None:
+def test_votes_become_one_row_per_task() -> None:
     reading = shaped(read_table(VOTES))
     assert reading.cells["task"].tolist() == ["t1", "t2"]
     assert NEEDS_ROWS in reading.notes
 
 
-def test_votes_are_joined_to_their_rows_and_nothing_is_missing_then() -> None:
+def test_votes_are_joined_to_their_rows_without_a_doubt() -> None:
     reading = joined(read_table(VOTES), read_table(ROWS))
     assert NEEDS_ROWS not in reading.notes
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
@@ -38,7 +38,7 @@ def test_votes_are_joined_to_their_rows_and_nothing_is_missing_then() -> None:
     assert table.candidate_weights.tolist() == [[0, 1, 2], [1, 0, 0]]
 
 
-def test_candidates_of_model_are_joined_to_their_rows() -> None:
+def test_model_candidates_are_joined_to_their_rows() -> None:
     lines = [
         {"id": "t1", "candidates": [{"label": "wren", "p": 0.7}, {"label": "robin", "p": 0.3}]},
         {"id": "t2", "candidates": [{"label": "owl", "p": 1.0}]},
@@ -49,12 +49,12 @@ def test_candidates_of_model_are_joined_to_their_rows() -> None:
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.7], [1, 0, 0]]
 
 
-def test_what_names_no_rows_cannot_be_joined() -> None:
+def test_table_without_row_names_cannot_be_joined() -> None:
     with pytest.raises(TableError, match="name no rows"):
         joined(read_table(b"labels,w\na|b,1\nb,2\n"), read_table(ROWS))
 
 
-def test_what_lacks_rows_is_distinguished_from_what_describes_them() -> None:
+def test_candidates_without_rows_are_distinguished_from_rows() -> None:
     model = b'{"id": "t1", "candidates": [{"label": "wren", "p": 0.7}]}\n'
     assert all(lacks_rows(read_table(data)) for data in (VOTES, model, b"id,labels\nt1,a|b\nt2,b\n"))
     assert not any(lacks_rows(read_table(data)) for data in (ROWS, b"id,labels,grams\nt1,a|b,2\nt2,b,3\n"))

@@ -1,4 +1,4 @@
-"""Tables in parts: files of a zip and sheets of a workbook with the same columns, and those that are something else."""
+"""Tables in parts: files of a zip or sheets of a workbook with equal columns, and other combinations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parquet(start: int, count: int) -> bytes:
 
 
 @pytest.mark.parametrize("count", [2, 3, 12])
-def test_files_of_the_same_columns_are_one_table(count: int) -> None:
+def test_files_with_equal_columns_are_one_table(count: int) -> None:
     orders = (HEAD, HEAD[::-1])
     files = {f"part-{k:02}.csv": csv(10 * k, 10, orders[k % 2]) for k in range(count)}
     reading = read_table(make_zip(files))
@@ -68,7 +68,7 @@ def test_files_with_the_same_rows_are_not_parts(same: list[str]) -> None:
         read_table(make_zip({"ann.csv": csv(0, 10, head), "bob.csv": csv(0, 10, head)}))
 
 
-def test_files_of_other_columns_are_refused() -> None:
+def test_files_with_different_columns_are_refused() -> None:
     files = {"a.csv": csv(0, 3), "b.csv": csv(3, 3), "c.csv": b"x,y\n1,2\n"}
     with pytest.raises(TableError, match=r"The zip holds 3 tables: 'a\.csv', 'b\.csv', 'c\.csv'"):
         read_table(make_zip(files))
@@ -77,7 +77,7 @@ def test_files_of_other_columns_are_refused() -> None:
 
 
 @pytest.mark.parametrize("others", [["b.parquet"], ["b.parquet", "c.parquet"], ["b.txt"]])
-def test_rows_of_another_format_in_zip_stop_import(others: list[str]) -> None:
+def test_rows_of_another_format_in_a_zip_stop_the_import(others: list[str]) -> None:
     files = {"a.csv": csv(0, 5)}
     for place, name in enumerate(others, start=1):
         tabbed = csv(5, 7).replace(b",", b"\t")
@@ -90,7 +90,7 @@ def test_rows_of_another_format_in_zip_stop_import(others: list[str]) -> None:
     assert all(f"'{other}' (7 rows)" in message for other in others)
 
 
-def test_settings_next_to_table_are_named_and_stop_nothing() -> None:
+def test_settings_next_to_a_table_are_named_without_stopping() -> None:
     reading = read_table(
         make_zip({"a.csv": csv(0, 5), "run.json": b'{"made": "2024"}', "log.json": b"no json"})
     )
@@ -101,7 +101,7 @@ def test_settings_next_to_table_are_named_and_stop_nothing() -> None:
 MONTHS = {"Jan": [HEAD, *rows(0, 5)], "Feb": [HEAD, *rows(5, 4)], "Mar": [HEAD, *rows(9, 1)]}
 
 
-def test_sheets_of_the_same_columns_are_one_table() -> None:
+def test_sheets_with_equal_columns_are_one_table() -> None:
     reading = read_table(workbook({"Read me": [["Birds of 2024"]], **MONTHS}))
     assert reading.format == "workbook, sheets 'Jan', 'Feb', 'Mar'"
     assert reading.cells["id"].tolist() == [f"r{k}" for k in range(10)]
@@ -112,7 +112,7 @@ def test_sheets_of_the_same_columns_are_one_table() -> None:
     assert (table.roles.numbers, table.roles.categories) == ((), ()), "a month tells nothing of a bird"
 
 
-def test_sheets_of_the_same_items_stop_import() -> None:
+def test_sheets_with_the_same_items_stop_the_import() -> None:
     reading = read_table(
         workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)], "Old": [["id"], ["r1"]]})
     )
@@ -124,7 +124,7 @@ def test_sheets_of_the_same_items_stop_import() -> None:
     assert "Only the sheet 'Ann' was read, not 'Bob' (5 rows), 'Old' (1 row)." in reading.notes
 
 
-def test_hidden_sheets_of_the_same_columns_are_left_out() -> None:
+def test_hidden_sheets_with_equal_columns_are_left_out() -> None:
     def hide(book: object) -> None:
         book["Feb"].sheet_state = "hidden"  # type: ignore[index]
 
@@ -133,14 +133,14 @@ def test_hidden_sheets_of_the_same_columns_are_left_out() -> None:
     assert says(reading, "not 'Feb' (4 rows)")
 
 
-def test_doubts_about_file_are_stored_with_reading(tmp_path: Path) -> None:
+def test_doubts_about_a_file_are_stored_with_its_reading(tmp_path: Path) -> None:
     reading = read_table(workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)]}))
     store_reading(reading, tmp_path)
     assert read_stored(tmp_path).asks == reading.asks
 
 
 def people(*labels: str, **columns: list[str]) -> dict[str, list[list[str]]]:
-    """The sheets of Anna and Ben: these columns, and labels that they do not agree on."""
+    """The sheets of Anna and Ben: these columns, and labels on which they disagree."""
     names = [*columns, "labels"]
     return {
         name: [names, *map(list, zip(*columns.values(), given, strict=True))]
@@ -164,7 +164,7 @@ LABELS = ("wren|robin", "wren", "robin", "robin", "wren|robin", "robin", "wren",
     ],
     ids=["texts", "numbers", "ids", "files"],
 )
-def test_sheets_of_two_people_stop_import(columns: dict[str, list[str]]) -> None:
+def test_sheets_of_two_people_stop_the_import(columns: dict[str, list[str]]) -> None:
     sheets = people(*LABELS, **columns)
     reading = read_table(workbook(sheets))
     assert (reading.format, len(reading.cells)) == ("workbook, sheet 'Anna'", 8)
@@ -193,7 +193,7 @@ def numbered(texts: list[str]) -> list[list[str]]:
     return [HEAD, *([str(k), text, LABELS[k - 1]] for k, text in enumerate(texts, start=1))]
 
 
-def test_ids_that_begin_again_in_each_part_have_its_name_before_them() -> None:
+def test_ids_that_restart_in_each_part_are_prefixed_with_its_name() -> None:
     months = {"Jan": numbered(TEXTS[:4]), "Feb": numbered(TEXTS[4:7])}
     reading = read_table(workbook(months))
     assert reading.cells["id"].tolist() == ["Jan:1", "Jan:2", "Jan:3", "Jan:4", "Feb:1", "Feb:2", "Feb:3"]

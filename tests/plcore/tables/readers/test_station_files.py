@@ -21,7 +21,7 @@ def read(text: str) -> TableReading:
     return shaped(read_table(text.encode(), "a.csv"))
 
 
-def test_birdnet_pi_rows_of_one_time_are_one_item() -> None:
+def test_birdnet_pi_rows_with_one_time_are_one_item() -> None:
     reading = read_case("BirdDB.txt")
     assert reading.cells["item"].tolist() == ["2024-05-01 06:00:03"]
     assert weights(reading) == [
@@ -29,7 +29,7 @@ def test_birdnet_pi_rows_of_one_time_are_one_item() -> None:
     ]
 
 
-def test_birdnet_pi_confidence_of_zero_is_verdict_of_person() -> None:
+def test_birdnet_pi_confidence_of_zero_is_a_human_verdict() -> None:
     reading = read_case("birdnetpi_detections.csv")
     assert weights(reading)[1] == {"European Robin": 1}
     assert reading.cells["truth"].tolist() == ["", "European Robin"]
@@ -54,7 +54,7 @@ def test_birdnet_pi_score_above_one_is_refused() -> None:
         read(PI + "2024-05-01,06:00:00,P m,Tit,91,1,2,0.7,18,1,0\n")
 
 
-def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
+def test_birdnet_go_reviews_confirm_or_rule_out_labels() -> None:
     reading = read_case("birdnet_go.json")
     every = {"Eurasian Blackbird": None, NOTHING: None}
     assert weights(reading)[:2] == [{"Eurasian Blackbird": 0.9}, every], "a false positive is everything else"
@@ -71,7 +71,7 @@ def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
 KALEIDOSCOPE = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH,TOP1DIST\n"
 
 
-def test_top1dist_of_several_rows_in_segment_is_score() -> None:
+def test_top1dist_of_several_rows_in_a_segment_is_a_score() -> None:
     first = "d,f,a.wav,0,3,Wren,0.9\n"
     reading = read(KALEIDOSCOPE + first + "d,f,a.wav,0,3,Robin,0.2\n")
     assert weights(reading) == [{"Wren": 0.9, "Robin": 0.2, NOTHING: pytest.approx(0.1)}]
@@ -81,7 +81,7 @@ def test_top1dist_of_several_rows_in_segment_is_score() -> None:
     assert says(alone, "TOP1DIST is not read: it may be a score")
 
 
-def test_camtrap_machines_weigh_and_people_vote() -> None:
+def test_camtrap_machine_labels_have_weights_and_people_vote() -> None:
     reading = read_case("observations.csv")
     assert reading.cells["mediaID"].tolist() == ["m1", "m2"]
     assert weights(reading) == [{"Vulpes vulpes": 0.7, "Meles meles": 1.2}, {"blank": 0.9}]
@@ -95,7 +95,7 @@ CAMTRAP = (
 )
 
 
-def test_camtrap_types_are_classes_or_nothing() -> None:
+def test_camtrap_observation_types_are_classes_or_blank() -> None:
     reading = read(
         CAMTRAP
         + "1,d,m1,,media,animal,,human,Ana,NA\n2,d,m2,,media,vehicle,,human,Ana,\n3,d,m3,,media,unknown,,human,Ana,\n"
@@ -178,7 +178,7 @@ SHOTS = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
 )
 
 
-def test_camtrap_events_have_pictures_of_their_time_and_place() -> None:
+def test_camtrap_events_get_pictures_by_time_and_place() -> None:
     tables = {"media.csv": SHOTS.encode(), "observations.csv": EVENTS.encode()}
     pictures = {f"media/{second}.jpg": picture(second, "JPEG") for second in (0, 2, 5, 6)}
     reading = read_table(make_zip(tables | pictures))
@@ -199,7 +199,7 @@ BOTH = (
 )
 
 
-def test_camtrap_with_both_levels_is_read_by_media_or_by_event_as_chosen() -> None:
+def test_camtrap_with_both_levels_can_be_read_by_media_or_event() -> None:
     reading = read_table(BOTH.encode())
     assert [(way.name, list(way.options)) for way in ways_of(reading)] == [("item", ["media", "event"])]
     media, events = (shaped(read_in(reading, {"item": item})) for item in ("media", "event"))
@@ -233,7 +233,7 @@ def test_camtrap_package_with_both_levels_is_read_by_event_if_chosen() -> None:
 
 
 @pytest.mark.parametrize(("item", "level", "medium"), [("media", "media", "m5"), ("event", "event", "")])
-def test_camtrap_observations_go_back_with_those_of_people(item: str, level: str, medium: str) -> None:
+def test_camtrap_observations_are_returned_with_those_of_people(item: str, level: str, medium: str) -> None:
     whole, answer = BOTH, "Meles meles"
     for ids in (["e1:1"], ["e1:1", "e1:1+"]) if item == "event" else (["m5:1"], ["m5:1", "m5:1+"]):
         reading = shaped(read_in(read_table(whole.encode()), {"item": item}))
@@ -286,6 +286,6 @@ def test_kaleidoscope_meta_describes_recordings() -> None:
     assert table.n_rows == 3
 
 
-def test_kaleidoscope_meta_alone_is_refused_in_words() -> None:
+def test_kaleidoscope_meta_alone_is_refused_with_a_message() -> None:
     with pytest.raises(TableError, match=r"meta\.csv describes recordings, but names nothing that was heard"):
         read(ABOUT)

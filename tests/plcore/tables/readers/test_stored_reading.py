@@ -1,4 +1,4 @@
-"""Another process reads the same cells from a stored reading."""
+"""A stored reading gives another process the same cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def again(reading: TableReading, folder: Path) -> TableReading:
     return read_stored(folder)
 
 
-def test_every_odd_file_round_trips_read(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_every_odd_file_round_trips_through_a_stored_reading(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     for number, odd in enumerate(odd for odd in ODD_FILES if odd.rows):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -59,7 +61,7 @@ def test_any_text_round_trips(texts: list[str]) -> None:
         pd.testing.assert_frame_equal(found.cells, cells)
 
 
-def test_vectors_and_groups_come_back(tmp_path: Path) -> None:
+def test_vectors_and_groups_round_trip(tmp_path: Path) -> None:
     sparse = sp.csr_matrix(np.array([[0, 2.5], [0, 0]], dtype=np.float32))
     dense = np.array([[1, np.nan], [3, 4]], dtype=np.float32)
     cells = pd.DataFrame({"c": ["a|b", "b"]}, dtype="str")
@@ -72,7 +74,7 @@ def test_vectors_and_groups_come_back(tmp_path: Path) -> None:
     assert (found.arrays["words"] != sparse).nnz == 0
 
 
-def test_vectors_lie_row_by_row_however_they_came(tmp_path: Path) -> None:
+def test_vectors_are_stored_row_by_row_in_any_input_order(tmp_path: Path) -> None:
     dense = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2))
     cells = pd.DataFrame({"c": ["a", "b", "a"]}, dtype="str")
     found = again(TableReading(cells, "npz", arrays={"v": dense}), tmp_path).arrays["v"]
@@ -95,7 +97,7 @@ def test_files_are_found_again(tmp_path: Path) -> None:
         found.files.close()
 
 
-def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
+def test_files_are_found_again_by_base_name(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "t.csv").write_text("id,c\n1,a|b\n")
     (tmp_path / "in" / "x.png").write_bytes(picture())
@@ -106,6 +108,6 @@ def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
     assert found.files.look_at("image", "C:\\far\\x.png")[0].endswith(".png")
 
 
-def test_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
+def test_invalid_file_is_refused_before_anything_is_stored() -> None:
     with pytest.raises(TableError):
         read_table(b"\x80\x04pickle")

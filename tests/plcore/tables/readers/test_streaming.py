@@ -1,4 +1,4 @@
-"""A plain CSV file read block by block gives what the reader gives that has all of it; others are left to that one."""
+"""Streaming a plain CSV file equals reading it at once; other files are left to the full reader."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 
 def compared(data: bytes, name: str = "table.csv") -> bool:
-    """Whether the file was plain; then it was read as by the reader that has all of it."""
+    """Return whether the file was plain; if so, compare streaming with the full reader."""
     with TemporaryDirectory() as folder:
         file, out = Path(folder) / "file", Path(folder) / "out"
         out.mkdir()
@@ -42,7 +42,9 @@ def compared(data: bytes, name: str = "table.csv") -> bool:
         return True
 
 
-def test_every_odd_file_is_read_alike_or_left(block: int, subtests: pytest.Subtests) -> None:
+def test_every_odd_file_is_streamed_alike_or_left_to_the_full_reader(
+    block: int, subtests: pytest.Subtests
+) -> None:
     for odd in ODD_FILES:
         with subtests.test(odd.name):
             if compared(odd.data, odd.file):
@@ -53,7 +55,7 @@ def test_every_odd_file_is_read_alike_or_left(block: int, subtests: pytest.Subte
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4', 16)
 @example(b'a,b\n"1","x"\n"2","y"', 16)
 @example(b"a,b\r\n1,2\r\n3,4\r\n", 5)
-def test_any_text_is_read_alike_or_left(data: bytes, size: int) -> None:
+def test_any_text_is_streamed_alike_or_left_to_the_full_reader(data: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "_BLOCK", size)
         try:
@@ -65,7 +67,7 @@ def test_any_text_is_read_alike_or_left(data: bytes, size: int) -> None:
 
 
 @given(frames(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
-def test_what_we_write_is_read_alike(frame: pd.DataFrame, mark: bytes) -> None:
+def test_our_own_files_are_streamed_alike(frame: pd.DataFrame, mark: bytes) -> None:
     compared(mark + to_csv_bytes(frame))
 
 
@@ -80,7 +82,7 @@ def test_file_of_many_blocks_is_plain(ends: str, block: int) -> None:
     assert compared(long(400, ends)[:-1].removesuffix(b"\r")) == (block > 16)
 
 
-def test_head_that_does_not_tell_dialect_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ambiguous_header_is_not_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     data = long(400)
     monkeypatch.setattr(stream, "_HEAD", 400)
     assert not compared(data)
@@ -103,11 +105,11 @@ def spoiled() -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(("name", "data"), list(spoiled()))
-def test_what_is_odd_late_in_file_is_left_to_the_other_reader(name: str, data: bytes, block: int) -> None:
+def test_late_irregular_cell_is_left_to_the_full_reader(name: str, data: bytes, block: int) -> None:
     assert not compared(data), name
 
 
-def test_pipe_is_left_to_who_reads_it_once(tmp_path: Path) -> None:
+def test_named_pipe_is_left_to_the_full_reader(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "table.csv")
     assert not store_plain_csv(tmp_path / "table.csv", tmp_path), "it would wait for someone to write"
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]

@@ -135,18 +135,18 @@ TABLES = {
 }
 
 
-def test_every_format_has_example_here() -> None:
+def test_every_format_has_an_example() -> None:
     assert [one.name for one in RECORD_TOOLS] == list(RECORDS)
     assert [one.name for one in SHAPES] == list(TABLES)
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_records_are_taken_by_their_own_format_alone(name: str) -> None:
+def test_records_are_recognised_only_by_their_own_format(name: str) -> None:
     assert [one.name for one in RECORD_TOOLS if one.fits([RECORDS[name]])] == [name]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_are_taken_by_their_own_shape_alone(name: str) -> None:
+def test_tables_are_recognised_only_by_their_own_layout(name: str) -> None:
     cells = read_cells(TABLES[name])
     assert next(one.name for one in SHAPES if one.fits(cells)) == name
     assert [one.name for one in (*TOOL_TABLES, *DETECTION_TABLES) if one.fits(cells)] in ([name], [])
@@ -162,7 +162,7 @@ def test_tables_are_taken_by_their_own_shape_alone(name: str) -> None:
         {},
     ],
 )
-def test_plain_records_are_taken_by_none(record: dict[str, Any]) -> None:
+def test_plain_records_are_recognised_by_no_tool(record: dict[str, Any]) -> None:
     assert not [one.name for one in RECORD_TOOLS if one.fits([record])]
 
 
@@ -174,7 +174,7 @@ def test_plain_records_are_taken_by_none(record: dict[str, Any]) -> None:
         b"id,p_x,p_y\n1,0.5,0.5\n", b"file,label,score\n1,x,0.5\n2,y,0.5\n",
     ],
 )  # fmt: skip
-def test_plain_tables_are_taken_by_none(data: bytes) -> None:
+def test_plain_tables_are_recognised_by_no_tool(data: bytes) -> None:
     assert not [one.name for one in SHAPES if one.fits(read_cells(data))]
 
 
@@ -183,7 +183,7 @@ ODD = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), HOSTILE, max
 
 
 @given(st.lists(ODD | HOSTILE, max_size=3))
-def test_any_records_are_read_or_refused_in_words(records: list[Any]) -> None:
+def test_any_records_are_read_or_refused_with_a_message(records: list[Any]) -> None:
     for one in RECORD_TOOLS:
         assert one.fits(records) in (True, False)
         read_or_refuse(one.read, records)
@@ -201,7 +201,7 @@ COLUMNS = st.sampled_from(
         max_size=4,
     )
 )
-def test_any_tables_are_read_or_refused_in_words(rows: list[dict[str, str]]) -> None:
+def test_any_tables_are_read_or_refused_with_a_message(rows: list[dict[str, str]]) -> None:
     cells = frame(*rows)
     for one in SHAPES:
         assert one.fits(cells) in (True, False)

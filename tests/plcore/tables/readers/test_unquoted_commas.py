@@ -1,4 +1,4 @@
-"""Commas that no one quoted: put back where the numbers say, or left to be refused."""
+"""Unquoted commas: repaired if the numbers determine their place, otherwise refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def repaired(line: str, header: str = HEADER) -> list[str]:
         ("0,3,P m,tit, m,0.5,x, y.wav", ["0", "3", "P m", "tit, m", "0.5", "x, y.wav"]),
     ],
 )  # fmt: skip
-def test_commas_go_if_numbers_leave_room(line: str, cells: list[str]) -> None:
+def test_unquoted_commas_are_repaired_if_the_columns_allow_it(line: str, cells: list[str]) -> None:
     assert repaired(line) == cells
 
 
@@ -59,7 +59,7 @@ def test_paths_of_kaleidoscope_count_from_right() -> None:
 @pytest.mark.parametrize(
     "line", ["0,3,P m,tit,0.5,0.25,a.wav", "0,3,P m,tit,a.wav,b", '0,3,P m,"tit, m",0.5,a,b.wav']
 )
-def test_what_could_be_read_in_two_ways_is_refused_with_its_line(line: str) -> None:
+def test_ambiguous_line_is_refused_with_its_number(line: str) -> None:
     with pytest.raises(TableError, match="line 2"):
         read_detections(f"{HEADER}\n{line}\n".encode())
 

@@ -1,4 +1,4 @@
-"""Vectors in a file next to the table: joined by name, told what is missing; written and read again."""
+"""Vectors in a file next to the table: joined by name, missing rows reported, round trips."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_arrays_of_many_names_are_joined_by_id(names: str, vectors: str) -> None
     assert notes == ("Vectors of 2 numbers were joined by column 'id'.",)
 
 
-def test_table_of_any_format_holds_vectors() -> None:
+def test_tables_of_any_format_can_hold_vectors() -> None:
     expected = THREE[[1, 2, 0]]
     ids = ["w3", "w1", "w2"]
     rows = THREE.tolist()
@@ -82,7 +82,7 @@ def test_table_of_any_format_holds_vectors() -> None:
         np.testing.assert_array_equal(found.embeddings, expected, err_msg=name)
 
 
-def test_rows_of_either_side_that_the_other_has_not_are_reported() -> None:
+def test_unmatched_rows_of_either_side_are_reported() -> None:
     found, notes = table(CSV, npz(ids=["w3", "w9", "w8"], embeddings=THREE))
     np.testing.assert_array_equal(found.embeddings, [[np.nan] * 2, [np.nan] * 2, [3, 1]])
     assert notes[1:] == (
@@ -91,7 +91,7 @@ def test_rows_of_either_side_that_the_other_has_not_are_reported() -> None:
     )
 
 
-def test_numbers_as_ids_and_files_as_names() -> None:
+def test_number_ids_and_file_names_are_matched() -> None:
     numbered = CSV.replace(b"w", b"")
     found, _ = table(numbered, npz(ids=np.array([3, 1, 2]), embeddings=THREE))
     np.testing.assert_array_equal(found.embeddings, THREE[[1, 2, 0]])
@@ -104,7 +104,7 @@ def test_numbers_as_ids_and_files_as_names() -> None:
     np.testing.assert_array_equal(joined.arrays["embedding"], THREE[[1, 0, 1]])
 
 
-def test_rows_without_names_are_known_by_their_number() -> None:
+def test_rows_without_names_are_matched_by_number() -> None:
     csv = b"candidates,count\nwren|robin,2\nrobin,3\nwren,1\n"  # numbers that count something name no row
     found, notes = table(csv, npz(ids=["1", "2", "3"], embeddings=THREE))
     np.testing.assert_array_equal(found.embeddings, THREE)
@@ -161,11 +161,11 @@ def test_ids_of_table_with_ids_are_never_row_numbers() -> None:
         (npz(ids=["w1"], embeddings=np.array([[1.0, np.nan]])), "Row 1 (line 2), column 'embedding': not all numbers"),
     ],
 )  # fmt: skip
-def test_input_that_cannot_be_joined_is_reported(vectors: bytes, words: str) -> None:
+def test_vectors_that_cannot_be_joined_are_reported(vectors: bytes, words: str) -> None:
     assert words in refused(CSV, vectors, "v")
 
 
-def test_file_of_vectors_is_next_to_table_in_zip() -> None:
+def test_file_of_vectors_next_to_a_table_in_a_zip_is_found() -> None:
     for name, data in (
         ("v.npz", npz(ids=["w2", "w1", "w3"], embeddings=THREE)),
         ("v.parquet", parquet(id=["w2", "w1", "w3"], embedding=lists(THREE.tolist()))),
@@ -177,7 +177,7 @@ def test_file_of_vectors_is_next_to_table_in_zip() -> None:
         assert reading.suggest_roles().numbers == ("weight",)
 
 
-def test_images_votes_and_vectors_in_one_zip() -> None:
+def test_images_votes_and_vectors_in_one_zip_are_read() -> None:
     votes = b"task,worker,label\na.png,1,wren\na.png,2,robin\nb.png,1,robin\n"
     vectors = npz(ids=["b.png", "a.png"], embeddings=THREE[:2])
     reading = read_table(
@@ -188,7 +188,7 @@ def test_images_votes_and_vectors_in_one_zip() -> None:
     assert reading.files is not None
 
 
-def test_recordings_with_vectors_are_known_by_these_alone() -> None:
+def test_recordings_with_vectors_use_only_the_vectors_as_features() -> None:
     csv = b"candidates,clip\nwren|robin,a.wav\nrobin,b.wav\n"
     files = {"t.csv": csv, "a.wav": WAV, "b.wav": WAV + b"00"}
     assert read_table(make_zip(files)).suggest_roles().sound_features
@@ -197,7 +197,7 @@ def test_recordings_with_vectors_are_known_by_these_alone() -> None:
     assert (roles.audio, roles.embedding, roles.sound_features) == ("clip", "embedding", False)
 
 
-def test_damaged_vectors_in_zip_are_not_passed_over() -> None:
+def test_damaged_vectors_in_a_zip_are_reported() -> None:
     with pytest.raises(TableError, match="pickled"):
         read_table(make_zip({"t.csv": CSV, "v.npz": npz(ids=np.array([object()]), embeddings=THREE)}))
 
@@ -238,7 +238,7 @@ def test_path_is_read_as_its_bytes(tmp_path: Path) -> None:
     assert read_vectors(tmp_path / "v.npz").names == {"ids": ["a"]}
 
 
-def test_there_is_limit() -> None:
+def test_number_of_vectors_is_limited() -> None:
     check_vectors("v", MAX_NUMBERS, 1)
     with pytest.raises(TableError, match=f"have {MAX_NUMBERS + 2:,} numbers; at most {MAX_NUMBERS:,}"):
         check_vectors("v", MAX_NUMBERS // 2 + 1, 2)

@@ -63,7 +63,7 @@ def test_file_can_be_read_by_detection_and_by_frame() -> None:
     assert ways_of(read_table(b"a,b\n1,2\n")) == ()
 
 
-def test_first_choice_is_how_file_is_read_anyway() -> None:
+def test_first_choice_is_the_default_reading() -> None:
     plain, chosen = read_table(md()), by("picture")
     assert chosen.cells.equals(plain.cells)
     assert (chosen.roles, chosen.notes, chosen.groups) == (plain.roles, plain.notes, plain.groups)

@@ -1,4 +1,4 @@
-"""The types of a source come back in what is exported."""
+"""Column types of the source are restored in exports."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(table: pa.Table) -> bytes:
     return file.getvalue()
 
 
-def test_types_of_parquet_survive_storing_and_come_back(tmp_path: Path) -> None:
+def test_parquet_types_are_stored_and_restored(tmp_path: Path) -> None:
     reading = read_parquet(written(TABLE))
     assert types_of(reading.cells) == KEPT
     store_reading(reading, tmp_path)
@@ -58,7 +58,7 @@ def test_types_of_parquet_survive_storing_and_come_back(tmp_path: Path) -> None:
         assert column.to_pylist() == TABLE[name].to_pylist(), name
 
 
-def test_types_of_frames_come_back() -> None:
+def test_frame_types_are_restored() -> None:
     frame = pd.DataFrame(
         {
             "n": [1, 2],
@@ -78,7 +78,7 @@ def test_types_of_frames_come_back() -> None:
         assert values.to_pylist() == pa.array(frame[name], kind, from_pandas=True).to_pylist(), name
 
 
-def test_numbers_of_csv_are_numbers_and_table_of_text_is_stored_as_before(tmp_path: Path) -> None:
+def test_csv_numbers_are_numbers_and_text_tables_are_unchanged(tmp_path: Path) -> None:
     text = b"id,candidates,x,k,code\n1,a|b,0.5,1,007\n2,b|a,,2,008\n"
     roles = Roles(candidates="candidates", id="id", numbers=("x", "k", "code"))
     table = LabelTable.read_csv(text, roles)
@@ -94,7 +94,7 @@ def test_column_with_other_cells_stays_text() -> None:
     assert "id" not in export_types(cells, Roles(), np.zeros((3, 0)))
 
 
-def test_types_as_text() -> None:
+def test_types_round_trip_as_text() -> None:
     assert (to_text({}), to_text({"a": pa.string()}), from_text("")) == ("", "", {})
     assert from_text(to_text({"v": pa.list_(pa.float32(), 3)})) == {"v": pa.list_(pa.float32())}
     with pytest.raises(ValueError, match="no list"):

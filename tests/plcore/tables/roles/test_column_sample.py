@@ -1,4 +1,4 @@
-"""A column is seen by the same cells in however many pieces it lies."""
+"""The sample of a column does not depend on its chunks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT = pa.large_string()
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.integers(1, 5))
-def test_every_n_cells_are_looked_at_in_whichever_piece_they_lie(sizes: list[int], sample: int) -> None:
+def test_every_nth_cell_is_sampled_across_chunks(sizes: list[int], sample: int) -> None:
     cells = [f"cell {number}" for number in range(sum(sizes))]
     ends = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
     pieces = [cells[start:end] for start, end in pairwise(ends)]
@@ -38,7 +38,7 @@ def test_every_n_cells_are_looked_at_in_whichever_piece_they_lie(sizes: list[int
         ([["a" * 200], ["a" * 200]], False),
     ],
 )
-def test_whether_all_rows_differ_is_known_of_the_whole_column(pieces: list[list[str]], unique: bool) -> None:
+def test_uniqueness_is_checked_on_the_whole_column(pieces: list[list[str]], unique: bool) -> None:
     assert ColumnSample("a", (), pa.chunked_array(pieces, TEXT)).unique is unique
 
 
@@ -53,7 +53,5 @@ def test_whether_all_rows_differ_is_known_of_the_whole_column(pieces: list[list[
         ((), False),
     ],
 )
-def test_column_is_of_numbers_if_half_of_what_says_something_is(
-    cells: tuple[str, ...], numbers: bool
-) -> None:
+def test_column_is_numeric_if_half_of_its_non_empty_cells_are(cells: tuple[str, ...], numbers: bool) -> None:
     assert ColumnSample("a", cells, pa.array(cells, TEXT)).is_numbers is numbers

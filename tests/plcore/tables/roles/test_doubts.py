@@ -1,4 +1,4 @@
-"""Doubts: what is odd is told in words, and an ordinary table raises none."""
+"""Doubts: unusual tables are reported in words, and ordinary ones raise none."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ AS_LIST, AT_HALF, AT_FIFTH = (
         ("weights-in-names", PERCENT.format("wren"), {}, ""),
     ],
 )  # fmt: skip
-def test_what_is_odd_is_reported(name: str, csv: str, changed: dict[str, object], words: str) -> None:
+def test_unusual_tables_are_reported(name: str, csv: str, changed: dict[str, object], words: str) -> None:
     """words : the message if they end as a sentence, or part of it"""
     found = told(csv, **changed)[name]
     assert words == found.message if words.endswith(".") else words in str(found)
@@ -112,7 +112,7 @@ def test_what_is_odd_is_reported(name: str, csv: str, changed: dict[str, object]
         ("no-header", NO_HEADER.replace("wren|robin,0.5", "birds,w"), {}),
     ],
 )
-def test_what_only_looks_odd_is_not_reported(name: str, csv: str, changed: dict[str, object]) -> None:
+def test_harmless_tables_are_not_reported(name: str, csv: str, changed: dict[str, object]) -> None:
     assert name not in told(csv, **changed)
 
 
@@ -123,21 +123,21 @@ def test_lists_in_quotes_raise_no_doubt() -> None:
 @pytest.mark.parametrize(
     ("column", "cells"), [("group", ["x", "y", "x", "y", "x", "y"]), ("code", ["7", "9", "7", "9", "7", "9"])]
 )
-def test_feature_that_tells_label(column: str, cells: list[str]) -> None:
+def test_feature_that_reveals_the_label_is_reported(column: str, cells: list[str]) -> None:
     lines = "".join(f"a|b,{'ab'[k % 2]},{cell},{k}.5\n" for k, cell in enumerate(cells))
     assert f"'{column}' tells the label" in told(f"candidates,truth,{column},w\n{lines}")["leak"].message
     mixed = lines.replace("a|b,a,", "a|b,b,", 1)
     assert "leak" not in told(f"candidates,truth,{column},w\n{mixed}")
 
 
-def test_what_matters_most_comes_first_and_reads_as_sentence() -> None:
+def test_most_important_doubt_comes_first_as_a_sentence() -> None:
     cells = read_cells(b"task_id,candidates,w\n1,a,1\n1,b,2\n")
     found = find_doubts(LabelTable.from_cells(cells, suggest_roles(cells)))
     assert [one.name for one in found][:2] == ["nothing-to-ask", "repeated-ids"]
     assert all(one.message.endswith(".") and f"{one}".count(" Fix: ") == 1 for one in found)
 
 
-def test_class_named_like_very_deep_lists_is_only_name() -> None:
+def test_class_named_like_nested_lists_is_only_a_name() -> None:
     deep = "[" * 3_000 + "]" * 3_000
     assert "many-classes" not in told(
         f"candidates,w\n{deep}|wren,1\nwren|robin,2\nrobin|wren,3\n", form="list"

@@ -1,4 +1,4 @@
-"""Votes with their voters: read from every form that has them, kept through file, more rows and merged classes."""
+"""Votes with named voters: read from every form, kept through storage, added rows and merged classes."""
 
 from __future__ import annotations
 
@@ -71,23 +71,23 @@ def of_file(data: bytes, name: str, rows: bytes | None = None) -> LabelTable:
     ],
     ids=["a column for each", "a vote in each row", "Label Studio", "Argilla"],
 )
-def test_every_form_that_says_who_voted_is_kept(table: object) -> None:
+def test_voters_are_kept_from_every_form(table: object) -> None:
     assert lines(table()) == ANN_BOB  # type: ignore[operator]
 
 
-def test_counts_alone_name_no_one() -> None:
+def test_counts_without_names_have_no_voters() -> None:
     counts = Roles(candidates="c", form="weighted", numbers=("w",))
     assert LabelTable.read_csv(b"c,w\nwren:2|owl:1,1\nowl:3,2\n", counts).votes is None
 
 
-def test_csv_of_cells_gives_the_same_votes_again() -> None:
+def test_votes_round_trip_through_csv() -> None:
     table = of_file(LONG, "votes.csv", ROWS)
     again = of_file(to_csv_bytes(table.cells), "cells.csv")
     assert (again.roles.voters, lines(again)) == (table.roles.voters, ANN_BOB)
 
 
-def test_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
-    """The hash is of the file as it was written before there were votes in it."""
+def test_table_without_voters_is_stored_unchanged(tmp_path: Path) -> None:
+    """The hash is that of a file written before votes were stored."""
     table = LabelTable.read_csv(b"c,w\nwren|owl,1\nowl,2\n", Roles(candidates="c", numbers=("w",)))
     digest = table.write(tmp_path / "t.parquet")
     assert digest == hashlib.sha256((tmp_path / "t.parquet").read_bytes()).hexdigest()
@@ -106,7 +106,7 @@ def test_table_without_voters_is_stored_as_ever(tmp_path: Path) -> None:
         ('{"owl": ["Ann"]}', "'owl' has a voter, but is no candidate"),
     ],
 )
-def test_non_voter_is_refused_with_its_row(cell: str, words: str) -> None:
+def test_invalid_voter_names_its_row(cell: str, words: str) -> None:
     cells = pd.DataFrame({"c": ['["wren", "tit"]', '["owl"]'], "s": [cell, ""], "w": ["1", "2"]}, dtype="str")
     with pytest.raises(TableError, match=words) as caught:
         LabelTable.from_cells(cells, Roles(candidates="c", form="json", voters="s", numbers=("w",)))
@@ -126,7 +126,7 @@ LINES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 
 
 
 @given(LINES, LINES, st.permutations(range(4)))
-def test_joined_votes_match_both(
+def test_joined_votes_combine_both_tables(
     first: list[tuple[int, ...]], more: list[tuple[int, ...]], column: list[int]
 ) -> None:
     def votes(given_: list[tuple[int, ...]], names: list[str]) -> NamedVotes:
@@ -148,7 +148,7 @@ CELLS = st.lists(st.lists(st.sampled_from([*BIRDS, ""]), min_size=3, max_size=3)
 
 
 @given(CELLS, st.integers(1, 7))
-def test_votes_survive_file_more_rows_and_merged_classes(said: list[list[str]], at: int) -> None:
+def test_votes_survive_storage_new_rows_and_merged_classes(said: list[list[str]], at: int) -> None:
     said = [["wren", "owl", "tit"], *([row[0] or "owl", *row[1:]] for row in said)]
     people = ("Ann", "Bob", "Cy")
     frame = pd.DataFrame(said, columns=list(people), dtype="str").assign(w="1")
@@ -176,7 +176,7 @@ def test_votes_survive_file_more_rows_and_merged_classes(said: list[list[str]], 
     }
 
 
-def test_new_rows_may_come_without_voters_and_with_others() -> None:
+def test_new_rows_can_have_other_voters_or_none() -> None:
     table = of_file(LONG, "votes.csv", ROWS)
     more = read_cells(b'id,w,candidates\n3,1,"[""tit""]"\n')
     assert lines(with_rows(table, more).table) == ANN_BOB
@@ -185,7 +185,7 @@ def test_new_rows_may_come_without_voters_and_with_others() -> None:
     assert lines(grown) == ANN_BOB | {("3", "Cy", "owl"), ("3", "Ann", "wren")}
 
 
-def test_weights_by_dawid_skene_are_its_distributions() -> None:
+def test_dawid_skene_weights_are_its_distributions() -> None:
     said = b"id,Ann,Bob,Cy,w\n1,wren,owl,owl,3\n2,owl,owl,owl,4\n3,wren,wren,owl,4\n4,owl,wren,owl,4\n5,,tit,,4\n"
     people = ("Ann", "Bob", "Cy")
     roles = Roles(annotators=people, id="id", numbers=("w",), vote_weights="dawid-skene")
@@ -199,14 +199,14 @@ def test_weights_by_dawid_skene_are_its_distributions() -> None:
     assert lines(plain) == lines(table)
 
 
-def test_weights_by_dawid_skene_are_cut_as_others_are() -> None:
+def test_dawid_skene_weights_are_cut_like_others() -> None:
     said = "id,Ann,Bob,Cy,w\n" + "".join(f"{n},{'owl' if n % 7 else 'wren'},wren,wren,1\n" for n in range(30))
     roles = Roles(annotators=("Ann", "Bob", "Cy"), id="id", numbers=("w",), vote_weights="dawid-skene")
     cut = Roles.from_json(roles.to_json() | {"cut": "top", "cut_at": 1})
     assert LabelTable.read_csv(said.encode(), cut).candidates.sum(axis=1).max() == 1
 
 
-def test_no_one_who_voted_is_reported_where_votes_shall_be_weighed() -> None:
+def test_weighing_votes_without_voters_is_refused() -> None:
     cells = pd.DataFrame({"c": ['["wren", "tit"]', '["owl"]'], "s": ["", ""], "w": ["1", "2"]}, dtype="str")
     roles = Roles(candidates="c", form="json", voters="s", numbers=("w",), vote_weights="dawid-skene")
     with pytest.raises(TableError, match="nothing says who voted"):

@@ -1,4 +1,4 @@
-"""Columns as people have them: a comma in a sentence, a name or an address parts no labels, one in a list does."""
+"""Realistic columns: commas in sentences, names and addresses separate no labels, but commas in lists do."""
 
 from __future__ import annotations
 
@@ -153,19 +153,19 @@ def guess(**columns: Sequence[str]) -> Roles:
 
 
 @pytest.mark.parametrize("what", WRITTEN)
-def test_what_people_write_lists_no_candidates(what: str) -> None:
+def test_ordinary_text_is_not_read_as_candidates(what: str) -> None:
     cells = WRITTEN[what]
     assert guess(about=cells, w=[f"{k}.5" for k in range(len(cells))]).candidates is None
 
 
 @pytest.mark.parametrize("what", LISTED)
-def test_lists_are_taken_for_candidates(what: str) -> None:
+def test_lists_are_read_as_candidates(what: str) -> None:
     cells, separator, form = LISTED[what]
     roles = guess(seen=cells, w=[f"{k}.5" for k in range(len(cells))])
     assert (roles.candidates, roles.separator, roles.form) == ("seen", separator, form)
 
 
-def test_next_to_each_other_list_is_taken(subtests: pytest.Subtests) -> None:
+def test_list_is_chosen_over_prose(subtests: pytest.Subtests) -> None:
     for written, listed in product(WRITTEN, LISTED):
         with subtests.test(written=written, listed=listed):
             size = max(len(WRITTEN[written]), len(LISTED[listed][0]))
@@ -173,14 +173,14 @@ def test_next_to_each_other_list_is_taken(subtests: pytest.Subtests) -> None:
             assert guess(about=about, seen=seen).candidates == "seen"
 
 
-def test_column_called_as_texts_are_lists_nothing_by_its_commas() -> None:
+def test_column_named_like_text_is_not_split_at_commas() -> None:
     cells = pairs(("rock", "jazz", "folk"), ", ")
     assert guess(caption=cells).candidates is None
     assert guess(genre=cells).candidates == "genre"
     assert guess(caption=pairs(("rock", "jazz", "folk"), "|")).candidates == "caption"
 
 
-def test_true_labels_show_what_parts_are() -> None:
+def test_true_labels_show_whether_parts_are_labels() -> None:
     cells = ["cat, dog", "fox, owl"] * 4
     assert guess(seen=cells).candidates is None
     assert guess(seen=cells, label=["cat", "fox", "dog", "owl"] * 2).candidates == "seen"
@@ -189,6 +189,6 @@ def test_true_labels_show_what_parts_are() -> None:
     assert guess(category=industries).candidates is None, "nor do its own cells"
 
 
-def test_mark_of_programs_has_no_space_behind_it() -> None:
+def test_separators_of_programs_have_no_space_after_them() -> None:
     assert is_written(["Smith, John", "Doe, Jane"], ",")
     assert not is_written(["Smith,John", "Doe,Jane"], ",")

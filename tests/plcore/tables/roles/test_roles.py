@@ -62,7 +62,7 @@ def test_foreign_json_is_refused(data: dict[str, object], words: str) -> None:
         Roles.from_json(data)
 
 
-def test_roles_stored_before_there_were_recordings_are_read() -> None:
+def test_roles_stored_before_recordings_are_read() -> None:
     old = {"candidates": "c", "image": "i", "numbers": ["w"], "separator": ";"}
     assert Roles.from_json(old) == Roles(candidates="c", separator=";", image="i", numbers=("w",))
 
@@ -101,12 +101,12 @@ def test_prose_with_commas_is_not_taken_for_candidates() -> None:
 
 
 @pytest.mark.parametrize("name", ["label", "Class", "target", "y"])
-def test_weak_name_for_truth_counts_if_its_cells_are_labels(name: str) -> None:
+def test_weak_truth_name_counts_if_its_cells_are_labels(name: str) -> None:
     assert guess(f"candidates,w,{name}\na|b,1,a\nb,2,b\n").truth == name
     assert guess(f"candidates,w,{name}\na|b,1,3\nb,2,4\n").truth is None
 
 
-def test_wrong_truth_is_still_truth_so_that_it_is_reported() -> None:
+def test_wrong_truth_column_is_kept_so_that_it_is_reported() -> None:
     assert guess("candidates,w,truth\na|b,1,x\nb,2,y\n").truth == "truth"
 
 
@@ -126,7 +126,7 @@ def test_annotators_of_any_name_share_their_labels() -> None:
     assert (asked.annotators, asked.categories) == ((), ("smokes", "drinks", "runs"))
 
 
-def test_what_was_measured_in_words_is_not_vote() -> None:
+def test_text_measurements_are_not_votes() -> None:
     roles = guess(
         "size,price,weight,label\n" + 3 * "low,high,medium,cat\nhigh,low,low,dog\nmedium,medium,high,cat\n"
     )
@@ -138,7 +138,7 @@ def test_what_was_measured_in_words_is_not_vote() -> None:
 def test_numbers_about_annotators_are_not_votes() -> None:
     roles = guess("rater_a,rater_b,rater_count,vote_total,coder_age\nx,y,2,3,31.5\ny,y,2,4,40\nx,x,2,5,\n")
     assert roles.annotators == ("rater_a", "rater_b")
-    assert roles.numbers == ("rater_count", "vote_total")  # the age of a person says nothing of the item
+    assert roles.numbers == ("rater_count", "vote_total")  # the age of a person does not describe the item
     digits = guess("rater_1,rater_2,w\n3,5,1.5\n5,5,2\n3,3,2\n")  # here the labels are numbers
     assert digits.annotators == ("rater_1", "rater_2")
     alone = guess("expert,expert_age,w\nx,30,1.5\ny,41,2\n")
@@ -150,7 +150,7 @@ def test_binary_features_stay_features_if_candidates_are_given() -> None:
     assert roles == Roles(candidates="candidates", numbers=("f1", "f2"))
 
 
-def test_label_columns_if_nothing_else_can_hold_candidates() -> None:
+def test_label_columns_are_used_if_nothing_else_holds_candidates() -> None:
     assert guess("a,b,c,w\n1,0,1,2.5\n0,1,0,3\n").label_columns == ("a", "b", "c")
     assert guess("f,label_a,label_b,w\n1,1,0,2\n0,0,1,3\n").label_columns == ("label_a", "label_b")
     named_by_truth = guess("bit,w,a,b,c,truth\n1,2,1,0,1,a\n0,3,0,1,0,b\n")
@@ -159,7 +159,7 @@ def test_label_columns_if_nothing_else_can_hold_candidates() -> None:
     assert named_by_truth.numbers == ("bit", "w")
 
 
-def test_stray_word_among_numbers_is_left_to_be_reported() -> None:
+def test_numeric_column_with_one_word_is_kept_and_reported() -> None:
     assert guess("candidates,w\na|b,1\nb,oops\na,3\n").numbers == ("w",)
     assert guess("candidates,w\na|b,1\nb,\na,NA\n").numbers == ("w",)
     assert guess('candidates,w\na|b,"1,5"\nb,"2,5"\na,"1,5"\n').numbers == ("w",)
@@ -172,7 +172,7 @@ def test_ids() -> None:
     assert (repeated.id, repeated.categories) == (None, ("place_id",))
 
 
-def test_first_column_of_codes_names_rows() -> None:
+def test_first_column_of_codes_is_the_id() -> None:
     def id_of(codes: list[str]) -> str | None:
         rows = [f"{code},a message of words no. {row},a|b" for row, code in enumerate(codes)]
         return guess("\n".join(["ticket,message,candidates", *rows])).id
@@ -185,13 +185,13 @@ def test_first_column_of_codes_names_rows() -> None:
     assert id_of([f"{1000 + 7 * row}" for row in range(60)]) is None
 
 
-def test_columns_of_no_use_get_no_role() -> None:
+def test_useless_columns_get_no_role() -> None:
     rows = "".join(f"a|b,{place},code{place},\n" for place in range(9))
     roles = guess(f"candidates,w,unique,empty\n{rows}")
     assert roles == Roles(candidates="candidates", numbers=("w",))
 
 
-def test_file_without_candidates() -> None:
+def test_file_without_candidates_gets_no_candidate_role() -> None:
     roles = guess("x,y,label\n1.5,2,a\n3,4,b\n")
     assert (roles.candidates, roles.label_columns, roles.annotators) == (None, (), ())
 
@@ -205,7 +205,7 @@ NAMES_SEEN = st.sampled_from(["id", "label", "candidates", "x", "vote1", "vote2"
 
 
 @given(st.lists(NAMES_SEEN, min_size=1, unique=True), st.data())
-def test_guess_never_contradicts_itself(names: list[str], data: st.DataObject) -> None:
+def test_guessed_roles_are_consistent(names: list[str], data: st.DataObject) -> None:
     n_rows = data.draw(st.integers(1, 5))
     cells = pd.DataFrame({name: [data.draw(CELL) for _ in range(n_rows)] for name in names}, dtype="str")
     roles = suggest_roles(cells)
@@ -226,8 +226,8 @@ def test_roles_can_be_changed_one_at_a_time() -> None:
     assert LabelTable.read_csv(b"candidates,w\na|b,1\nb,2\n", roles).numbers.shape == (2, 0)
 
 
-def test_who_voted_is_written_only_if_it_is_reported() -> None:
-    """So that tables stored before there were such roles keep their bytes."""
+def test_voters_are_stored_only_if_given() -> None:
+    """Tables stored before these roles existed keep their bytes."""
     assert not {"voters", "vote_weights"} & set(Roles(candidates="c").to_json())
     assert Roles(candidates="c", voters="s").to_json()["voters"] == "s"
 
@@ -239,12 +239,12 @@ def test_who_voted_is_written_only_if_it_is_reported() -> None:
         (Roles(candidates="a", vote_weights="dawid-skene", numbers=("w",)), "no column says who voted"),
     ],
 )
-def test_who_voted_goes_next_to_votes(roles: Roles, words: str) -> None:
+def test_voter_roles_require_votes(roles: Roles, words: str) -> None:
     with pytest.raises(TableError, match=words):
         LabelTable.from_cells(read_cells(b"a,b,s,w\nx,y,{},1\ny,x,{},2\n"), roles)
 
 
-def test_column_of_voters_is_guessed_next_to_candidates() -> None:
+def test_voter_column_is_guessed_next_to_candidates() -> None:
     cells = pd.DataFrame(
         {
             "candidates": ['{"wren": 2}', '{"wren": 1, "owl": 1}'],

@@ -1,4 +1,4 @@
-"""The role source: guessed by name and by rows that share their labels, said in the reading, kept with the table."""
+"""The source role: guessed from names and shared labels, reported, and stored with the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def frame(**columns: list[str]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ["photo", "Photo ID", "recording", "scene_id", "bag", "File", "image_id"])
-def test_column_named_for_source_whose_rows_share_their_sets_is_guessed(name: str) -> None:
+def test_source_column_with_shared_sets_is_guessed(name: str) -> None:
     cells = frame(**{name: FACES["photo"]} | {key: FACES[key] for key in ("candidates", "w")})
     roles = suggest_roles(cells)
     assert (roles.source, roles.candidates, roles.numbers, roles.categories) == (
@@ -34,7 +34,7 @@ def test_column_named_for_source_whose_rows_share_their_sets_is_guessed(name: st
     )
 
 
-def test_source_is_not_guessed_of_another_name_or_of_rows_whose_sets_differ() -> None:
+def test_source_is_not_guessed_from_other_names_or_different_sets() -> None:
     cells = frame(**FACES)
     assert suggest_roles(cells.rename(columns={"photo": "habitat"})).source is None
     differ = cells.assign(
@@ -46,7 +46,7 @@ def test_source_is_not_guessed_of_another_name_or_of_rows_whose_sets_differ() ->
     assert suggest_roles(cells.assign(photo=list("abcdefg"))).source is None
 
 
-def test_recordings_of_several_rows_with_equal_sets_are_source_as_well() -> None:
+def test_recordings_with_equal_sets_are_guessed_as_source() -> None:
     cells = frame(**FACES).rename(columns={"photo": "sound"})
     cells["sound"] = [f"{one or 'p4'}.wav" for one in cells["sound"]]
     roles = suggest_roles(cells, files=True)
@@ -54,7 +54,7 @@ def test_recordings_of_several_rows_with_equal_sets_are_source_as_well() -> None
     assert [role for role, column in roles.used() if column == "sound"] == ["audio"]
 
 
-def test_rows_with_the_same_cell_have_one_source_and_empty_cells_none() -> None:
+def test_equal_cells_share_a_source_and_empty_cells_have_none() -> None:
     table = LabelTable.from_frame(frame(**FACES))
     np.testing.assert_array_equal(table.sources, [0, 0, 1, 1, 1, 2, -1])
     assert [table.rows_of_source(row) for row in range(7)] == [2, 2, 3, 3, 3, 1, 1]
@@ -65,7 +65,7 @@ def test_tables_without_role_have_no_sources() -> None:
     assert LabelTable.from_frame(frame(**FACES), roles).sources is None
 
 
-def test_stored_table_has_its_sources_and_older_tables_keep_their_bytes(tmp_path: Path) -> None:
+def test_sources_are_stored_and_older_tables_keep_their_bytes(tmp_path: Path) -> None:
     table = LabelTable.from_frame(frame(**FACES))
     table.write(tmp_path / "table.parquet")
     read = LabelTable.read(tmp_path / "table.parquet")
@@ -74,7 +74,7 @@ def test_stored_table_has_its_sources_and_older_tables_keep_their_bytes(tmp_path
     assert "source" not in Roles(candidates="c").to_json()
 
 
-def test_reading_says_which_column_is_source_and_how_many_have_several_rows() -> None:
+def test_reading_reports_the_source_column_and_its_sizes() -> None:
     table = LabelTable.from_frame(frame(**FACES))
     assert describe(table, "CSV").learnt_from == "number 'w', source 'photo' (2 sources of several rows)"
     alone = frame(**FACES | {"photo": list("abcdefg")})
@@ -84,7 +84,7 @@ def test_reading_says_which_column_is_source_and_how_many_have_several_rows() ->
     )
 
 
-def test_source_that_is_feature_too_is_refused() -> None:
+def test_source_column_cannot_be_a_feature() -> None:
     roles = Roles(candidates="candidates", numbers=("w",), source="w")
     with pytest.raises(TableError, match="cannot be both a number feature and the source of the row"):
         LabelTable.from_frame(frame(**FACES), roles)

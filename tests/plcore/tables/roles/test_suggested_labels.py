@@ -1,4 +1,4 @@
-"""The ways in which candidates come are guessed from names and cells, and what is read is what was meant."""
+"""The form of candidates is guessed from names and cells, and read as intended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(csv: str) -> LabelTable:
         "class_1,p1,class_2,p2",
     ],
 )
-def test_pairs_of_labels_and_scores(head: str) -> None:
+def test_label_and_score_pairs_are_guessed(head: str) -> None:
     csv = (
         f"text,{head}\n" + "a song in the wood,wren,0.6,robin,0.3\nan owl at night again,owl,0.9,wren,0.05\n"
     )
@@ -43,7 +43,7 @@ def test_pairs_of_labels_and_scores(head: str) -> None:
     assert table.candidate_weights.tolist() == [[0, 0.3, 0.6], [0.9, 0, 0.05]]
 
 
-def test_numbered_columns_that_are_not_pairs() -> None:
+def test_numbered_columns_without_partners_are_not_pairs() -> None:
     assert guess("candidates,score1,score2\na|b,1,2\nb,3,4\n").choices == ()
     assert guess("p1,p2,candidates\n1,2,a|b\n3,4,b\n").numbers == ("p1", "p2")
     uneven = guess("label1,score1,label2,w\na,.1,b,1\nb,.2,a,2\n")
@@ -51,7 +51,7 @@ def test_numbered_columns_that_are_not_pairs() -> None:
 
 
 @pytest.mark.parametrize("name", ["topics", "labels"])
-def test_lists_with_numbers(name: str) -> None:
+def test_lists_with_numbers_are_weighted(name: str) -> None:
     csv = f"{name},w\n" + "".join(f"film:0.{k}|education:0.{9 - k},{k}\n" for k in range(1, 9))
     roles = guess(csv)
     assert (roles.candidates, roles.form, roles.separator) == (name, "weighted", "|")
@@ -63,7 +63,7 @@ def test_lists_with_numbers(name: str) -> None:
     ['["wren", "robin"]', "['wren', 'robin']", "{'wren', 'robin'}", "['wren' 'robin']", '{"wren": 1, "robin": 2}'],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["birds", "labels"])
-def test_json_and_python_lists(name: str, cell: str) -> None:
+def test_json_and_python_lists_are_guessed(name: str, cell: str) -> None:
     quoted = cell.replace('"', '""')
     csv = f'{name},w\n"{quoted}",1\n"{quoted}",2\n'
     assert (guess(csv).candidates, guess(csv).form) == (name, "json")
@@ -71,19 +71,19 @@ def test_json_and_python_lists(name: str, cell: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["/", " & ", " or ", "&", "+"])
-def test_separators_people_write(mark: str) -> None:
+def test_common_separators_are_guessed(mark: str) -> None:
     csv = "birds,w\n" + "".join(f"wren{mark}robin,{k}\nrobin,{k}.5\n" for k in range(4))
     assert guess(csv).candidates == "birds"
     assert read(csv).classes == ("robin", "wren")
 
 
-def test_seldom_separator_gives_way_to_common_one() -> None:
+def test_rare_separator_gives_way_to_a_common_one() -> None:
     csv = "labels,w\nblack/white|grey,1\ngrey,2\nblack/white,3\n"
     assert (guess(csv).separator, read(csv).classes) == ("|", ("black/white", "grey"))
 
 
 @pytest.mark.parametrize("prefix", ["p_", "prob_", "score_", "P(", "probability "])
-def test_one_probability_column_for_each_class(prefix: str) -> None:
+def test_one_probability_column_per_class_is_guessed(prefix: str) -> None:
     names = [f"{prefix}{label}" for label in ("wren", "robin", "owl")]
     csv = f"id,{','.join(names)},weight_g\n1,0.9,0.06,0.04,9.5\n2,0.4,0.3,0.3,210\n"
     roles = guess(csv)
@@ -104,7 +104,7 @@ def test_columns_of_votes_are_counted() -> None:
     assert weights.tolist() == [[3, 1], [0, 2]]
 
 
-def test_probabilities_named_like_true_labels() -> None:
+def test_probability_columns_named_like_true_labels_are_scores() -> None:
     csv = "wren,robin,truth,w\n0.9,0.1,wren,1\n0.3,0.7,robin,2\n0.5,0.5,wren,3\n"
     assert guess(csv).score_columns == ("wren", "robin")
     assert guess(csv).truth == "truth"
@@ -117,14 +117,14 @@ def test_measurements_are_not_scores_of_labels() -> None:
     assert guess("is_a,is_b\n1,0\n0,1\n").score_columns == ()
 
 
-def test_what_programs_write_for_nothing_is_not_label() -> None:
+def test_missing_value_markers_are_not_labels() -> None:
     csv = "annotator_1,annotator_2,w\nwren,nan,1\nrobin,wren,2\nNone,wren,3\n"
     assert guess(csv).ignored == ("nan", "None")
     assert read(csv).classes == ("robin", "wren")
     assert guess("labels,w\nwren|robin,1\nNA,2\n").ignored == ("NA",)
     assert (
         guess("labels,w\nwren|NA,1\nrobin,2\n").ignored == ()
-    )  # Namibia: the row would be certain without it
+    )  # Namibia: without it the row would be certain
     assert guess("labels,w\nwren|robin,1\nrobin,2\n").ignored == ()
 
 
@@ -132,7 +132,7 @@ def test_votes_as_floats_and_whole_numbers_are_one_class() -> None:
     assert read("annotator_1,annotator_2,w\n1.0,2,1\n,1,2\n2.0,2,3\n").classes == ("1", "2")
 
 
-def test_list_of_objects_of_model() -> None:
+def test_lists_of_objects_from_models_are_read() -> None:
     cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace(
         '"', '""'
     )
@@ -140,7 +140,7 @@ def test_list_of_objects_of_model() -> None:
     assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
 
 
-def test_measurements_with_such_names_are_none_next_to_true_label() -> None:
+def test_measurements_next_to_a_true_label_are_not_scores() -> None:
     csv = "id,p_mean,p_spread,label\n1,0.02,0.3,cat\n2,0.5,0.1,dog\n3,0.2,0.4,cat\n"
     assert guess(csv).score_columns == ()
     assert guess(csv).numbers == ("p_mean", "p_spread")
@@ -149,7 +149,7 @@ def test_measurements_with_such_names_are_none_next_to_true_label() -> None:
     assert (named.score_columns, named.truth) == (("p_cat", "p_dog"), "label")
 
 
-def test_what_stands_for_nothing_is_not_list() -> None:
+def test_missing_value_marker_is_not_a_list() -> None:
     roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
     assert roles.candidates is None
 
@@ -165,13 +165,13 @@ def test_what_stands_for_nothing_is_not_list() -> None:
         ["black and white or grey", "red", "blue", "red"],
     ],
 )
-def test_names_with_seldom_separator_stay_whole(cells: list[str]) -> None:
+def test_names_with_a_rare_separator_are_not_split(cells: list[str]) -> None:
     csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
     assert guess(csv).separator == "|"
     assert set(read(csv).classes) == set(cells)
 
 
-def test_seldom_separators_between_numbers_are_taken_if_numbers_stand_alone() -> None:
+def test_rare_separators_split_only_plain_numbers() -> None:
     csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
     assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
 
@@ -206,13 +206,13 @@ def test_times_codes_and_verses_are_not_weights(cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize("mark", ["|", ";"])
-def test_comma_in_names_gives_way(mark: str) -> None:
+def test_comma_inside_names_does_not_separate(mark: str) -> None:
     cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
     csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
     assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")
 
 
-def test_named_column_of_candidates_is_read_as_its_cells_are() -> None:
+def test_given_candidate_column_is_read_by_its_cells() -> None:
     cells = read_cells(b"a,b,c\nx|y,x:0.6;y:0.3,\"['x', 'y']\"\nz,z:0.9;x:0.1,\"['z']\"\n")
     found = {name: suggest_reading(cells, [name]) for name in "abc"}
     assert [found[name].candidates for name in "abc"] == list("abc")
@@ -234,7 +234,7 @@ def test_named_column_of_candidates_is_read_as_its_cells_are() -> None:
         (("p_wren", "owl"), ("3.5", "1"), ("", "all", 0.0)),
     ],
 )
-def test_named_columns_of_scores_are_read_as_their_names_and_cells_are(
+def test_given_score_columns_are_read_by_names_and_cells(
     names: tuple[str, str], values: tuple[str, str], wanted: tuple[str, str, float]
 ) -> None:
     cells = read_cells(f"{','.join(names)}\n{','.join(values)}\n{','.join(values)}\n".encode())
@@ -270,7 +270,7 @@ def test_scores_of_classes_next_to_candidates_are_not_features(names: list[str])
     assert all(repr(name) in doubts["scores-elsewhere"] for name in names)
 
 
-def test_measurements_called_like_scores_of_something_else_are_features() -> None:
+def test_measurements_named_like_other_scores_are_features() -> None:
     rows = [
         {"text": f"a pet seen at {k}", "labels": ("cat|dog", "cat")[k % 2]}
         | {"wind_p": k * k % 13, "test_score": k * 3 % 7}
@@ -281,7 +281,7 @@ def test_measurements_called_like_scores_of_something_else_are_features() -> Non
 
 
 @pytest.mark.parametrize("suffix", ["_prob", " (%)"])
-def test_score_columns_with_suffix_are_called_like_their_labels(suffix: str) -> None:
+def test_score_columns_with_a_suffix_are_named_after_their_labels(suffix: str) -> None:
     names, prefix = [f"cat{suffix}", f"dog{suffix}"], f"*{suffix}"
     columns = {"text": ["a pet", "two pets"], names[0]: ["0.3", "0.9"], names[1]: ["0.7", "0.1"]}
     frame = pd.DataFrame(columns, dtype="str")
@@ -300,7 +300,7 @@ def test_numbered_voter_of_numbers_votes_like_the_others() -> None:
     assert "ann1" not in table.roles.numbers
 
 
-def test_of_two_columns_of_lists_that_whose_name_says_so_holds_the_labels() -> None:
+def test_list_column_named_like_labels_is_chosen() -> None:
     draw = np.random.default_rng(3)
     foods, kitchens = ["basil", "miso", "ghee", "corn", "butter"], ["french", "indian", "italian", "japanese"]
     frame = pd.DataFrame(

@@ -20,7 +20,7 @@ from plcore.tables.roles.written_lists import read_cell
         "Counter({'cat': 2, 'dog': 1})",
     ],
 )
-def test_lists_inside_call_are_read(cell: str) -> None:
+def test_lists_inside_a_call_are_read(cell: str) -> None:
     assert sorted(name for name, _ in read_cell(cell) or ()) == ["cat", "dog"]
 
 
@@ -49,5 +49,5 @@ LONG = 90_000
     ],
     ids=lambda cell: f"{cell[:8]!r}...{cell[-8:]!r}",
 )
-def test_long_cells_of_hostile_shapes_are_read_in_steps_by_their_length(cell: str) -> None:
+def test_long_hostile_cells_are_parsed_in_linear_time(cell: str) -> None:
     assert [read_cell(cell + "," * k) for k in range(200)] == [None] * 200

@@ -68,7 +68,7 @@ def parsed_by_python(data: bytes, delimiter: str) -> tuple[list[str], list[list[
 @example(b'"')
 @example(b'a,b\n"1,2\n')
 @example(b"x\n;")
-def test_any_bytes_are_good_table_or_table_error(data: bytes) -> None:
+def test_any_bytes_give_a_table_or_a_table_error(data: bytes) -> None:
     cells = read_or_refuse(read_cells, data)
     if cells is None:
         return
@@ -93,7 +93,7 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
 
 @given(CSV_LIKE)
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
-def test_reading_matches_python(data: bytes) -> None:
+def test_reading_matches_pythons_csv_module(data: bytes) -> None:
     try:
         cells = read_cells(data)
     except TableError:
@@ -120,7 +120,7 @@ def test_cells_to_csv_to_cells_is_exact(frame: pd.DataFrame) -> None:
     st.booleans(),
 )
 @example(pd.DataFrame([["", ""]], columns=[" x", ","]), ";", "utf-8", False)
-def test_other_writers_are_read_exactly(
+def test_files_of_other_writers_are_read_exactly(
     frame: pd.DataFrame, delimiter: str, encoding: str, crlf: bool
 ) -> None:
     text = io.StringIO(newline="")
@@ -134,18 +134,18 @@ def test_other_writers_are_read_exactly(
 
 
 @given(CSV_LIKE)
-def test_quick_look_at_quotes_agrees_with_walk(data: bytes) -> None:
+def test_fast_quote_check_agrees_with_the_full_scan(data: bytes) -> None:
     faults = [record.fault for record in records(data, b",") if record.fault]
     if quotes_are_regular(data, b","):
         assert not faults
 
 
-def test_quotes_in_order_need_no_walk() -> None:
+def test_regular_quotes_need_no_full_scan() -> None:
     assert quotes_are_regular(b'a,b\n"x ""y"", z",""\n"""","\n"', b",")
     assert not quotes_are_regular(b'a,5" x\n1,6" y', b",")
 
 
-def test_byte_order_mark_within_file_is_text() -> None:
+def test_byte_order_mark_inside_the_file_is_text() -> None:
     assert read_cells(b"\xef\xbb\xbfa,b\n\xef\xbb\xbf1,2\n").to_dict("list") == {"a": ["\ufeff1"], "b": ["2"]}
 
 
@@ -163,14 +163,14 @@ def test_pipe_is_delimiter_if_header_has_no_other() -> None:
     "data",
     [b"candidates\nwren|robin\nrobin|finch\n", b"id,a|b\n1,wren|robin\n2,x|y\n", b"a|b\nwren|robin\nrobin\n"],
 )
-def test_pipe_otherwise_lists_labels(data: bytes) -> None:
+def test_pipe_inside_cells_separates_labels(data: bytes) -> None:
     assert not [name for name in read_cells(data).columns if name in ("a", "b")]
 
 
 @pytest.mark.parametrize(
     ("said", "delimiter"), [("sep=;", ";"), ("SEP=,", ","), ("sep=\t", "\t"), ("sep=|", "|")]
 )
-def test_first_line_of_excel_says_delimiter(said: str, delimiter: str) -> None:
+def test_sep_line_of_excel_sets_the_delimiter(said: str, delimiter: str) -> None:
     rows = [["id", "note"], ["1", "a"], ["2", "b"]]
     lines = [said, *(delimiter.join(row) for row in rows)]
     cells = read_cells("\r\n".join(lines).encode())
@@ -181,11 +181,11 @@ def test_first_line_of_excel_says_delimiter(said: str, delimiter: str) -> None:
         read_cells("\r\n".join([*lines, "3"]).encode())
 
 
-def test_said_delimiter_counts_more_than_what_rows_look_like() -> None:
+def test_declared_delimiter_overrides_detection() -> None:
     assert list(read_cells(b"sep=;\na,b;c\n1,2;3\n").columns) == ["a,b", "c"]
 
 
-def test_column_of_that_name_is_no_such_line() -> None:
+def test_column_named_like_a_sep_line_is_a_column() -> None:
     for name in ("sep=;", "sep=|", "sep="):
         frame = pd.DataFrame({name: ["x", "y"]}, dtype="str")
         assert read_cells(to_csv_bytes(frame)).to_dict("list") == frame.to_dict("list")
@@ -205,12 +205,12 @@ def test_decimal_commas_do_not_hide_semicolon() -> None:
     assert cells.to_numpy().tolist() == [["1,5", "2,5"], ["3,5", "4,5"]]
 
 
-def test_lines_match_file() -> None:
+def test_line_numbers_match_the_file() -> None:
     cells = read_cells(b'\r\na,b\r\n\r\n"x\ny",1\r\n\r\n5" z,2\r\nlast,3')
     assert cells.index.tolist() == [4, 7, 8]
 
 
-def test_long_cell_crosses_blocks_of_fast_reader() -> None:
+def test_long_cell_can_cross_reader_blocks() -> None:
     long = "x\n" * 6_000_000
     cells = read_cells(f'a,b\n1,"{long}"\n2,y\n'.encode())
     assert cells["b"].tolist() == [long, "y"]
@@ -241,7 +241,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_file_is_refused_with_place_and_fix(name: str) -> None:
+def test_invalid_file_is_refused_with_place_and_fix(name: str) -> None:
     data, (row, line, column), words = BAD[name]
     with pytest.raises(TableError) as caught:
         read_cells(data)
@@ -253,7 +253,7 @@ def test_bad_file_is_refused_with_place_and_fix(name: str) -> None:
     assert str(problem) in str(caught.value)
 
 
-def test_all_ragged_rows_are_named_up_to_limit() -> None:
+def test_ragged_rows_are_named_up_to_a_limit() -> None:
     with pytest.raises(TableError) as caught:
         read_cells(b"a,b\n1,2\n1\n1,2,3\n" + b"1\n" * 100)
     problems = caught.value.problems
@@ -266,20 +266,20 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=4)))
-def test_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> None:
+def test_written_csv_is_read_equally_by_the_csv_module(rows: list[tuple[str, ...]]) -> None:
     columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
     found = list(csv.reader(io.StringIO(csv_rows(columns).decode(), newline="")))
     assert found == [list(row) for row in rows]
 
 
-def test_quotes_stand_only_if_they_are_needed() -> None:
+def test_quotes_in_pieces_are_written_only_if_needed() -> None:
     assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
     assert csv_header(["a|b", "c"]) == b"a|b,c\n", "next to commas a bar is taken for no delimiter"
     assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
     assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is no row"
 
 
-def test_pieces_and_the_whole_are_the_same_bytes() -> None:
+def test_writing_in_pieces_gives_the_same_bytes() -> None:
     frame = pd.DataFrame({"n": [str(row) for row in range(25_000)], "even": ["a,b"] * 25_000}, dtype="str")
     columns = [pa.array(frame[name], pa.large_string()) for name in frame]
     starts = range(0, len(frame), 7_000)
@@ -290,8 +290,8 @@ def test_pieces_and_the_whole_are_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     "number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2]
 )
-def test_long_ids_keep_their_digits_if_program_made_them_floats(number: int) -> None:
-    """As workbooks do with all numbers, and pandas as soon as another cell of the column is empty."""
+def test_long_ids_stored_as_floats_keep_their_digits(number: int) -> None:
+    """Workbooks store all numbers as floats, and so does pandas if a cell of the column is empty."""
     text = [str(number), ""]
     assert numbers_as_text(np.array([number, np.nan])).to_pylist() == text
     assert list(column_text([float(number), None]).to_pylist()) == text  # type: ignore[union-attr]
@@ -302,7 +302,7 @@ def test_long_ids_keep_their_digits_if_program_made_them_floats(number: int) -> 
 
 
 @given(st.lists(st.floats() | st.floats(1e9, 1e17) | st.integers(-(10**17), 10**17).map(float)))
-def test_every_number_reads_back_as_itself(numbers: list[float]) -> None:
+def test_every_number_round_trips(numbers: list[float]) -> None:
     texts = numbers_as_text(np.array(numbers, dtype=np.float64)).to_pylist()
     again = [float(text) if text else np.nan for text in texts]
     np.testing.assert_array_equal(again, numbers)

@@ -1,4 +1,4 @@
-"""Wide tables come out as Arrow reads them, or are left to it."""
+"""The reader of wide tables matches Arrow, or leaves the file to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def quoted(cell: str, always: bool) -> str:
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),
 )
-def test_cells_are_those_that_arrow_reads(rows: list[list[str]], always: bool, end: str, ended: bool) -> None:
+def test_cells_match_those_read_by_arrow(rows: list[list[str]], always: bool, end: str, ended: bool) -> None:
     lines = [",".join(quoted(cell, always) for cell in row) for row in rows]
     text = end.join(lines) + end * ended
     head = ",".join(f"c{k}" for k in range(len(rows[0]))) + end
@@ -47,23 +47,23 @@ def test_cells_are_those_that_arrow_reads(rows: list[list[str]], always: bool, e
     "body",
     [b"", b"\n", b"1,2\n3\n", b"1,2,3\n", b"1\n2,3\n4\n", b"1,2\n\n3,4\n", b'"a,b"\n', b'1,"a""b"\n', b"1,2\r3,4"],
 )  # fmt: skip
-def test_what_has_to_be_looked_at_is_left_to_others(body: bytes) -> None:
+def test_irregular_files_are_left_to_the_other_readers(body: bytes) -> None:
     assert wide_columns(body, b",", 2) is None
 
 
-def test_plain_rows_are_cut_at_their_delimiters() -> None:
+def test_plain_rows_are_split_at_delimiters() -> None:
     for body in (b"1;\xc3\xa4\n3;4\n", b"1;\xc3\xa4\r\n3;4", b'"1";"\xc3\xa4"\n"3";"4"\n'):
         columns = wide_columns(body, b";", 2)
         assert columns is not None
         assert [one.to_pylist() for one in columns] == [["1", "3"], ["ä", "4"]]
 
 
-def test_table_with_more_columns_than_are_taken_is_refused_by_its_header() -> None:
+def test_too_many_columns_are_refused_from_the_header() -> None:
     with pytest.raises(TableError, match=r"100,000 columns; at most 20,000 are taken"):
         read_cells(b"," * 99_999 + b"\n")
 
 
-def test_wide_table_is_read_and_its_faults_have_places() -> None:
+def test_wide_table_is_read_and_errors_have_places() -> None:
     names = [f"c{k}" for k in range(WIDE)]
     head = ",".join(names).encode() + b"\n"
     row = ",".join(map(str, range(WIDE))).encode() + b"\n"

@@ -30,16 +30,16 @@ def test_language_of_sentences_is_known(language: str) -> None:
     "texts",
     [[], [""], ["12 %", "http 404"], ["red car", "blue house"], ["the cat"], ["%s: %d" * 50], ["Xq zz kk"] * 50],
 )  # fmt: skip
-def test_too_few_common_words_tell_no_language(texts: list[str]) -> None:
+def test_too_few_common_words_give_no_language(texts: list[str]) -> None:
     assert guess_language(texts) is None
 
 
-def test_most_of_texts_decide() -> None:
+def test_majority_of_texts_decides() -> None:
     assert guess_language([SENTENCES["German"]] * 3 + [SENTENCES["English"]]) == "German"
     assert guess_language(["Карта", SENTENCES["English"]]) == "English"
 
 
-def test_only_first_texts_are_read() -> None:
+def test_only_the_first_texts_are_read() -> None:
     def texts() -> Iterator[str]:
         yield from [SENTENCES["English"]] * 1_000
         pytest.fail("more was read than is looked at")
@@ -47,7 +47,7 @@ def test_only_first_texts_are_read() -> None:
     assert guess_language(texts()) == "English"
 
 
-def test_no_common_word_is_one_letter_or_comes_twice_in_language() -> None:
+def test_common_words_are_longer_than_one_letter_and_unique() -> None:
     for words in map(str.split, COMMON.values()):
         assert len(set(words)) == len(words)
         assert min(map(len, words)) > 1

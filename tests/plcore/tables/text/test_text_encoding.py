@@ -46,7 +46,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("codec", "table"), TABLES)
-def test_small_table_of_any_language_comes_out_right(codec: str, table: str) -> None:
+def test_small_tables_of_any_language_are_decoded_correctly(codec: str, table: str) -> None:
     text = decode(table.encode(codec))
     assert text.data.decode() == table
     assert text.doubt.startswith(f"Read as {text.encoding}, which the file does not say itself.")
@@ -63,7 +63,7 @@ def test_small_table_of_any_language_comes_out_right(codec: str, table: str) -> 
     ],
 )
 @given(table=st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=20))
-def test_byte_order_mark_is_no_doubt(codec: str, mark: bytes, name: str, table: str) -> None:
+def test_byte_order_mark_settles_the_encoding(codec: str, mark: bytes, name: str, table: str) -> None:
     assert decode(mark + table.encode(codec)) == Text(table.encode(), name)
 
 
@@ -71,7 +71,7 @@ def test_byte_order_mark_is_no_doubt(codec: str, mark: bytes, name: str, table: 
 @pytest.mark.parametrize(
     "table", ["id,w\n1,café\n", "编号,标签\n1,麻雀\n2,黑\n", "a,b\n一,二\n😀,birds\nwren,一\n"]
 )
-def test_wide_characters_show_without_mark(codec: str, table: str) -> None:
+def test_utf_16_and_32_are_detected_without_a_mark(codec: str, table: str) -> None:
     text = decode(table.encode(codec))
     assert text.data.decode() == table
     assert text.encoding == codec[:6].upper()
@@ -104,19 +104,19 @@ def test_bytes_are_text_or_refused(data: bytes) -> None:
         ("ab".encode("utf-16")[:-1], b"a", "not UTF-16 text"),
     ],
 )
-def test_fault_has_its_place(data: bytes, good: bytes, words: str) -> None:
+def test_decoding_error_has_its_place(data: bytes, good: bytes, words: str) -> None:
     with pytest.raises(NoTextError, match=words) as caught:
         decode(data)
     assert caught.value.good == good
 
 
-def test_one_stray_byte_in_good_text_is_fault_of_its_own() -> None:
-    """Read as Windows-1252, all the other letters would be wrong."""
+def test_single_invalid_byte_is_reported() -> None:
+    """Reading the file as Windows-1252 instead would make all the other letters wrong."""
     good = "name,n\n" + "Mésange à tête noire,1\n" * 20
     with pytest.raises(TableError, match=r"Row 21 \(line 22\), column 'name'"):
         read_cells(good.encode() + b"Caf\xe9,2\n")
 
 
-def test_cells_of_another_encoding_are_read() -> None:
+def test_other_encodings_are_read() -> None:
     cells = read_cells("candidates,größe\nSpötter|Zaunkönig,1\n".encode("cp1252"))
     assert cells.to_dict("list") == {"candidates": ["Spötter|Zaunkönig"], "größe": ["1"]}

@@ -1,4 +1,4 @@
-"""Tables of detectors that people have answered, as their writers take them."""
+"""Answered detector tables, as the writers receive them."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def test_labels_are_written_with_their_confidence(table: Disambiguated) -> None:
 
 
 @given(decided(), st.sampled_from(ADDED), TEXTS)
-def test_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
-    """Also of a table that was exported before, whose columns are called like the new ones."""
+def test_original_cells_round_trip_exactly(table: Disambiguated, name: str, text: str) -> None:
+    """Even if the table was exported before, with columns named like the new ones."""
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
     cells = read(again)
     names = [f"before_before_{name}" if column == name else column for column in again.cells.columns]
@@ -57,7 +57,7 @@ def test_original_cells_come_back_exactly(table: Disambiguated, name: str, text:
 
 
 @given(decided())
-def test_answer_that_decided_is_reported(table: Disambiguated) -> None:
+def test_deciding_answer_is_exported(table: Disambiguated) -> None:
     cells = read(table)
     for row in range(len(table.ids)):
         given_here = [answer for answer in table.answers if answer["row"] == row and answer["kind"] != "skip"]
@@ -72,7 +72,7 @@ def test_answer_that_decided_is_reported(table: Disambiguated) -> None:
     assert read(replace(table, model_version="v7"))["winnow_model_version"].tolist() == versions
 
 
-def test_columns_are_in_their_order_and_only_if_they_are_needed() -> None:
+def test_columns_are_ordered_and_only_written_if_needed() -> None:
     table = small_table()
     header = read(table).columns.tolist()
     only_some = SOMETIMES - {"winnow_id", "winnow_weights"}
@@ -94,8 +94,8 @@ def test_columns_are_in_their_order_and_only_if_they_are_needed() -> None:
     ]  # fmt: skip
 
 
-def test_file_that_joined_labels_by_another_mark_is_not_own_table() -> None:
-    """Earlier releases did so with labels that hold a bar: split at bars they would be other labels."""
+def test_file_with_another_separator_is_not_our_export() -> None:
+    """Earlier releases used another separator for labels with a bar; splitting at bars would change these labels."""
     cells = frame(
         {"text": "x", "winnow_candidates_before": "a|b;c", "winnow_candidates": "a|b", "winnow_label": "a|b",
          "winnow_source": "person"},
@@ -104,14 +104,14 @@ def test_file_that_joined_labels_by_another_mark_is_not_own_table() -> None:
     assert OWN_SHEET.fits(cells.assign(winnow_label="a", winnow_candidates="a"))
 
 
-def test_nothing_that_was_added_is_suggested_as_truth_or_feature() -> None:
+def test_added_columns_are_not_suggested_as_truth_or_feature() -> None:
     cells = read(replace(small_table(), cells=small_table().cells.assign(size=["1.5", "2.5", "3.25"])))
     roles = suggest_roles(cells)
     assert not [column for _, column in roles.used() if column.startswith("winnow_")]
 
 
-def test_file_of_earlier_release_keeps_its_ids() -> None:
-    """They never wrote `winnow_id`."""
+def test_file_of_an_earlier_release_keeps_its_ids() -> None:
+    """Earlier releases did not write `winnow_id`."""
     cells = read(small_table()).drop(columns="winnow_id").rename(columns={"name": "item_id"})
     reading = shaped(read_table(cells.to_csv(index=False).encode()))
     assert reading.format == OWN_SHEET.name
@@ -119,7 +119,7 @@ def test_file_of_earlier_release_keeps_its_ids() -> None:
     assert table.ids.tolist() == ["p", "q", "r"]
 
 
-def test_classes_that_are_numbers_come_back_without_doubt() -> None:
+def test_numeric_classes_round_trip_without_doubts() -> None:
     cells = frame(
         *({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1")))
     )
@@ -134,7 +134,7 @@ def test_classes_that_are_numbers_come_back_without_doubt() -> None:
     assert [doubt.name for doubt in find_doubts(again) if doubt.stops] == []
 
 
-def test_any_number_of_rows_is_written_piece_by_piece() -> None:
+def test_rows_are_written_in_pieces() -> None:
     told: list[int] = []
     table = small_table(4_500)
     cells = read_cells(written(write_csv, table, told.append))
@@ -142,7 +142,7 @@ def test_any_number_of_rows_is_written_piece_by_piece() -> None:
     assert cells["name"].tolist() == table.ids.tolist()
 
 
-def test_workbook_has_cells_of_csv_file() -> None:
+def test_workbook_has_the_cells_of_the_csv_file() -> None:
     cells = small_table().cells.assign(n=["1", "", "-3"], f=["=1+1", "a<b&c", "x_x0041_\x0b"])
     table = replace(small_table(), cells=cells, types={"n": pa.int32()})
     layout = csv_layout(table)
@@ -160,12 +160,12 @@ def test_workbook_has_cells_of_csv_file() -> None:
     assert sheet.cell(2, layout.names.index("f") + 1).data_type != "f", "text is no formula"
 
 
-def test_workbook_is_read_again() -> None:
+def test_workbook_round_trips() -> None:
     reading = read_table(written(write_xlsx, small_table()), "labels.xlsx")
     assert reading.cells["winnow_label"].tolist() == ["wren", "", "robin"]
 
 
-def test_what_no_sheet_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_too_large_for_a_sheet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     long = replace(small_table(), cells=small_table().cells.assign(text="x" * 32_768))
     with pytest.raises(ValueError, match='Row 1, column "text": a cell of a workbook holds 32,767'):
         written(write_xlsx, long)

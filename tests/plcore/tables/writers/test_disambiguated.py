@@ -1,4 +1,4 @@
-"""Interface that writers need of a table: its rows one by one."""
+"""The table interface used by writers: rows one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.plcore.tables.writers.tables import TEXTS, decided, disambiguated, fr
 
 
 @given(disambiguated())
-def test_candidates_of_row(table: Disambiguated) -> None:
+def test_candidates_of_a_row_are_listed(table: Disambiguated) -> None:
     for row, (before, after) in enumerate(zip(table.weighted(before=True), table.weighted(), strict=True)):
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
@@ -38,7 +38,7 @@ def test_answers_by_row_keep_their_order(table: Disambiguated) -> None:
         assert {answer["kind"] for answer in answers} <= set(VOTES)
 
 
-def test_labels_and_probabilities() -> None:
+def test_labels_have_probabilities() -> None:
     ones = np.ones((2, 2), dtype=bool)
     table = Disambiguated(
         np.array(["p", "q"], dtype=object), frame({"text": "x", "n": 1}, {"text": "y", "n": 2}), ("a", "b"), ones, ones,
@@ -52,7 +52,7 @@ def test_labels_and_probabilities() -> None:
 
 
 @given(decided(), st.data())
-def test_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, data: st.DataObject) -> None:
+def test_selected_rows_keep_their_answers(table: Disambiguated, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.ids))))
     rows = np.array(order[: data.draw(st.integers(0, len(order)))], dtype=np.int64)
     found = table.chosen(rows)
@@ -65,7 +65,7 @@ def test_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, d
     assert back == [answer for answer in table.answers if answer["row"] in rows]
 
 
-def test_all_rows_in_their_order_are_not_second_copy() -> None:
+def test_selecting_all_rows_makes_no_copy() -> None:
     table = small_table()
     assert table.chosen(np.arange(3)) is table
     assert table.chosen(np.array([2, 1, 0])) is not table
@@ -75,7 +75,7 @@ def test_all_rows_in_their_order_are_not_second_copy() -> None:
 
 
 @given(decided(), st.integers(1, 5))
-def test_pieces_are_all_rows_one_after_the_other(table: Disambiguated, size: int) -> None:
+def test_pieces_contain_all_rows_in_order(table: Disambiguated, size: int) -> None:
     pieces = list(table.pieces(size))
     assert [len(piece.ids) for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
     assert [name for piece in pieces for name in piece.ids] == table.ids.tolist()
@@ -92,8 +92,8 @@ def said_last(table: Disambiguated) -> list[tuple[str, str] | None]:
     return [None if one is None else (one["person"], one["at"]) for one in table.deciding()]
 
 
-def test_candidate_that_came_by_answer_weighs_as_heaviest() -> None:
-    """As the models take it."""
+def test_candidate_added_by_an_answer_gets_the_largest_weight() -> None:
+    """As in the models."""
     before = np.array([[True, True, False], [True, False, False]])
     after = np.array([[True, False, True], [False, True, True]])
     weights = np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 0.0]])
@@ -103,14 +103,14 @@ def test_candidate_that_came_by_answer_weighs_as_heaviest() -> None:
     assert replace(table, weights=None).weights_left() is None
 
 
-def test_answer_that_only_puts_row_aside_decides_nothing() -> None:
+def test_skip_and_unsure_decide_nothing() -> None:
     answer = {"row": 1, "labels": [], "at": "2026-01-01", "seconds": None, "model_version": None}
     kinds = ["none", "skip", "unsure"]
     answers = [{**answer, "person": kind, "kind": kind} for kind in kinds]
     assert said_last(replace(small_table(), answers=answers)) == [None, ("none", "2026-01-01"), None]
 
 
-def test_versions_are_told_of_labels_of_model_alone() -> None:
+def test_only_model_labels_have_a_version() -> None:
     table = small_table()
     assert [table.version_of(row) for row in range(3)] == [None, None, "3"]
 
@@ -119,14 +119,14 @@ def test_versions_are_told_of_labels_of_model_alone() -> None:
     ("columns", "found"),
     [({"text": "p", "key": " p "}, "key"), ({"text": "p "}, "text"), ({"text": "x"}, None), ({}, None)],
 )
-def test_column_of_ids_is_found_by_its_cells(columns: dict[str, str], found: str | None) -> None:
+def test_id_column_is_found_by_its_cells(columns: dict[str, str], found: str | None) -> None:
     cells = frame({"other": "q", **columns})
     table = replace(small_table().chosen(np.array([0])), cells=cells)
     assert table.id_column() == (next(iter(columns)) if columns.get("text") == "p" else found)
 
 
 @given(st.lists(TEXTS, unique=True, max_size=4), st.lists(TEXTS, unique=True, max_size=4))
-def test_names_that_are_taken_give_way(columns: list[str], added: list[str]) -> None:
+def test_taken_column_names_are_renamed(columns: list[str], added: list[str]) -> None:
     names = names_beside(columns, added)
     assert names.keys() == set(columns) & set(added)
     after = [names.get(name, name) for name in columns]
@@ -134,5 +134,5 @@ def test_names_that_are_taken_give_way(columns: list[str], added: list[str]) -> 
     assert all(new.removeprefix("before_") != new for new in names.values())
 
 
-def test_names_give_way_as_often_as_it_takes() -> None:
+def test_taken_column_names_are_renamed_until_unique() -> None:
     assert names_beside(["a", "before_a", "b"], ["a"]) == {"a": "before_before_a"}

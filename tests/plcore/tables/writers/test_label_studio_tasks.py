@@ -1,4 +1,4 @@
-"""Tasks written for Label Studio: read again they are what was written, and they keep to what its import asks for."""
+"""Tasks written for Label Studio round-trip and meet the requirements of its import."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Dis
 
 
 @given(disambiguated())
-def test_answers_written_and_read_again(table: Disambiguated) -> None:
+def test_answers_round_trip(table: Disambiguated) -> None:
     reading = LABEL_STUDIO.read(written(table))
     people = [{} for _ in table.ids]
     for answer in table.answers:
@@ -70,7 +70,7 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
         assert {label: set(names) for label, names in found.items()} == people[row]
 
 
-def test_first_name_of_persons_labels_is_read_as_no_voter() -> None:
+def test_first_label_of_a_person_is_not_read_as_a_voter() -> None:
     table = replace(disambiguated_table(1), label=np.array([0]), source=np.array(["person"], dtype=object))
     text = "".join(label_studio_tasks(table))
     assert '"model_version": "person"' in text
@@ -82,7 +82,7 @@ def test_first_name_of_persons_labels_is_read_as_no_voter() -> None:
 
 
 @given(disambiguated())
-def test_what_import_of_label_studio_refuses_is_not_written(table: Disambiguated) -> None:
+def test_tasks_meet_the_checks_of_the_label_studio_import(table: Disambiguated) -> None:
     """`tasks/serializers.py` and `LabelInterface.validate_prediction` say what."""
     for task in written(table):
         for annotation in task["annotations"]:
@@ -123,7 +123,7 @@ def test_known_label_comes_first_with_its_probability() -> None:
     assert ["score" in p for p in unweighted[0]["predictions"]] == [True, False]
 
 
-def test_tasks_come_piece_by_piece() -> None:
+def test_tasks_are_written_in_pieces() -> None:
     table = disambiguated_table(200)
     pieces = list(label_studio_tasks(table))
     assert len(pieces) == 202
@@ -160,7 +160,7 @@ def test_interface_names_every_class(label: str) -> None:
 
 
 @given(decided())
-def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
+def test_label_studio_accepts_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
     if not all(has_form_in_xml(label) for label in table.classes):
         return
     config = interface(label_studio_config(table.classes, "text"))
@@ -173,8 +173,8 @@ def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, ta
             assert config.validate_prediction(prediction, return_errors=True) == []
 
 
-def test_label_studio_refuses_non_choice_or_has_no_column(interface: Any) -> None:
-    """So that what it takes above says something."""
+def test_label_studio_refuses_unknown_choices_and_missing_columns(interface: Any) -> None:
+    """Otherwise the acceptance test above would prove nothing."""
     table = small_table()
     config = interface(label_studio_config(table.classes, "text"))
     task = written(table)[0]
@@ -186,8 +186,8 @@ def test_label_studio_refuses_non_choice_or_has_no_column(interface: Any) -> Non
 
 
 @given(disambiguated(answered=False), st.floats(0.01, 1))
-def test_weights_of_rows_with_label_are_read_again(table: Disambiguated, sure: float) -> None:
-    """The model's probability of its label is no weight: next to others it would speak for or against it."""
+def test_weights_of_labelled_rows_round_trip(table: Disambiguated, sure: float) -> None:
+    """The model's probability of its label is not a weight: next to weights it would favour or oppose the label."""
     label = table.candidates_after.argmax(axis=1)
     known = replace(table, label=label, probability=np.full(len(label), sure))
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
@@ -198,7 +198,7 @@ def test_weights_of_rows_with_label_are_read_again(table: Disambiguated, sure: f
         assert len(left) == 1 or read == pytest.approx(weights)
 
 
-def test_people_come_back_although_label_studio_drops_fields_of_annotations() -> None:
+def test_annotators_survive_fields_dropped_by_label_studio() -> None:
     answers = [
         {"row": 0, "person": name, "kind": "is", "labels": [label], "at": "2026-01-01T00:00:00+00:00"}
         for name, label in (("ann", "a"), ("bob", "b"))
@@ -215,7 +215,7 @@ def test_people_come_back_although_label_studio_drops_fields_of_annotations() ->
     assert sources(LABEL_STUDIO.read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
 
 
-def test_config_shows_text_and_offers_every_class() -> None:
+def test_labelling_config_shows_text_and_all_classes() -> None:
     file = io.BytesIO()
     table = small_table()
     write_label_studio_config(table, file, silent)

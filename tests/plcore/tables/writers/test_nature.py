@@ -1,4 +1,4 @@
-"""The formats of tables of detectors: each for its own tables, written in pieces."""
+"""The export formats for detector tables: each for its own tables, written in pieces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.plcore.tables.writers.answered import answered
 from tests.plcore.tables.writers.tables import ends_when_listener_raises, small_table, written
 
 
-def test_formats_have_names_words_and_endings_of_their_own() -> None:
+def test_formats_have_unique_names_texts_and_endings() -> None:
     every = {**FILE_FORMATS, **NATURE_FORMATS}
     assert len(every) == len(FILE_FORMATS) + len(NATURE_FORMATS)
     assert len({each.suffix for each in every.values()}) == len(every)
@@ -50,7 +50,7 @@ def test_formats_have_names_words_and_endings_of_their_own() -> None:
         (FILE, ["speciesnet", "camtrap-dp", "darwin-core", "ebird"]),
     ],
 )
-def test_format_is_for_tables_it_is_of(data: bytes, wanted: list[str]) -> None:
+def test_format_is_offered_only_for_its_own_tables(data: bytes, wanted: list[str]) -> None:
     cells = answered(data).cells
     assert [name for name, each in NATURE_FORMATS.items() if each.fits(cells)] == wanted
     assert not any(each.fits(small_table().cells) for each in NATURE_FORMATS.values())
@@ -69,7 +69,7 @@ def long_table(of: str) -> Disambiguated:
 
 
 @pytest.mark.parametrize("name", NATURE_FORMATS)
-def test_files_are_written_in_pieces_and_followed_and_stopped(name: str) -> None:
+def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str) -> None:
     table, told = long_table("images" if name == "timelapse" else "sounds"), []
     written(NATURE_FORMATS[name].write, table, told.append)
     assert told == sorted(told)
@@ -89,13 +89,13 @@ def occurrences(table: Disambiguated) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(written(write_darwin_core, table).decode())))
 
 
-def test_file_without_answers_has_its_header_alone() -> None:
+def test_file_without_answers_has_only_a_header() -> None:
     assert written(write_camtrap_dp, answered()).decode() == ",".join(CAMTRAP_DP) + "\n"
     assert written(write_darwin_core, answered()).decode() == ",".join(DARWIN_CORE) + "\n"
     assert written(write_ebird, answered()) == b""
 
 
-def test_observation_for_each_answer_of_person() -> None:
+def test_every_answer_of_a_person_is_an_observation() -> None:
     table = answered(answers={0: ("Coal tit",), 1: (NOTHING,), 2: "none"}, **PLACE)
     table.answers.append({**table.answers[0], "person": "bob", "labels": ["Great tit"]})  # type: ignore[attr-defined]
     first, second, *others = observations(table)
@@ -120,8 +120,8 @@ def test_observation_for_each_answer_of_person() -> None:
     ]
 
 
-def test_of_several_answers_of_person_latest_is_observation() -> None:
-    """As "none of these, but that" is stored."""
+def test_latest_answer_of_a_person_is_the_observation() -> None:
+    """ "None of these, but that" is stored as two answers."""
     table = answered(answers={0: "none"})
     table.answers.append({**table.answers[0], "kind": "is", "labels": ["Eurasian Blackbird"]})  # type: ignore[attr-defined]
     table.answers.append({**table.answers[0], "kind": "skip"})  # type: ignore[attr-defined]
@@ -129,14 +129,14 @@ def test_of_several_answers_of_person_latest_is_observation() -> None:
     assert (one["observationType"], one["observationComments"]) == ("animal", "Eurasian Blackbird")
 
 
-def test_class_that_is_merely_left_over_is_not_occurrence() -> None:
+def test_class_left_by_elimination_is_not_an_occurrence() -> None:
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
     assert occurrences(table) == []
     assert written(write_ebird, table) == b""
 
 
-def test_birdnet_sounds_that_are_not_animals_are_not_species() -> None:
+def test_non_animal_birdnet_sounds_are_not_species() -> None:
     """It writes `Engine` as the scientific name, too."""
     data = BIRDNET.replace(b"Periparus ater,Coal tit", b"Human vocal,Human vocal").replace(
         b"Turdus merula,Eurasian Blackbird", b"Engine,Engine"
@@ -153,12 +153,12 @@ def test_open_answers_are_not_observations() -> None:
     assert observations(table) == occurrences(table) == []
 
 
-def test_times_with_their_zone_come_from_table() -> None:
+def test_times_with_zone_come_from_the_table() -> None:
     (one,) = observations(answered(answers={0: ("Coal tit",)}, timestamp="2026-05-01T05:30:00+02:00"))
     assert one["eventStart"] == one["eventEnd"] == "2026-05-01T05:30:00+0200"
 
 
-def test_occurrence_for_each_species_verified() -> None:
+def test_every_verified_species_is_an_occurrence() -> None:
     table = answered(answers={0: ("Coal tit",), 1: (NOTHING,), 2: ("Eurasian Blackbird",)}, **PLACE)
     first, second = occurrences(table)
     assert {name: text for name, text in first.items() if text} == {
@@ -179,7 +179,7 @@ def test_occurrence_for_each_species_verified() -> None:
     assert second["scientificName"] == "Turdus merula"
 
 
-def test_columns_of_file_tell_place_too() -> None:
+def test_place_is_read_from_columns_of_the_file() -> None:
     (one,) = occurrences(answered(R_FORM, {0: ("Great Tit",)}))
     assert (one["decimalLatitude"], one["decimalLongitude"]) == ("47.5", "8.25")
 
@@ -193,14 +193,14 @@ def test_pictures_have_blanks_people_and_no_seconds() -> None:
     assert one["associatedMedia"].endswith("IMG 1.JPG")
 
 
-def test_class_of_nothing_is_none_whatever_it_is_called_now() -> None:
+def test_renamed_blank_class_is_still_blank() -> None:
     renamed = {NOTHING: "Lärm", "Coal tit": "Tannenmeise"}
     table = answered(answers={0: ("Tannenmeise",), 1: ("Lärm",)}, renamed=renamed)
     assert [one["observationType"] for one in observations(table)] == ["animal", "blank"]
     assert [one["scientificName"] for one in occurrences(table)] == ["Periparus ater"]
 
 
-def test_ebird_has_line_for_each_species_of_list() -> None:
+def test_ebird_has_one_line_per_species_and_list() -> None:
     table = answered(answers={0: ("Great tit",), 1: ("Great tit",), 2: (NOTHING,)}, **PLACE)
     (line,) = csv.reader(io.StringIO(written(write_ebird, table).decode()))
     assert {name: text for name, text in zip(EBIRD, line, strict=True) if text} == {
@@ -218,7 +218,7 @@ def test_ebird_has_line_for_each_species_of_list() -> None:
 
 
 @given(st.dictionaries(st.integers(0, 2), st.sampled_from(["Coal tit", "Great tit", NOTHING]), max_size=3))
-def test_as_many_as_people_answered(said: dict[int, str]) -> None:
+def test_number_of_observations_equals_the_answers(said: dict[int, str]) -> None:
     table = answered(answers={row: (label,) for row, label in said.items()})
     birds = [label for label in said.values() if label != NOTHING]
     assert len(observations(table)) == len(said)
@@ -228,16 +228,16 @@ def test_as_many_as_people_answered(said: dict[int, str]) -> None:
 
 
 @pytest.mark.parametrize(("columns", "count"), [(CAMTRAP_DP, 28), (DARWIN_CORE, 14), (EBIRD, 19)])
-def test_columns_match_standards(columns: tuple[str, ...], count: int) -> None:
+def test_columns_match_the_standards(columns: tuple[str, ...], count: int) -> None:
     """The 28 fields of observations-table-schema.json 1.0, and eBird's 19 columns."""
     assert len(set(columns)) == len(columns) == count
 
 
-def test_column_of_table_tells_one_thing_and_is_found_whatever_its_capitals() -> None:
+def test_column_names_are_unique_and_case_insensitive() -> None:
     names = Counter(name for few in COLUMNS.values() for name in few)
     assert set(names.values()) == {1}
     assert all(name == name.strip().lower() for name in names)
 
 
-def test_types_are_those_that_camtrap_dp_has() -> None:
+def test_observation_types_are_those_of_camtrap_dp() -> None:
     assert set(TYPES.values()) <= {"animal", "human", "vehicle", "blank", "unknown", "unclassified"}

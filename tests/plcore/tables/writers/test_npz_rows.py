@@ -24,7 +24,7 @@ def arrays_of(table: Disambiguated) -> dict[str, Any]:
 
 
 @given(decided())
-def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
+def test_every_array_is_read_by_numpy(table: Disambiguated) -> None:
     found = arrays_of(table)
     assert found["winnow_id"].tolist() == table.ids.tolist()
     assert found["winnow_classes"].tolist() == list(table.classes)
@@ -39,8 +39,8 @@ def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
         assert (found["winnow_weights"] == np.where(table.candidates_after, table.weights, 0)).all()
 
 
-def test_file_of_older_names_is_read() -> None:
-    """As releases before this wrote them: without `winnow_`, and with the index as the label."""
+def test_file_with_older_names_is_read() -> None:
+    """As earlier releases wrote it: without `winnow_`, and with the index as the label."""
     arrays = arrays_of(small_table())
     index = arrays.pop("winnow_label_index")
     old = {"ids": arrays.pop("winnow_id")} | {k.removeprefix("winnow_"): one for k, one in arrays.items()}
@@ -51,7 +51,7 @@ def test_file_of_older_names_is_read() -> None:
     assert found.cells["winnow_label"].tolist() == ["wren", "", "robin"]
 
 
-def test_rows_are_written_in_pieces_and_told_in_parts() -> None:
+def test_rows_are_written_in_pieces_with_progress() -> None:
     told: list[int] = []
     data = written(write_npz, small_table(4_500), told.append)
     assert told == sorted(told)
@@ -74,7 +74,7 @@ def test_rows_are_written_in_pieces_and_told_in_parts() -> None:
         ("label_index", np.array([0.0, 1.0, 2.0])),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused_in_words(name: str, array: Any) -> None:
+def test_too_large_arrays_are_refused_with_a_message(name: str, array: Any) -> None:
     file = io.BytesIO()
     np.savez(file, **(arrays_of(small_table()) | {name: array}))
     with pytest.raises(TableError, match=r"The arrays do not fit: .*Give ids \(n,\)"):
@@ -91,7 +91,7 @@ def again(**arrays: ArrayRows) -> dict[str, Any]:
 @given(
     hnp.arrays(st.sampled_from(["f8", "i8", "i1", "?"]), hnp.array_shapes(max_dims=2, min_side=0, max_side=6))
 )
-def test_any_array_is_read_as_it_was(array: Any) -> None:
+def test_any_array_round_trips(array: Any) -> None:
     found = again(a=array_rows(array))["a"]
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     np.testing.assert_array_equal(found, array)
@@ -102,7 +102,7 @@ def test_any_array_is_read_as_it_was(array: Any) -> None:
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5), max_size=5
     )
 )
-def test_text_is_as_wide_as_longest(texts: list[str]) -> None:
+def test_text_width_is_that_of_the_longest(texts: list[str]) -> None:
     found = again(t=array_rows(np.array(texts, dtype=object)))["t"]
     assert found.tolist() == texts
     assert found.dtype == text_type(texts)
@@ -117,7 +117,7 @@ def test_views_of_any_order_are_written_row_by_row() -> None:
     assert found["as_float"].dtype == np.float64
 
 
-def test_more_rows_than_piece_are_asked_for_in_slices() -> None:
+def test_rows_are_requested_in_slices() -> None:
     asked: list[slice] = []
 
     def rows(part: slice) -> Any:
@@ -128,5 +128,5 @@ def test_more_rows_than_piece_are_asked_for_in_slices() -> None:
     assert [part.start for part in asked] == [0, 2_000, 4_000]
 
 
-def test_what_listener_raises_ends_writing() -> None:
+def test_exception_from_the_listener_stops_writing() -> None:
     ends_when_listener_raises(write_arrays, io.BytesIO(), {"a": array_rows(np.zeros(5_000))}, 5_000)

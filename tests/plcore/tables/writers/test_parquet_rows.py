@@ -1,4 +1,4 @@
-"""The disambiguated table as Parquet: `datasets` of Hugging Face opens it, and our own reader knows it again."""
+"""The disambiguated table as Parquet: opened by Hugging Face `datasets` and recognised by our own reader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rows_of(table: Disambiguated) -> list[dict[str, Any]]:
     return pa.parquet.read_table(pa.BufferReader(written(write_parquet, table))).to_pylist()
 
 
-def test_datasets_opens_it_with_its_features(datasets: Any, tmp_path: Path) -> None:
+def test_datasets_opens_the_file_with_its_features(datasets: Any, tmp_path: Path) -> None:
     path = tmp_path / "birds.parquet"
     path.write_bytes(written(write_parquet, small_table()))
     loaded = datasets.load_dataset("parquet", data_files=str(path), cache_dir=str(tmp_path / "cache"))[
@@ -71,7 +71,7 @@ def test_datasets_opens_it_with_its_features(datasets: Any, tmp_path: Path) -> N
 
 @given(decided())
 @settings(max_examples=15)
-def test_datasets_gives_back_any_labels_and_cells(
+def test_any_labels_and_cells_round_trip_through_datasets(
     datasets: Any, tmp_path_factory: pytest.TempPathFactory, table: Disambiguated
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "any.parquet"
@@ -84,7 +84,7 @@ def test_datasets_gives_back_any_labels_and_cells(
 
 
 @given(decided())
-def test_what_was_added_is_not_feature_and_no_truth(table: Disambiguated) -> None:
+def test_added_columns_are_neither_features_nor_truth(table: Disambiguated) -> None:
     reading = read_table(written(write_parquet, table), "any.parquet")
     roles = reading.suggest_roles()
     added = [name for name in reading.cells if name.startswith("winnow_") or name in ("label", "label_name")]
@@ -108,7 +108,7 @@ def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
         assert row["winnow_confidence"] == (None if np.isnan(probability) else probability)
 
 
-def test_columns_of_the_same_names_give_way_and_ids_are_added_if_they_are_missing() -> None:
+def test_columns_of_equal_names_are_renamed_and_missing_ids_added() -> None:
     table = small_table()
     again = replace(table, cells=table.cells[["text"]].assign(label="x", weights="y"), weights=None)
     reading = read_table(written(write_parquet, again), "again.parquet")
@@ -119,7 +119,7 @@ def test_columns_of_the_same_names_give_way_and_ids_are_added_if_they_are_missin
     assert (reading.roles.id, reading.roles.candidates) == ("winnow_id", "winnow_candidates")
 
 
-def test_groups_of_rows_are_written_at_once() -> None:
+def test_rows_are_written_in_row_groups() -> None:
     told: list[int] = []
     data = written(write_parquet, small_table(4_500), told.append)
     metadata = pa.parquet.read_metadata(pa.BufferReader(data))
@@ -128,7 +128,7 @@ def test_groups_of_rows_are_written_at_once() -> None:
     assert data == written(write_parquet, small_table(4_500)), "the same table is the same bytes"
 
 
-def test_what_is_reported_in_metadata() -> None:
+def test_metadata_describes_the_export() -> None:
     schema = pa.schema({"a": pa.string(), "l": pa.int64(), "s": pa.list_(pa.struct({"x": pa.float64()}))})
     metadata = written_metadata(schema, {"l": ["u", "v"]}, Told(("a",), "s", "a"))
     features = json.loads(metadata[b"huggingface"])["info"]["features"]
@@ -145,13 +145,13 @@ def test_what_is_reported_in_metadata() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"[]", b"{}", b'{"original": 3, "candidates": "a", "id": "b"}', b"[" * 9_999]
 )
-def test_damaged_metadata_tells_nothing(text: bytes) -> None:
+def test_damaged_metadata_is_ignored(text: bytes) -> None:
     schema = pa.schema({"a": pa.string()})
     assert read_told(schema) is None
     assert read_told(schema.with_metadata({b"winnow": text})) is None
 
 
-def test_text_in_several_pieces_is_written_as_text_in_one() -> None:
+def test_chunked_text_is_written_like_a_single_chunk() -> None:
     table = small_table()
     pieces = [
         pa.table({str(name): column[row : row + 1] for name, column in table.cells.items()})
@@ -164,7 +164,7 @@ def test_text_in_several_pieces_is_written_as_text_in_one() -> None:
     assert written(write_parquet, chunked) == written(write_parquet, table)
 
 
-def test_columns_that_are_reported_but_gone_are_not_believed() -> None:
+def test_metadata_about_missing_columns_is_ignored() -> None:
     table = pa.parquet.read_table(pa.BufferReader(written(write_parquet, small_table())))
     file = pa.BufferOutputStream()
     pa.parquet.write_table(table.drop_columns(["winnow_weights"]), file)
@@ -172,7 +172,7 @@ def test_columns_that_are_reported_but_gone_are_not_believed() -> None:
     assert reading.suggest_roles().candidates != "weights"
 
 
-def test_label_carries_its_name_and_types_come_back() -> None:
+def test_label_has_names_and_types_are_restored() -> None:
     cells = small_table().cells.assign(n=["1", "", "3"], ok=["true", "false", ""])
     types = {"n": pa.int32(), "ok": pa.bool_()}
     table = pa.parquet.read_table(
@@ -184,8 +184,8 @@ def test_label_carries_its_name_and_types_come_back() -> None:
     assert table["label"].to_pylist() == [0, None, 1]
 
 
-def test_file_of_older_names_is_read() -> None:
-    """As releases before this wrote them: without `winnow_`."""
+def test_file_with_older_names_is_read() -> None:
+    """As earlier releases wrote it: without `winnow_`."""
     found = pa.parquet.read_table(pa.BufferReader(written(write_parquet, small_table())))
     old = {"winnow_confidence": "probability"}
     names = [old.get(name, name.removeprefix("winnow_")) for name in found.column_names]
@@ -207,7 +207,7 @@ def test_file_of_older_names_is_read() -> None:
 SHARES = np.array([[1.0, 0, 0], [0.2, 0.5, 0.3], [0, 0.75, 0.25]])
 
 
-def test_column_class_in_their_order() -> None:
+def test_probability_columns_are_in_class_order() -> None:
     table = replace(small_table(), probabilities=SHARES)
     found = pq.read_table(io.BytesIO(written(write_probabilities, table)))
     assert found.column_names[:3] == ["winnow_id", "winnow_label", "winnow_source"]
@@ -218,12 +218,12 @@ def test_column_class_in_their_order() -> None:
     np.testing.assert_array_equal(np.column_stack(again.columns[3:]), SHARES[[2, 0]])
 
 
-def test_npz_has_them_and_is_read_as_before() -> None:
+def test_npz_has_probabilities_and_is_still_read() -> None:
     data = written(write_npz, replace(small_table(), probabilities=SHARES))
     np.testing.assert_array_equal(np.load(io.BytesIO(data))["winnow_probabilities"], SHARES)
     assert read_table(data, "labels.npz").cells["winnow_label"].tolist() == ["wren", "", "robin"]
 
 
-def test_table_without_them_is_refused() -> None:
+def test_table_without_probabilities_is_refused() -> None:
     with pytest.raises(ValueError, match="no probabilities"):
         written(write_probabilities, replace(small_table(), probabilities=None))

@@ -1,4 +1,4 @@
-"""Real data go in from their own files, and come out of every format equal."""
+"""Public data sets, read from their own files, round-trip through every format."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def decided_set(request: pytest.FixtureRequest, data_folder: Path) -> Disambigua
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
-def test_sets_of_candidates_come_out_equal(decided_set: Disambiguated, name: str) -> None:
+def test_candidate_sets_round_trip_in_every_format(decided_set: Disambiguated, name: str) -> None:
     table = decided_set
     reading = read_table(written(FILE_FORMATS[name].write, table), f"set{FILE_FORMATS[name].suffix}")
     reading = reading if shape_name(reading) is None else shaped(reading)
@@ -65,7 +65,7 @@ def test_sets_of_candidates_come_out_equal(decided_set: Disambiguated, name: str
 
 
 @pytest.mark.parametrize("name", ["emotions", "cal500"])
-def test_label_vectors_come_out_equal(name: str, data_folder: Path) -> None:
+def test_label_vectors_round_trip_in_every_format(name: str, data_folder: Path) -> None:
     table = own_table(data_folder / f"{name}.npz")
     values = table.label_vectors.copy()
     values[::3, ::2] = -1

@@ -1,4 +1,4 @@
-"""Label vectors in every format: written in pieces, and read again cell for cell."""
+"""Label vectors in every format: written in pieces, and read back cell for cell."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def named(table: LabelVectorTable, own: str) -> str:
 
 
 @given(vector_tables())
-def test_long_csv_has_line_for_every_cell(table: LabelVectorTable) -> None:
+def test_long_csv_has_one_line_per_cell(table: LabelVectorTable) -> None:
     lines = read_cells(written(write_long_csv, table))
     assert lines.to_dict("list") == table.found.long().to_dict("list")
 
 
 @given(vector_tables())
-def test_lists_of_all_that_is_known_are_in_json_and_parquet(table: LabelVectorTable) -> None:
+def test_json_and_parquet_list_all_known_labels(table: LabelVectorTable) -> None:
     wanted = [row["cells"] for row in table.lists()]
     lines = [json.loads(line) for line in written(write_vector_lines, table).decode().split("\n")[:-1]]
     known = [pd.DataFrame(line["winnow_cells"], dtype=object).to_dict("records") for line in lines]
@@ -63,8 +63,8 @@ def test_lists_of_all_that_is_known_are_in_json_and_parquet(table: LabelVectorTa
     assert pa.parquet.read_table(data)["winnow_cells"].to_pylist() == wanted
 
 
-def test_files_of_older_names_are_read() -> None:
-    """As releases before this wrote them: without `winnow_`."""
+def test_files_with_older_names_are_read() -> None:
+    """As earlier releases wrote them: without `winnow_`."""
     table = small_vectors()
     line = json.loads(written(write_vector_lines, table).split(b"\n")[0])
     del line["winnow_id"]
@@ -102,7 +102,7 @@ def answered_vectors() -> LabelVectorTable:
     return replace(small_vectors(), answers=[one | about for one in said])
 
 
-def test_label_studio_has_what_each_person_said_and_reads_what_is_changed_there() -> None:
+def test_label_studio_has_answers_per_person_and_its_edits_are_read() -> None:
     tasks = json.loads("".join(label_studio_vectors(answered_vectors())))
     assert [[one["winnow_person"] for one in task["annotations"]] for task in tasks] == [
         ["ann"], ["ann", "bob"], ["bob"],
@@ -119,7 +119,7 @@ def test_label_studio_has_what_each_person_said_and_reads_what_is_changed_there(
     assert after.cells["sand"].tolist() == ["1", "1", ""]
 
 
-def test_votes_on_labels_are_read_with_table_of_their_rows() -> None:
+def test_votes_on_labels_are_joined_to_their_rows() -> None:
     data = written(VECTOR_FORMATS["votes"].write, answered_vectors())
     votes, rows = read_table(data, "a.votes.csv"), read_table(b"name,text\nn0,a\nn1,b\nn2,c\n", "rows.csv")
     found = joined(votes, rows)
@@ -128,20 +128,20 @@ def test_votes_on_labels_are_read_with_table_of_their_rows() -> None:
     assert noted(found, "labels about which people differ, which are read as not asked: 1.")
 
 
-def test_arrays_of_vectors_are_joined_to_table_of_their_rows() -> None:
+def test_arrays_of_vectors_are_joined_to_their_rows() -> None:
     arrays = read_table(written(write_vector_npz, small_vectors()), "a.npz")
     found = joined(arrays, read_table(b"name,text\nn0,a\nn2,c\nn3,d\n", "rows.csv"))
     assert found.cells[["sea", "sand"]].to_numpy().tolist() == [["1", "0"], ["", ""], ["", ""]]
     assert noted(found, "n1")
 
 
-def test_label_studio_has_how_sure_model_is_of_its_guesses() -> None:
+def test_label_studio_has_the_confidence_of_predictions() -> None:
     tasks = json.loads("".join(label_studio_vectors(small_vectors())))
     scores = [{one["model_version"]: one.get("score") for one in task["predictions"]} for task in tasks]
     assert scores == [{"known": None}, {"known": None, "model": 0.75}, {"model": 0.5}]
 
 
-def test_argilla_has_field_of_table_without_other_columns() -> None:
+def test_argilla_has_a_field_even_without_other_columns() -> None:
     table = small_vectors()
     bare = replace(table, original=table.original[["sea", "sand"]])
     records = json.loads("".join(argilla_records(bare)))
@@ -149,7 +149,7 @@ def test_argilla_has_field_of_table_without_other_columns() -> None:
     assert "winnow_id" not in ARGILLA_NESTED.read(records).cells
 
 
-def test_prodigy_and_argilla_read_answers_since() -> None:
+def test_answers_added_in_prodigy_and_argilla_are_read() -> None:
     tasks = [json.loads(line) for line in prodigy_vectors(small_vectors())]
     tasks[0] |= {"accept": ["sand"], "answer": "accept"}
     assert PRODIGY.read(tasks).cells[["sea", "sand"]].iloc[0].tolist() == ["0", "1"]
@@ -158,7 +158,7 @@ def test_prodigy_and_argilla_read_answers_since() -> None:
     assert ARGILLA_NESTED.read(records).cells[["sea", "sand"]].iloc[1].tolist() == ["0", "1"]
 
 
-def test_columns_of_the_same_names_give_way() -> None:
+def test_columns_of_equal_names_are_renamed() -> None:
     table = small_vectors()
     again = replace(
         table,
@@ -174,7 +174,7 @@ def test_columns_of_the_same_names_give_way() -> None:
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_formats_are_found_by_name_followed_and_stopped(name: str) -> None:
+def test_formats_are_found_by_name_with_progress_and_stop(name: str) -> None:
     each = VECTOR_FORMATS[name]
     assert each.name == name
     assert each.about.endswith(".")
@@ -189,7 +189,7 @@ def test_formats_are_found_by_name_followed_and_stopped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VECTOR_FORMATS)
-def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
+def test_empty_selection_writes_no_rows(name: str) -> None:
     data = written(VECTOR_FORMATS[name].write, small_vectors().chosen(np.array([], dtype=np.int64)))
     if name == "csv":
         assert data.decode().split(",")[:4] == ["name", "sea", "text", "sand"]
@@ -207,7 +207,7 @@ def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
             assert arrays["winnow_values"].shape == (0, 2)
 
 
-def test_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
+def test_unknown_format_lists_those_of_label_vectors() -> None:
     with pytest.raises(
         ValueError, match=r"one of \.csv, \.xlsx, \.cells\.csv, \.jsonl, .*\.argilla\.json\. Got 'birds\.txt'"
     ):
@@ -215,7 +215,7 @@ def test_name_of_no_format_is_refused_with_those_of_label_vectors() -> None:
     assert format_of("birds.cells.csv", VECTOR_FORMATS).name == "cells"
 
 
-def test_non_asked_is_never_no() -> None:
+def test_cell_not_asked_is_never_written_as_no() -> None:
     table = small_vectors()
     open_cells = np.full_like(table.found.cells, -1)
     line = json.loads(
@@ -227,7 +227,7 @@ def test_non_asked_is_never_no() -> None:
     assert line["winnow_cells"]["value"] == [None, None]
 
 
-def test_columns_of_parquet_keep_types_of_their_source() -> None:
+def test_parquet_columns_keep_the_source_types() -> None:
     table = small_vectors()
     name = str(table.kept().columns[0])
     n = len(table.original)
@@ -239,7 +239,7 @@ def test_columns_of_parquet_keep_types_of_their_source() -> None:
     assert found[name].to_pylist() == list(range(n))
 
 
-def test_cells_are_in_place_of_their_columns() -> None:
+def test_labels_replace_their_source_columns() -> None:
     table = small_vectors()
     wide = table.wide()
     assert wide.columns[:4].tolist() == ["name", "sea", "text", "sand"]
@@ -251,7 +251,7 @@ def test_cells_are_in_place_of_their_columns() -> None:
     assert wide.shape == (3, 4 + 3 * 2)
 
 
-def test_cells_come_back_as_they_were_written() -> None:
+def test_cells_round_trip() -> None:
     table = small_vectors()
     came = table.original.assign(sea=["yes", "n/a", "?"], sand=["no", "", ""])
     wide = replace(table, original=came).wide()
@@ -259,7 +259,7 @@ def test_cells_come_back_as_they_were_written() -> None:
     assert wide["sand"].tolist() == ["no", "yes", ""], "what is new is said in the words of the file"
 
 
-def test_if_labels_came_as_lists_lists_stay() -> None:
+def test_labels_given_as_lists_stay_lists() -> None:
     table = replace(small_vectors(), replaced=())
     wide = table.wide()
     assert wide.columns[:6].tolist() == ["name", "sea", "text", "sand", "before_sea", "before_sand"]
@@ -268,7 +268,7 @@ def test_if_labels_came_as_lists_lists_stay() -> None:
 
 
 @given(vector_tables(), st.integers(1, 4))
-def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
+def test_pieces_make_up_the_whole(table: LabelVectorTable, size: int) -> None:
     pieces = list(table.pieces(size))
     whole = table.wide()
     assert [row for piece in pieces for row in piece.wide().to_numpy().tolist()] == whole.to_numpy().tolist()
@@ -277,7 +277,7 @@ def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
 
 
 @given(vector_tables(), st.data())
-def test_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObject) -> None:
+def test_selected_rows_are_written(table: LabelVectorTable, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.original))))
     rows = np.array(order[: data.draw(st.integers(1, len(order)))])
     found = table.chosen(rows)
@@ -286,7 +286,7 @@ def test_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObje
     assert found.lists() == [table.lists()[row] for row in rows]
 
 
-def test_all_rows_are_not_copy_and_pieces_are_small_if_labels_are_many() -> None:
+def test_selecting_all_rows_makes_no_copy_and_pieces_are_bounded() -> None:
     table = small_vectors()
     assert table.chosen(np.arange(3)) is table
     (piece,) = table.pieces()
@@ -304,7 +304,7 @@ def test_all_rows_are_not_copy_and_pieces_are_small_if_labels_are_many() -> None
 
 
 @given(vector_tables())
-def test_lists_say_what_is_right_non_and_all_that_is_known(table: LabelVectorTable) -> None:
+def test_lists_hold_yes_no_and_known_labels(table: LabelVectorTable) -> None:
     found = table.found
     for row, lists in enumerate(table.lists()):
         assert {*lists["labels"]} == {
@@ -322,7 +322,7 @@ def test_lists_say_what_is_right_non_and_all_that_is_known(table: LabelVectorTab
             assert cell["source"] == found.sources[row, place]
 
 
-def test_column_of_ids_is_none_that_is_replaced() -> None:
+def test_replaced_column_is_not_the_id_column() -> None:
     table = small_vectors()
     assert table.id_column() == "name"
     assert replace(table, replaced=("name", "sand")).id_column() is None
@@ -335,7 +335,7 @@ def arrays_of(table: LabelVectorTable) -> dict[str, Any]:
 
 
 @given(vector_tables())
-def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
+def test_every_vector_array_is_read_by_numpy(table: LabelVectorTable) -> None:
     found, given_out = arrays_of(table), table.found
     assert found["winnow_id"].tolist() == list(given_out.ids)
     assert found["winnow_classes"].tolist() == list(given_out.labels)
@@ -345,7 +345,7 @@ def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
     np.testing.assert_array_equal(found["winnow_probability"], given_out.probabilities)
 
 
-def test_label_may_be_called_like_column_of_ids() -> None:
+def test_label_can_be_named_like_the_id_column() -> None:
     table = small_vectors()
     called = replace(table, found=replace(table.found, labels=("id", "before_id")))
     reading = read_table(written(write_vector_npz, called), "ids.npz")
@@ -353,7 +353,7 @@ def test_label_may_be_called_like_column_of_ids() -> None:
     assert reading.suggest_roles().id == "before_before_id"
 
 
-def test_one_long_id_does_not_make_all_of_them_long_in_memory() -> None:
+def test_one_long_id_does_not_widen_all_ids_in_memory() -> None:
     table = small_vectors(60_000)
     ids = ("n" * 4_000, *table.found.ids[1:])  # as an array of text: 60,000 times 16 kB
     long = replace(table, found=replace(table.found, ids=ids))
@@ -381,7 +381,7 @@ def test_one_long_id_does_not_make_all_of_them_long_in_memory() -> None:
         ("winnow_values", np.zeros((3, 3), dtype=np.int8)),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused_in_words(name: str, array: Any) -> None:
+def test_too_large_arrays_are_refused_with_a_message(name: str, array: Any) -> None:
     file = io.BytesIO()
     np.savez(file, **(arrays_of(small_vectors()) | {name: array}))
     with pytest.raises(TableError, match=r"The arrays do not fit: .*1 yes, 0 no, -1 not asked"):

@@ -1,4 +1,4 @@
-"""Answers about each row of the file: true, false or open, and never what a model says."""
+"""Verdicts on each row of the file: true, false or open, never from a model."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def states(answers: dict[int, tuple[str, ...] | str], **more: dict[str, str]) ->
         ({1: "skip"}, ["", "", "", ""]),
     ],
 )
-def test_answer_decides_rows_it_speaks_of(
+def test_answer_decides_the_rows_of_its_item(
     answers: dict[int, tuple[str, ...] | str], wanted: list[str]
 ) -> None:
     assert states(answers) == wanted
 
 
-def test_guess_of_model_is_not_verdict() -> None:
+def test_prediction_is_not_a_verdict() -> None:
     table = answered()
     table.candidates_after[:] = table.candidates_after.argmax(axis=1)[:, None] == np.arange(
         len(table.classes)
@@ -54,7 +54,7 @@ def test_guess_of_model_is_not_verdict() -> None:
     assert verdicts(table) == [PeoplesVerdict()] * 3
 
 
-def test_who_said_it_and_when() -> None:
+def test_verdict_has_annotator_and_time() -> None:
     (piece,) = original_rows(answered(answers={0: ("Coal tit",)}))
     assert [row.verified for row in piece] == [
         ("false", "Coal tit", "ann", AT),
@@ -63,14 +63,14 @@ def test_who_said_it_and_when() -> None:
     ]
 
 
-def test_classes_may_be_called_otherwise_now_or_be_one() -> None:
+def test_renamed_and_merged_classes_are_used() -> None:
     renamed = {"Great tit": "Kohlmeise"}
     assert states({0: ("Kohlmeise",)}, renamed=renamed) == ["true", "false", "", ""]
     merged = {"Great tit": "tit", "Coal tit": "tit"}
     assert states({0: ("tit",)}, renamed=merged) == ["true", "true", "", ""]
 
 
-def test_row_that_speaks_for_several_classes_is_right_if_it_is_one_of_them() -> None:
+def test_row_for_several_classes_is_true_if_one_of_them_is() -> None:
     one, two = PeoplesVerdict(frozenset(["a"]), "a", "ann", "now"), PeoplesVerdict(frozenset(["a", "b"]))
     assert one.of(["a", "b"])[0] == two.of(["a", "b"])[0] == "true"
     assert two.of(["c"])[0] == "false"
@@ -82,19 +82,19 @@ def test_row_that_speaks_for_several_classes_is_right_if_it_is_one_of_them() -> 
     )
 
 
-def test_row_that_speaks_for_no_class_is_neither_right_nor_wrong_but_has_what_was_found() -> None:
+def test_row_without_a_class_has_no_verdict_but_the_found_label() -> None:
     assert PeoplesVerdict(frozenset(["a"]), "a", "ann", "now").of([]) == ("", "a", "ann", "now")
 
 
-def test_none_of_these_names_no_class_though_only_one_is_left() -> None:
-    """The project knows one class as well; that no one saw it is no proof of it."""
+def test_none_of_these_confirms_no_class_even_if_one_is_left() -> None:
+    """The project has one more class, but ruling out the others does not prove it."""
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
     assert verdicts(table)[0].label == ""
     assert [row.verified[:2] for piece in original_rows(table) for row in piece][:2] == [("false", "")] * 2
 
 
-def test_rows_come_in_order_of_file_however_its_items_lie() -> None:
+def test_rows_keep_the_order_of_the_file() -> None:
     lines = BIRDNET.decode().splitlines()
     mixed = "\n".join([lines[0], lines[1], lines[3], lines[2], lines[4]]).encode()
     table = answered(mixed)
@@ -106,7 +106,7 @@ def test_rows_come_in_order_of_file_however_its_items_lie() -> None:
         assert [row.item for row in found] == [0, 1, 0, 2]
 
 
-def test_rows_of_files_added_later_come_after() -> None:
+def test_rows_of_added_files_come_after() -> None:
     first = answered()
     cells = pd.concat([first.cells, first.cells.iloc[:1]], ignore_index=True)
     second = answered(answers={0: (NOTHING,)})
@@ -131,8 +131,8 @@ def test_other_tables_have_no_such_rows() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 15)), max_size=3))
-def test_true_and_false_are_what_labels_left_say(given_answers: list[tuple[int, int]]) -> None:
-    """By brute force over the labels that are left of each item."""
+def test_verdicts_match_the_remaining_labels(given_answers: list[tuple[int, int]]) -> None:
+    """By brute force over the remaining labels of each item."""
     names = ("Coal tit", "Eurasian Blackbird", "Great tit", NOTHING)
     answers = {
         row: tuple(name for bit, name in enumerate(names) if bits >> bit & 1) for row, bits in given_answers

@@ -1,4 +1,4 @@
-"""The same table back: row for row and cell for cell, with four columns more; in Raven's form and in SpeciesNet's."""
+"""The original table with four more columns, unchanged row for row, also in Raven's and SpeciesNet's formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.plcore.tables.writers.tables import LABELS, frame, written
 QUOTED = BIRDNET.replace("C:\\rec\\Wald, früh.wav".encode(), '"C:\\rec\\Wald, früh.wav"'.encode())
 
 
-def test_table_comes_back_with_answers() -> None:
+def test_table_is_returned_with_answers() -> None:
     data = written(write_detections, answered(answers={0: ("Great tit",), 2: (NOTHING,)}))
     back, before = read_cells(data), read_cells(QUOTED)
     assert list(back.columns) == [*before.columns, *VERIFIED]
@@ -47,7 +47,7 @@ def test_every_layout_round_trips(data: bytes) -> None:
 
 
 def test_raven_opens_its_own_table() -> None:
-    """By the names of its columns, split at tabs, as Rraven and BirdNET's own tools read it."""
+    """By column names, split at tabs, as Rraven and BirdNET's own tools read it."""
     data = written(write_selections, answered(RAVEN, {0: ("Coal Tit",)})).decode()
     header, *lines = [line.split("\t") for line in data.splitlines()]
     assert header == [*RAVEN.decode().splitlines()[0].split("\t"), *VERIFIED]
@@ -57,14 +57,14 @@ def test_raven_opens_its_own_table() -> None:
     assert '"' not in data
 
 
-def test_tabs_and_line_ends_of_names_are_spaces_there() -> None:
+def test_tabs_and_line_ends_in_names_become_spaces_for_raven() -> None:
     table = answered(RAVEN, {0: ("a\tb\nc",)}, {"Coal Tit": "a\tb\nc"})
     lines = written(write_selections, table).decode().splitlines()
     assert len(lines) == 4
     assert lines[2].split("\t")[-3] == "a b c"
 
 
-def test_speciesnet_gets_its_json_back() -> None:
+def test_speciesnet_json_is_returned_with_verdicts() -> None:
     table = answered(FILE, {0: ("coyote",), 1: ("blank",)})
     found = json.loads(written(write_predictions, table))["predictions"]
     assert [{name: value for name, value in one.items() if name not in VERIFIED} for one in found] == RECORDS
@@ -73,14 +73,14 @@ def test_speciesnet_gets_its_json_back() -> None:
     assert [one["verified_by"] for one in found] == ["ann", "ann", None, None]
 
 
-def test_a_second_round_keeps_what_first_said() -> None:
+def test_second_round_keeps_earlier_verdicts() -> None:
     again = answered(written(write_detections, answered(answers={0: ("Great tit",)})), {1: ("Great tit",)})
     back = read_cells(written(write_detections, again))
     assert back["before_verified"].tolist() == ["true", "false", "", ""]
     assert back["verified"].tolist() == ["", "", "true", ""]
 
 
-def test_a_second_round_keeps_what_first_said_of_predictions() -> None:
+def test_second_round_keeps_earlier_verdicts_on_predictions() -> None:
     first = written(write_predictions, answered(FILE, {0: ("coyote",)}))
     back = json.loads(written(write_predictions, answered(first, {1: ("domestic cat",)})))["predictions"]
     assert [one["before_verified"] for one in back] == [True, None, None, None]
@@ -88,7 +88,7 @@ def test_a_second_round_keeps_what_first_said_of_predictions() -> None:
     assert back[0]["before_verified_label"] == "coyote"
 
 
-def test_of_chosen_rows_only_theirs_are_written() -> None:
+def test_only_rows_of_selected_items_are_written() -> None:
     back = read_cells(written(write_detections, answered().chosen(np.array([1, 2]))))
     assert back["Confidence"].tolist() == ["0.5", "0.25"]
     none = answered().chosen(np.array([], dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The formats to be exported: found by a file's name, written in pieces, stopped by anyone who listens."""
+"""The export formats: found by file name, written in pieces, stopped by a listener."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIG = "labelstudio-config"
 """The only format that holds no rows: a labelling interface."""
 
 
-def test_formats_have_names_and_words() -> None:
+def test_formats_have_names_and_texts() -> None:
     assert list(FILE_FORMATS) == [
         *(
             "csv", "parquet", "arrow", "jsonl", "npz", "xlsx", "probabilities", "labelstudio", CONFIG,
@@ -39,13 +39,13 @@ def test_formats_have_names_and_words() -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_end_of_name_tells_format(name: str) -> None:
+def test_ending_selects_the_format(name: str) -> None:
     each = FILE_FORMATS[name]
     assert format_of(f"/some/where.csv/birds{each.suffix}") is each
     assert format_of(f"BIRDS{each.suffix.upper()}") is each
 
 
-def test_other_ends_are_refused_with_those_allowed() -> None:
+def test_other_endings_are_refused_with_those_allowed() -> None:
     for name in ("birds", "birds.xls", "birds.csv.gz", "csv", ""):
         with pytest.raises(ValueError, match=r"one of \.csv, .*\.argilla\.json\. Got"):
             format_of(name)
@@ -65,7 +65,7 @@ class Counted(io.RawIOBase):
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_files_are_written_in_pieces_and_followed_and_stopped(name: str) -> None:
+def test_writing_in_pieces_reports_progress_and_can_be_stopped(name: str) -> None:
     told: list[int] = []
     whole = len(written(FILE_FORMATS[name].write, LARGE, told.append))
     assert told == sorted(told)
@@ -82,7 +82,7 @@ NOT_TABLES = ("votes", "probabilities", CONFIG)
 
 
 @pytest.mark.parametrize("name", [name for name in FILE_FORMATS if name not in NOT_TABLES])
-def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
+def test_written_files_are_read_by_our_importer(name: str) -> None:
     each = FILE_FORMATS[name]
     reading = read_table(written(each.write, small_table()), f"birds{each.suffix}")
     if name in ("csv", "xlsx"):
@@ -97,7 +97,7 @@ def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
-def test_rows_at_risk_are_reported_where_anything_is_known_of_them(name: str) -> None:
+def test_rows_at_risk_are_written_if_known(name: str) -> None:
     plain = written(FILE_FORMATS[name].write, small_table())
     assert b"outside" not in plain
     table = replace(small_table(), outside=np.array([np.nan, 0.125, 0.0]))
@@ -116,8 +116,8 @@ def test_rows_at_risk_are_reported_where_anything_is_known_of_them(name: str) ->
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_rows_that_were_excluded_have_no_candidates_left(name: str) -> None:
-    """And no label; they are written all the same, in every format."""
+def test_excluded_rows_are_written_without_candidates(name: str) -> None:
+    """They have no label either, but are still written in every format."""
     table = small_table()
     table.candidates_after[1] = False
     table.source[1] = "bad"
@@ -145,7 +145,7 @@ def test_rows_that_were_excluded_have_no_candidates_left(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
-def test_choice_of_no_rows_is_file_without_rows(name: str) -> None:
+def test_empty_selection_writes_no_rows(name: str) -> None:
     data = written(FILE_FORMATS[name].write, small_table().chosen(np.array([], dtype=np.int64)))
     if name in ("csv", "votes"):
         assert data.count(b"\n") == 1
@@ -173,7 +173,7 @@ def names_in(cell: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz", "xlsx"])
 @pytest.mark.parametrize("source", ["pending", "disputed"])
-def test_row_without_decision_leaves_with_all_its_candidates(name: str, source: str) -> None:
+def test_undecided_row_keeps_all_its_candidates(name: str, source: str) -> None:
     table = small_table()
     table.source[0] = source
     each = FILE_FORMATS[name]
@@ -186,8 +186,8 @@ def test_row_without_decision_leaves_with_all_its_candidates(name: str, source: 
     assert [read.classes[k] for k in np.flatnonzero(read.candidates[0])] == ["robin", "wren"]
 
 
-def test_lines_of_older_names_are_read() -> None:
-    """As releases before this wrote them: without `winnow_`."""
+def test_lines_with_older_names_are_read() -> None:
+    """As earlier releases wrote them: without `winnow_`."""
     names = {"winnow_confidence": "probability"}
     lines = [json.loads(line) for line in written(FILE_FORMATS["jsonl"].write, small_table()).splitlines()]
     old = [{names.get(name, name.removeprefix("winnow_")): one[name] for name in one} for one in lines]
@@ -200,7 +200,7 @@ def test_lines_of_older_names_are_read() -> None:
     assert "source" not in reading.cells
 
 
-def test_argilla_and_doccano_tell_votes_from_candidates() -> None:
+def test_argilla_and_doccano_distinguish_votes_from_candidates() -> None:
     (first, *_) = json.loads(written(FILE_FORMATS["argilla"].write, small_table()))
     reading = read_table(written(FILE_FORMATS["argilla"].write, small_table()), "a.argilla.json")
     assert first["suggestions"]["label"] == {"value": ["wren"], "score": [0.5], "agent": "winnow"}

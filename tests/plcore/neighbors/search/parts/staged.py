@@ -1,4 +1,4 @@
-"""Rows brought into parts by hand."""
+"""Helpers that split rows into parts."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def together(folder: Path, names: Sequence[str]) -> np.ndarray:
 
 
 def by_row(folder: Path, names: Sequence[str]) -> np.ndarray:
-    """Findings, in the order of the rows."""
+    """Results in the order of the rows."""
     found = together(folder, names)
     return found[np.argsort(found["row"])]
 
 
 def surface(n: int, d: int = 12, seed: int = 0) -> np.ndarray:
-    """A curved surface of four dimensions, with equal rows and a column that says nothing."""
+    """A curved surface of four dimensions, with equal rows and a constant column."""
     rng = np.random.default_rng(seed)
     X = np.tanh(rng.normal(size=(n, 4)) @ rng.normal(size=(4, d))).astype(np.float32)
     X[n // 3 : n // 3 + 30] = X[5]

@@ -18,7 +18,7 @@ from plcore.neighbors.search.parts.exact import Sample, draw, numbered, scale_ro
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, surface, together
 
 
-def test_rows_in_parts_are_scaled_as_in_one_piece(tmp_path: Path) -> None:
+def test_rows_in_parts_are_scaled_like_one_array(tmp_path: Path) -> None:
     X = surface(250) * 7 - 3
     scaled = scale_rows(Inline(), stage(tmp_path, X, 60))
     assert [len(map_part(tmp_path / name)) for name in scaled.names] == [60, 60, 60, 60, 10]
@@ -27,7 +27,7 @@ def test_rows_in_parts_are_scaled_as_in_one_piece(tmp_path: Path) -> None:
     assert list(scaled.starts()) == [0, 60, 120, 180, 240]
 
 
-def test_sample_is_drawn_by_its_seed_from_all_parts(tmp_path: Path) -> None:
+def test_sample_is_drawn_from_all_parts_by_its_seed(tmp_path: Path) -> None:
     X = surface(250)
     rows = stage(tmp_path, X, 60)
     samples = []
@@ -44,7 +44,7 @@ def test_sample_is_drawn_by_its_seed_from_all_parts(tmp_path: Path) -> None:
     assert one["searched"].all()
 
 
-def test_rows_of_parts_have_their_numbers(tmp_path: Path) -> None:
+def test_rows_of_parts_are_numbered(tmp_path: Path) -> None:
     X = surface(100)
     numbers, rows = numbered(X[40:60], 40)
     assert numbers.tolist() == list(range(40, 60))
@@ -55,7 +55,7 @@ def test_rows_of_parts_have_their_numbers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows, X[numbers])
 
 
-# Neighbours in parts against the search in one process.
+# Neighbours found in parts compared with the search in one process.
 
 
 N, K = 700, 6
@@ -67,7 +67,7 @@ def scaled(folder: Path, X: np.ndarray, block: int) -> tuple[parts.RowParts, np.
 
 
 @pytest.mark.parametrize("block", [150, 233, 1000])
-def test_exact_blocks_find_what_one_process_finds_to_last_tie(tmp_path: Path, block: int) -> None:
+def test_exact_blocks_match_one_process_including_ties(tmp_path: Path, block: int) -> None:
     rows, X = scaled(tmp_path, surface(N), block)
     found = find_parts(Inline(), rows, K, search="exact")
     neighbors, distances = make_search(X, K + 1, "exact").nearest(X, K, np.arange(N))
@@ -79,7 +79,7 @@ def test_exact_blocks_find_what_one_process_finds_to_last_tie(tmp_path: Path, bl
 
 
 @pytest.mark.parametrize("search", ["exact", "approximate"])
-def test_rows_that_are_mostly_equal_have_first_of_them_as_neighbours(tmp_path: Path, search: str) -> None:
+def test_equal_rows_get_the_first_of_them_as_neighbours(tmp_path: Path, search: str) -> None:
     X = np.random.default_rng(0).integers(0, 2, size=(300, 2)).astype(np.float32)
     rows, X = scaled(tmp_path, X, 70)
     found = by_row(tmp_path, find_parts(Inline(), rows, 4, search=search, recall=1.0).names)
@@ -87,9 +87,7 @@ def test_rows_that_are_mostly_equal_have_first_of_them_as_neighbours(tmp_path: P
     np.testing.assert_array_equal(found["neighbors"], neighbors)
 
 
-def test_cells_that_are_all_looked_into_find_everything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searching_all_cells_finds_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, X = scaled(tmp_path, surface(N), 150)
     monkeypatch.setattr(parts, "_needed", lambda centres, *_: len(centres))
     found = find_parts(Inline(), rows, K, search="approximate")
@@ -102,7 +100,7 @@ def test_cells_that_are_all_looked_into_find_everything(
 
 
 @pytest.mark.parametrize("least", [0.9, 0.98])
-def test_recall_of_cells_matches_it(tmp_path: Path, least: float) -> None:
+def test_reported_recall_is_reached(tmp_path: Path, least: float) -> None:
     rows, X = scaled(tmp_path, surface(2000), 500)
     found = find_parts(Inline(), rows, K, search="approximate", recall=least)
     mine = by_row(tmp_path, found.names)
@@ -113,7 +111,7 @@ def test_recall_of_cells_matches_it(tmp_path: Path, least: float) -> None:
     assert 1 <= found.n_probed < found.n_cells
 
 
-def test_fewer_than_asked_for_are_refused_before_long_search(
+def test_recall_out_of_reach_is_refused_before_a_long_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, _ = scaled(tmp_path, np.random.default_rng(0).normal(size=(2000, 12)), 500)
@@ -127,7 +125,7 @@ def test_fewer_than_asked_for_are_refused_before_long_search(
     assert "recall" in begun
 
 
-def test_auto_is_exact_if_that_is_soon_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_exact_for_small_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = scaled(tmp_path, surface(400), 150)
     assert find_parts(Inline(), rows, K).kind == "exact"
     monkeypatch.setattr(parts, "EXACT_WORK", 1.0)
@@ -135,13 +133,13 @@ def test_auto_is_exact_if_that_is_soon_done(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("n_nearest", [0, 400])
-def test_there_must_be_n_others(tmp_path: Path, n_nearest: int) -> None:
+def test_too_large_n_nearest_is_refused(tmp_path: Path, n_nearest: int) -> None:
     rows, _ = scaled(tmp_path, surface(400), 150)
     with pytest.raises(ValueError, match=r"n_nearest must be in 1\.\.399"):
         find_parts(Inline(), rows, n_nearest)
 
 
-def test_queries_whose_cells_hold_too_few_rows_look_further(
+def test_queries_with_too_few_rows_in_their_cells_search_further(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, _ = scaled(tmp_path, surface(200), 70)
@@ -152,7 +150,7 @@ def test_queries_whose_cells_hold_too_few_rows_look_further(
     assert all(len(set(one)) == 150 for one in found["neighbors"].tolist()), "no row twice"
 
 
-def test_lists_hold_every_row_once_in_its_own_cell(tmp_path: Path) -> None:
+def test_cell_lists_hold_every_row_once(tmp_path: Path) -> None:
     rows, X = scaled(tmp_path, surface(N), 150)
     lists = list_rows(Inline(), rows, 8, 0)
     starts = map_part(tmp_path / lists.starts)
@@ -172,17 +170,17 @@ def test_lists_hold_every_row_once_in_its_own_cell(tmp_path: Path) -> None:
     assert len(centres) == round((N / in_cells.CELL_ROWS) ** 0.5)
 
 
-def test_lists_are_of_about_block_and_of_whole_cells() -> None:
+def test_cell_lists_have_about_block_size_and_whole_cells() -> None:
     starts = np.array([0, 4, 5, 9, 30, 31, 31, 40])
     assert first_cells(starts, 10) == [0, 3, 4, 7]
     assert first_cells(starts, 1000) == [0, 7]
     assert first_cells(starts, 1) == [0, 1, 2, 3, 4, 6, 7]
 
 
-# Reverse lists against a plain count.
+# Reverse neighbour lists compared with a plain count.
 
 
-def test_everyone_is_reported_whose_neighbour_they_are(tmp_path: Path) -> None:
+def test_reverse_lists_name_all_rows_that_have_a_row_as_neighbour(tmp_path: Path) -> None:
     rows = scale_rows(Inline(), stage(tmp_path, surface(500), 120))
     found = find_parts(Inline(), rows, 5, search="exact")
     lists = reverse_parts(Inline(), tmp_path, found.names, 500, 200)
@@ -196,7 +194,7 @@ def test_everyone_is_reported_whose_neighbour_they_are(tmp_path: Path) -> None:
     assert second.max() < 400
 
 
-def test_range_of_keys_is_cut_out() -> None:
+def test_keys_within_a_range_are_returned() -> None:
     keyed = np.array([[1, 1, 3, 4, 4, 9], [7, 8, 9, 10, 11, 12]], dtype=np.int32)
     assert within(keyed, 1, 4).tolist() == [[1, 1, 3], [7, 8, 9]]
     assert within(keyed, 4, 5).tolist() == [[4, 4], [10, 11]]

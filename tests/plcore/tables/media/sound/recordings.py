@@ -63,7 +63,7 @@ def raw_wav(
     declared: int | None = None,
     extra: bytes = b"",
 ) -> io.BytesIO:
-    """A WAV file byte by byte, whose head may say what is not so; `extra` are chunks before the samples."""
+    """A WAV file byte by byte, whose header may be wrong; `extra` are chunks before the samples."""
     each = channels * bits // 8
     head = struct.pack("<IHHIIHH", 16, 1, channels, rate, rate * each % 2**32, each % 2**16, bits)
     size = len(data) if declared is None else declared
@@ -72,7 +72,7 @@ def raw_wav(
 
 
 def flac_saying(file: io.BytesIO, frames: int | None = None, rate: int | None = None) -> io.BytesIO:
-    """The FLAC file with another number of frames, or another rate, in its head."""
+    """The FLAC file with another number of frames, or another rate, in its header."""
     data = bytearray(file.getvalue())
     fields = int.from_bytes(data[18:26], "big")  # STREAMINFO: 20 bits of rate, 8 of shape, 36 of frames
     if frames is not None:

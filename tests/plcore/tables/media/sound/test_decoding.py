@@ -1,4 +1,4 @@
-"""Decoding: segments against the whole, every format, and files that lie, are broken or would fill memory."""
+"""Decoding: segments compared with the whole, every format, and false, broken or huge files."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def close_to(subtype: str) -> float:
 
 
 @pytest.mark.parametrize(("container", "subtype", "rate"), FORMATS)
-def test_segments_are_pieces_of_the_whole(container: str, subtype: str, rate: int) -> None:
+def test_segments_equal_slices_of_the_whole(container: str, subtype: str, rate: int) -> None:
     file = written(calls(9, rate), rate, container, subtype)
     whole, _ = soundfile.read(io.BytesIO(file.getvalue()), dtype="float32")
     rng = np.random.default_rng(1)
     with Sound(file) as sound:
-        for _ in range(25):  # in any order: the place before tells a decoder nothing
+        for _ in range(25):  # in any order: the previous position must not matter
             start = rng.uniform(0, 8.5)
             end = start + rng.uniform(0.01, 2)
             first, last = round(start * rate), min(round(min(end, len(whole) / rate) * rate), len(whole))
@@ -67,14 +67,14 @@ def test_segments_are_pieces_of_the_whole(container: str, subtype: str, rate: in
 
 
 @pytest.mark.parametrize(("container", "subtype", "rate"), FORMATS)
-def test_facts_match_file(container: str, subtype: str, rate: int) -> None:
+def test_facts_match_the_file(container: str, subtype: str, rate: int) -> None:
     facts = sound_facts(written(noise(2, rate), rate, container, subtype))
     assert (facts.rate, facts.channels, facts.subtype) == (rate, 1, subtype)
     assert facts.format.upper() == container.removesuffix("EX")
     assert facts.seconds == pytest.approx(2, abs=0.15)
 
 
-def test_path_and_its_bytes_are_one_source(tmp_path: Path) -> None:
+def test_path_and_bytes_give_the_same_samples(tmp_path: Path) -> None:
     file = written(noise(1))
     path = tmp_path / "Größe – 鳥.wav"
     path.write_bytes(file.getvalue())
@@ -87,7 +87,7 @@ def test_path_and_its_bytes_are_one_source(tmp_path: Path) -> None:
         sound_facts(tmp_path / "none.wav")
 
 
-def test_open_recording_stays_open_and_another_is_closed() -> None:
+def test_given_file_stays_open_and_opened_file_is_closed() -> None:
     file = written(noise(1))
     with Sound(file) as sound:
         with opened(sound) as same:
@@ -106,7 +106,7 @@ def test_channels_are_averaged(channels: int) -> None:
     np.testing.assert_allclose(samples, wide.mean(axis=1), atol=1e-6)
 
 
-def test_pieces_are_short_and_make_up_segment() -> None:
+def test_pieces_are_short_and_make_up_the_segment() -> None:
     wide = np.random.default_rng(0).uniform(-0.5, 0.5, (200_000, 2))
     with Sound(written(wide, 8000, "WAV", "FLOAT")) as sound:
         pieces = list(sound.pieces(1000, 190_000))
@@ -114,7 +114,7 @@ def test_pieces_are_short_and_make_up_segment() -> None:
         np.testing.assert_allclose(np.concatenate(pieces), wide[1000:190_000].mean(axis=1), atol=1e-6)
 
 
-def test_two_readers_of_one_recording_do_not_disturb_each_other() -> None:
+def test_two_readers_of_one_recording_are_independent() -> None:
     samples = noise(20)
     with Sound(written(samples, 8000, "WAV", "DOUBLE")) as sound:
         early, late = sound.pieces(0, 160_000), sound.pieces(40_000, 160_000)
@@ -123,7 +123,7 @@ def test_two_readers_of_one_recording_do_not_disturb_each_other() -> None:
         np.testing.assert_allclose(np.concatenate([two for _, two in pairs]), samples[40_000:], atol=1e-6)
 
 
-def test_segment_may_run_on_after_end() -> None:
+def test_segment_can_extend_beyond_the_end() -> None:
     file = written(noise(2.5))
     assert len(read_segment(file, 0, 3)[0]) == len(read_segment(file, None, None)[0]) == 20_000
     assert len(read_segment(file, 2, 1e300)[0]) == 4000
@@ -145,11 +145,11 @@ def test_segment_may_run_on_after_end() -> None:
         (None, 0, "from its own to 0 seconds is none"),
     ],
 )
-def test_segment_that_is_none_is_refused_in_words(start: float | None, end: float | None, said: str) -> None:
+def test_invalid_segment_is_refused_with_a_message(start: float | None, end: float | None, said: str) -> None:
     assert said in refusal(written(noise(2.5)), start, end)
 
 
-def test_input_that_cannot_be_decoded_is_reported() -> None:
+def test_undecodable_input_is_reported() -> None:
     m4a = io.BytesIO(struct.pack(">I", 24) + b"ftypM4A " + bytes(100))
     assert refusal(m4a) == "M4A is played, but neither drawn nor learnt from."
     assert "no bytes" in refusal(io.BytesIO())
@@ -165,13 +165,13 @@ def test_input_that_cannot_be_decoded_is_reported() -> None:
     assert issubclass(SoundError, MediaError), "a table's reader adds row and column"
 
 
-def test_mislabelled_files_are_what_their_bytes_say(tmp_path: Path) -> None:
+def test_format_is_detected_from_bytes_not_the_name(tmp_path: Path) -> None:
     path = tmp_path / "really_flac.wav"
     path.write_bytes(written(noise(1), 8000, "FLAC", "PCM_16").getvalue())
     assert sound_facts(path).format == "FLAC"
 
 
-def test_heads_out_of_bounds_are_reported() -> None:
+def test_header_values_out_of_bounds_are_reported() -> None:
     assert "40 points of sound a second" in refusal(raw_wav(rate=40))
     assert "2,000,000 points of sound a second" in refusal(raw_wav(rate=2_000_000))
     assert refusal(raw_wav(rate=0))
@@ -182,13 +182,13 @@ def test_heads_out_of_bounds_are_reported() -> None:
     assert "no sound is in the file" in refusal(raw_wav(declared=0))
 
 
-def test_wav_has_length_of_its_bytes_whatever_its_head_says() -> None:
+def test_wav_length_comes_from_its_bytes_not_its_header() -> None:
     for declared in (2**32 - 1, 2**31, 1000):
         assert sound_facts(raw_wav(declared=declared)).frames == 100
 
 
 @pytest.mark.parametrize("name", [b"LIST", b"bext", b"cue ", b"smpl", b"id3 ", b"cart", b"PEAK", b"fact"])
-def test_hostile_chunks_cost_nothing(name: bytes) -> None:
+def test_hostile_chunks_cost_no_memory(name: bytes) -> None:
     for size in (2**32 - 1, 2**31, 2**31 - 1, 60):
         extra = name + struct.pack("<I", size) + b"\xff" * 60
         try:
@@ -197,14 +197,14 @@ def test_hostile_chunks_cost_nothing(name: bytes) -> None:
             continue
 
 
-def test_samples_that_are_not_numbers_are_silence_and_none_is_too_loud() -> None:
+def test_non_finite_samples_become_silence_and_values_are_clipped() -> None:
     odd = np.array([0.5, np.nan, np.inf, -np.inf, 1e30, -1e300, -0.5])
     samples, _ = read_segment(written(odd, 8000, "WAV", "DOUBLE"))
     np.testing.assert_array_equal(samples, np.float32([0.5, 0, 0, 0, 1e6, 0, -0.5]))
     assert read_segment(written(np.full((9, 2), 3e38), 8000, "WAV", "FLOAT"))[0].max() == 1e6
 
 
-def test_flac_that_lies_about_its_length() -> None:
+def test_flac_with_a_false_length_is_handled() -> None:
     honest = written(noise(20), 8000, "FLAC", "PCM_16")
     assert "how long" in refusal(flac_saying(honest, frames=0))
     endless = flac_saying(honest, frames=2**36 - 1)
@@ -217,7 +217,7 @@ def test_flac_that_lies_about_its_length() -> None:
             sound.read()
 
 
-def test_one_broken_place_does_not_spoil_rest() -> None:
+def test_one_broken_place_does_not_affect_the_rest() -> None:
     data = written(noise(20), 8000, "FLAC", "PCM_16").getvalue()
     whole = read_segment(io.BytesIO(data))[0]
     with Sound(io.BytesIO(data[: len(data) // 2])) as sound:
@@ -231,7 +231,7 @@ def test_one_broken_place_does_not_spoil_rest() -> None:
 @pytest.mark.parametrize(
     ("container", "subtype"), [("OGG", "VORBIS"), ("MP3", "MPEG_LAYER_III"), ("WAV", "PCM_16")]
 )
-def test_file_that_is_cut_off_is_read_as_far_as_it_goes(container: str, subtype: str, share: float) -> None:
+def test_truncated_file_is_read_up_to_its_end(container: str, subtype: str, share: float) -> None:
     data = written(calls(10, 16_000), 16_000, container, subtype).getvalue()
     whole = read_segment(io.BytesIO(data))[0]
     part = read_segment(io.BytesIO(data[: int(len(data) * share)]), 0, 1)[0]
@@ -243,7 +243,7 @@ def test_file_that_is_cut_off_is_read_as_far_as_it_goes(container: str, subtype:
     ("container", "subtype", "rate"),
     [("FLAC", "PCM_16", 8000), ("OGG", "VORBIS", 8000), ("MP3", "MPEG_LAYER_III", 8000)],
 )
-def test_bomb_costs_segment_that_is_asked_for(
+def test_decompression_bomb_costs_only_the_requested_segment(
     container: str, subtype: str, rate: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded = []
@@ -262,7 +262,7 @@ def test_bomb_costs_segment_that_is_asked_for(
         assert len(read_segment(hours, 40_000, 40_010)[0]) == 2000
 
 
-def test_segment_longer_than_can_be_held_is_refused() -> None:
+def test_segment_too_long_for_memory_is_refused() -> None:
     silent = written(np.zeros(8000), 8000, "FLAC", "PCM_16")
     long = flac_saying(silent, frames=MAX_FRAMES + 1)
     assert f"{MAX_FRAMES + 1:,} points of sound; at most {MAX_FRAMES:,}" in refusal(long)

@@ -30,7 +30,7 @@ def band_of(hertz: float) -> int:
 def call(
     hertz: float, start: float, seconds: float = 0.3, whole: float = 2.0, loud: float = 0.5
 ) -> np.ndarray:
-    """A tone somewhere in faint noise."""
+    """A tone at a given time in faint noise."""
     samples = noise(whole, RATE, 1e-4)
     first = round(start * RATE)
     sound = tone(hertz, seconds, RATE, loud)
@@ -38,7 +38,7 @@ def call(
     return samples
 
 
-def test_every_number_has_name() -> None:
+def test_every_number_has_a_unique_name() -> None:
     assert len(NAMES) == len(set(NAMES)) == 128
     assert {name.split()[0] for name in NAMES} == {"level", "spread", "change", "course"}
     middles = [float(name.split()[1]) for name in NAMES[:32]]
@@ -48,13 +48,13 @@ def test_every_number_has_name() -> None:
 
 
 @pytest.mark.parametrize("hertz", [300, 1000, 2500, 6000, 12_000])
-def test_call_is_in_band_of_its_pitch(hertz: float) -> None:
+def test_call_is_in_the_band_of_its_pitch(hertz: float) -> None:
     found = described(call(hertz, 0.7))
     assert found[0].argmax() == band_of(hertz)
     assert found[0, band_of(hertz)] > 3 * np.median(found[0])
 
 
-def test_if_in_segment_call_is_does_not_matter() -> None:
+def test_position_of_a_call_in_the_segment_does_not_matter() -> None:
     np.testing.assert_allclose(described(call(2000, 0.3)), described(call(2000, 1.5)), atol=0.01)
 
 
@@ -64,7 +64,7 @@ def test_loudness_does_not_matter() -> None:
     np.testing.assert_allclose(described(samples * 100), described(samples), atol=1e-4)
 
 
-def test_what_is_always_there_is_floor() -> None:
+def test_constant_sound_is_the_noise_floor() -> None:
     hum = tone(400, 2, RATE, 0.3)
     with_hum = described(call(3000, 0.7) + hum)
     assert with_hum[0, band_of(400)] < 0.1 * with_hum[0, band_of(3000)]
@@ -73,22 +73,22 @@ def test_what_is_always_there_is_floor() -> None:
     assert np.linalg.norm(with_hum - bare) < np.linalg.norm(with_hum - other)
 
 
-def test_course_says_which_pitch_comes_first() -> None:
+def test_course_shows_which_pitch_comes_first() -> None:
     rising = described(call(1000, 0.5) + call(4000, 0.9))[3]
     falling = described(call(4000, 0.5) + call(1000, 0.9))[3]
     assert rising[band_of(1000)] < 0 < rising[band_of(4000)]
     assert falling[band_of(4000)] < 0 < falling[band_of(1000)]
 
 
-def test_change_says_how_quickly_call_is_repeated() -> None:
+def test_change_shows_how_quickly_a_call_repeats() -> None:
     t = np.arange(2 * RATE) / RATE
     trill = tone(3000, 2, RATE) * (np.sin(2 * np.pi * 12 * t) > 0.5) + call(1000, 0.5)
     found = described(trill)
     assert found[2, band_of(3000)] > 3 * found[2, band_of(1000)]
 
 
-def test_it_is_arithmetic_of_its_description() -> None:
-    """Written down once more, plainly: each moment by itself."""
+def test_descriptor_matches_its_documented_formula() -> None:
+    """A plain second implementation, one frame at a time."""
     samples = calls(2, RATE) + noise(2, RATE, 0.03)
     length, hop = 800, 320
     padded = np.concatenate([np.zeros(length // 2), samples, np.zeros(length // 2)])
@@ -119,7 +119,7 @@ def test_it_is_arithmetic_of_its_description() -> None:
 
 
 @pytest.mark.parametrize(("container", "subtype", "rate"), FORMATS)
-def test_the_same_sound_in_any_format_is_near_itself(container: str, subtype: str, rate: int) -> None:
+def test_descriptor_hardly_depends_on_the_format(container: str, subtype: str, rate: int) -> None:
     samples = calls(3, rate)
     exact = describe_sound(written(samples, rate, "WAV", "DOUBLE"), 0.5, 2.5)
     found = describe_sound(written(samples, rate, container, subtype), 0.5, 2.5)
@@ -129,13 +129,13 @@ def test_the_same_sound_in_any_format_is_near_itself(container: str, subtype: st
     assert np.sqrt(3 / 4) - 1e-6 <= np.linalg.norm(found) <= 1
 
 
-def test_segment_is_described_as_if_it_were_recording() -> None:
+def test_segment_is_described_like_a_recording_of_its_own() -> None:
     samples = calls(9, RATE)
     by_segment = describe_sound(written(samples, RATE, "WAV", "DOUBLE"), 3, 5.5)
     np.testing.assert_array_equal(by_segment, described(samples[3 * RATE : 11 * RATE // 2]).ravel())
 
 
-def test_the_same_segment_has_the_same_numbers_however_it_is_read() -> None:
+def test_descriptor_does_not_depend_on_how_a_segment_is_read() -> None:
     for container, subtype in (("FLAC", "PCM_16"), ("OGG", "VORBIS")):
         file = written(calls(9, RATE), RATE, container, subtype)
         spans = [(0, 3), (5, 8), (2, 4), (2, 4), (8, 11)]
@@ -147,20 +147,20 @@ def test_the_same_segment_has_the_same_numbers_however_it_is_read() -> None:
                 np.testing.assert_array_equal(describe_sound(sound, *span), numbers)
 
 
-def test_silence_and_steady_tones_have_nothing_above_floor() -> None:
+def test_silence_and_steady_tones_have_nothing_above_the_floor() -> None:
     assert not described(np.zeros(RATE)).any()
     assert not describe_sound(written(np.array([0.5]))).any()
 
 
 @pytest.mark.parametrize("rate", [100, 1000, 8000, 11_025, 192_000])
-def test_at_other_rates_bands_without_such_pitches_are_nothing(rate: int) -> None:
+def test_bands_above_half_the_rate_are_zero(rate: int) -> None:
     found = describe_sound(written(calls(4, rate), rate)).reshape(4, 32)
     middles = np.array([float(name.split()[1]) for name in NAMES[:32]])
     assert not found[:, middles > rate / 2].any()
     assert np.isfinite(found).all()
 
 
-def test_the_same_call_at_two_rates_is_near_itself() -> None:
+def test_descriptor_hardly_depends_on_the_rate() -> None:
     at_44, at_16 = (
         describe_sound(written(samples, rate))
         for rate in (44_100, 16_000)
@@ -170,13 +170,13 @@ def test_the_same_call_at_two_rates_is_near_itself() -> None:
     assert np.linalg.norm(at_44 - at_16) < 0.25
 
 
-def test_of_long_segment_first_minutes_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_minutes_of_a_long_segment_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descriptor, "LONGEST", 2.0)
     samples = calls(9, RATE)
     np.testing.assert_array_equal(described(samples), described(samples[: 2 * RATE]))
 
 
-def test_input_that_cannot_be_decoded_is_refused() -> None:
+def test_undecodable_input_is_refused() -> None:
     with pytest.raises(SoundError):
         describe_sound(io.BytesIO(b"RIFF"))
     with Sound(written(noise(1))) as sound, pytest.raises(SoundError, match="ends at 1 s"):
@@ -187,7 +187,7 @@ def test_input_that_cannot_be_decoded_is_refused() -> None:
     st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), min_size=1, max_size=400),
     st.sampled_from([100, 8000, 48_000]),
 )
-def test_any_samples_have_numbers(samples: list[float], rate: int) -> None:
+def test_any_samples_give_finite_numbers(samples: list[float], rate: int) -> None:
     found = describe_sound(written(np.array(samples, dtype=np.float32), rate, "WAV", "FLOAT"))
     assert found.shape == (128,)
     assert np.isfinite(found).all()

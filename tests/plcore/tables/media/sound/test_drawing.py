@@ -1,4 +1,4 @@
-"""Spectrograms: what is heard is at its second and its pitch, whatever the rate, the scale and the loudness."""
+"""Spectrograms: sounds are at their time and pitch, whatever the rate, scale and loudness."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_click_is_at_its_second(around: float) -> None:
     assert picture.grey.shape == (256, 800)
 
 
-def test_call_has_its_beginning_and_its_end() -> None:
+def test_call_has_a_visible_beginning_and_end() -> None:
     samples = noise(4, 8000, 0.001)
     samples[12_000:16_000] += tone(2000, 0.5)
     picture = spectrogram(written(samples, 8000), 1, 3, around=1)
@@ -58,7 +58,7 @@ def test_call_has_its_beginning_and_its_end() -> None:
     assert seconds.max() == pytest.approx(2, abs=0.03)
 
 
-def test_pitch_goes_as_high_as_is_asked() -> None:
+def test_highest_pitch_can_be_set() -> None:
     file = written(noise(1, 48_000), 48_000)
     assert spectrogram(file).f1 == 12_000
     assert spectrogram(file, highest=None).f1 == 24_000
@@ -69,12 +69,12 @@ def test_pitch_goes_as_high_as_is_asked() -> None:
     assert spectrogram(written(noise(9, 200), 200), scale="log").f0 == 12.5
 
 
-def test_without_segment_it_is_the_whole_recording() -> None:
+def test_spectrogram_without_a_segment_shows_the_whole_recording() -> None:
     picture = spectrogram(written(noise(3), 8000, "FLAC"))
     assert (picture.t0, picture.t1, picture.start, picture.end) == (0, 3, 0, 3)
 
 
-def test_loudness_does_not_change_picture() -> None:
+def test_loudness_does_not_change_the_image() -> None:
     samples = tone(1000, 2) * np.linspace(0, 1, 16_000) + noise(2, 8000, 0.01)
     loud = spectrogram(written(samples, 8000, "WAV", "DOUBLE")).grey.astype(int)
     for factor in (1e-4, 30.0):
@@ -90,7 +90,7 @@ def test_silence_is_dark_and_noise_is_not_stretched() -> None:
     assert np.median(noisy) > 120
 
 
-def test_long_recording_shows_click_between_its_columns() -> None:
+def test_long_recording_shows_a_click_between_columns() -> None:
     samples = noise(180, 8000, 1e-4)
     samples[round(100.05 * 8000)] = 0.9
     picture = spectrogram(written(samples, 8000))
@@ -98,7 +98,7 @@ def test_long_recording_shows_click_between_its_columns() -> None:
     assert second_of(picture, brightest) == pytest.approx(100.05, abs=180 / 800)
 
 
-def test_of_very_long_one_bounded_part_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_long_recording_is_decoded_only_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = np.concatenate([tone(500, 900, 1000), tone(200, 900, 1000)])  # half an hour
     file = flac_saying(written(samples, 1000, "FLAC", "PCM_16"), rate=1000)
     monkeypatch.setattr(drawing, "_MOST_WINDOWS", 2)
@@ -112,7 +112,7 @@ def test_of_very_long_one_bounded_part_is_decoded(monkeypatch: pytest.MonkeyPatc
     assert pitch_of(picture, rows[80]) == pytest.approx(200, abs=40)
 
 
-def test_recording_of_a_few_frames_has_picture() -> None:
+def test_recording_of_a_few_frames_has_an_image() -> None:
     for frames in (1, 2, 100):
         assert spectrogram(written(np.ones(frames) * 0.5)).grey.shape == (256, frames)
 
@@ -130,19 +130,19 @@ def test_recording_of_a_few_frames_has_picture() -> None:
         ({"highest": float("nan")}, "highest must be more than 0 Hz"),
     ],
 )
-def test_input_that_cannot_be_drawn_is_reported(wrong: dict, said: str) -> None:
+def test_undrawable_input_is_reported(wrong: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spectrogram(written(noise(1)), **wrong)
 
 
-def test_input_that_cannot_be_decoded_has_no_picture() -> None:
+def test_undecodable_input_has_no_image() -> None:
     with pytest.raises(SoundError):
         spectrogram(io.BytesIO(b"no sound"))
     with pytest.raises(SoundError, match="the recording ends at 1 s"):
         spectrogram(written(noise(1)), 1, 2)
 
 
-def test_png_is_grey_and_has_points_of_picture() -> None:
+def test_png_is_grey_with_the_pixels_of_the_image() -> None:
     picture = spectrogram(written(noise(2)), width=300, height=100)
     image = Image.open(io.BytesIO(to_png(picture)))
     assert (image.format, image.mode) == ("PNG", "L")
@@ -152,7 +152,7 @@ def test_png_is_grey_and_has_points_of_picture() -> None:
 
 @pytest.mark.parametrize(("length", "hop"), [(64, 64), (64, 10), (256, 1), (1000, 333)])
 @pytest.mark.parametrize("count", [1, 50, 9000])
-def test_power_spectra_match_each_window_automatically(length: int, hop: int, count: int) -> None:
+def test_power_spectra_match_window_by_window_computation(length: int, hop: int, count: int) -> None:
     samples = noise(1.2)
     with Sound(written(samples, 8000, "WAV", "DOUBLE")) as sound:
         found = np.concatenate(list(power_spectra(sound, 100, 100 + count, length, hop)))
@@ -165,7 +165,7 @@ def test_power_spectra_match_each_window_automatically(length: int, hop: int, co
     np.testing.assert_allclose(found, one_by_one, rtol=1e-3, atol=1e-9)
 
 
-def test_power_spectra_do_not_depend_on_pieces() -> None:
+def test_power_spectra_do_not_depend_on_the_pieces_read() -> None:
     samples = noise(30)
     with Sound(written(samples, 8000, "WAV", "DOUBLE")) as sound:
         batches = list(power_spectra(sound, 0, 240_000, 512, 100))
@@ -176,7 +176,7 @@ def test_power_spectra_do_not_depend_on_pieces() -> None:
     np.testing.assert_allclose(middle, np.abs(np.fft.rfft(alone)) ** 2, rtol=1e-3, atol=1e-9)
 
 
-def test_tone_of_amplitude_one_has_quarter() -> None:
+def test_tone_of_amplitude_one_has_power_one_quarter() -> None:
     with Sound(written(tone(1000, 1, 8000, 1.0), 8000, "WAV", "FLOAT")) as sound:
         found = np.concatenate(list(power_spectra(sound, 0, 8000, 256, 256)))
     assert found[15, 32] == pytest.approx(0.25, abs=1e-4)

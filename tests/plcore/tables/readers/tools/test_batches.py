@@ -90,7 +90,7 @@ def test_weights_of_several_choices_are_shared() -> None:
     assert candidates(reading) == [{"wren": 0.75, "robin": 0.25, "owl": 0.5}]
 
 
-def test_failed_requests_leave_everything_open() -> None:
+def test_failed_requests_leave_rows_open() -> None:
     reading = read(
         line("r1", "wren"),
         line("r2", "robin", status=500),
@@ -102,7 +102,7 @@ def test_failed_requests_leave_everything_open() -> None:
     assert noted(reading, "4 requests failed")
 
 
-def test_first_tokens_tell_labels_apart() -> None:
+def test_first_tokens_distinguish_labels() -> None:
     reading = read(
         line(
             "r1", "wren", logprobs=tops(("w", 0.5), (" w", 0.125), ("rob", 0.25), ("the", 0.05), (" ", 0.01))
@@ -124,7 +124,7 @@ def test_first_tokens_that_several_labels_have_are_not_read() -> None:
     assert noted(reading, "not read", "'cat' begins with none of 'Cat'")
 
 
-def test_tokens_of_several_choices_or_of_json_are_not_looked_at() -> None:
+def test_tokens_of_several_choices_or_json_are_ignored() -> None:
     logprobs = tops(("a", 0.5), ("b", 0.5))
     reading = read(line("r1", "a", "a", logprobs=logprobs), line("r2", '["b"]', logprobs=logprobs))
     assert candidates(reading) == [{"a": 1}, {"b": 1}]
@@ -160,7 +160,7 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 
 @given(st.text(max_size=12) | HOSTILE.map(json.dumps))
-def test_any_answer_is_labels_or_refused(content: str) -> None:
+def test_any_answer_gives_labels_or_is_refused(content: str) -> None:
     read_or_refuse(BATCHES.read, [line("r1", content), line("r2", "wren")])
 
 
@@ -186,7 +186,7 @@ def ended(number: str, content: Any, why: str) -> dict[str, Any]:
     return found
 
 
-def test_answers_that_were_cut_off_are_none() -> None:
+def test_truncated_answers_are_left_out() -> None:
     cut = ended("r1", "The cat is", "length")
     prose = ended("r2", "word " * 20, "length")
     filtered = ended("r3", "cat", "content_filter")

@@ -73,7 +73,7 @@ def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> Non
     assert opens(reading).ids.tolist() == ["a.wav 0-3 s", "a.wav 3-6 s"]
 
 
-def test_nothing_is_always_candidate_and_of_some_weight() -> None:
+def test_class_of_nothing_is_always_a_candidate_with_some_weight() -> None:
     sure, scaled = (
         detections_reading([heard(0, "wren", score), heard(1, "robin", 0.5, 9.0)], "t")
         for score in (1.0, 80.0)
@@ -87,7 +87,7 @@ def test_nothing_is_always_candidate_and_of_some_weight() -> None:
 
 
 @pytest.mark.parametrize("word", ["nocall", "Noise", "NOCALL", NOTHING])
-def test_what_detectors_call_nothing_is_that_class(word: str) -> None:
+def test_names_of_detectors_for_nothing_map_to_that_class(word: str) -> None:
     reading = detections_reading([heard(0, word, 1.0), heard(1, "wren", 0.5, 3.0)], "t")
     assert candidates(reading)[0] == {NOTHING: 1}
 
@@ -99,7 +99,7 @@ def test_overlapping_stretches_stay_apart_and_are_reported() -> None:
     assert noted(reading, "2 stretches overlap one before")
 
 
-def test_of_one_species_twice_highest_score_counts() -> None:
+def test_highest_score_of_a_repeated_species_counts() -> None:
     reading = detections_reading([heard(0, "wren", 0.25), heard(1, "wren", 0.75), heard(2, "wren", 0.5)], "t")
     assert candidates(reading) == [{"wren": 0.75, NOTHING: 0.25}]
     assert noted(reading, "2 times more", "highest")
@@ -130,7 +130,7 @@ def test_recordings_of_one_base_name_have_items_of_their_own() -> None:
     assert reading.suggest_roles().categories == ("recording",)
 
 
-def test_genus_of_two_species_is_group() -> None:
+def test_genus_of_two_species_is_a_group() -> None:
     known = {
         "Great tit": "Parus major",
         "Japanese tit": "Parus minor",
@@ -237,7 +237,7 @@ def test_other_tables_are_none(header: str) -> None:
     assert not holds_detections(read_cells(f"{header}\n1,2,3\n".encode()))
 
 
-def test_birdnet() -> None:
+def test_birdnet_tables_are_read() -> None:
     reading = read_detections(BIRDNET)
     assert reading.format == "BirdNET table of detections"
     assert items(reading)[0] == ("C:\\rec\\Wald, früh.wav", "0", "3")
@@ -275,7 +275,7 @@ def test_kaleidoscope_names_files_by_their_parts() -> None:
     assert list(candidates(read_detections(newer))[0]) == ["Great Tit", NOTHING]
 
 
-def test_form_of_r_packages() -> None:
+def test_tables_of_r_packages_are_read() -> None:
     reading = read_detections(R_FORM)
     assert items(reading) == [("C:/a/x.wav", "0", "3")]
     assert "verify" in originals(reading)[0][0]["cells"]
@@ -424,13 +424,13 @@ def test_recording_is_called_as_track_is(track: str, recording: str) -> None:
     assert {one[0] for one in items(reading)} == {recording.replace("u\u0308", "\u00fc")}
 
 
-def test_or_it_is_only_one() -> None:
+def test_label_track_without_a_name_uses_the_only_recording() -> None:
     reading = read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.png": b""}), "a.zip")
     assert {one[0] for one in items(reading)} == {"a.wav"}
     assert reading.suggest_roles().audio == "recording"
 
 
-def test_otherwise_no_one_can_tell() -> None:
+def test_label_track_with_several_recordings_is_refused() -> None:
     with pytest.raises(TableError, match="No one can tell"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
     with pytest.raises(TableError, match="no recording"):

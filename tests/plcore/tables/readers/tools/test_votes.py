@@ -56,7 +56,7 @@ def test_votes_are_counted_by_task() -> None:
         "item,rater,vote",
     ],
 )
-def test_names_of_tools(header: str) -> None:
+def test_column_names_of_every_tool_are_recognised(header: str) -> None:
     cells = read_cells(CROWD_KIT.replace(b"task,worker,label", header.encode()))
     assert LONG_VOTES.fits(cells)
     assert candidates(LONG_VOTES.read(cells)) == [{"cat": 2, "dog": 1}, {"dog": 2}]
@@ -80,7 +80,7 @@ def test_other_tables_are_not_taken_for_votes(text: str) -> None:
         LONG_VOTES.read(cells)
 
 
-def test_toloka() -> None:
+def test_toloka_table_is_read() -> None:
     data = (
         "INPUT:text\tOUTPUT:animal\tGOLDEN:animal\tASSIGNMENT:worker_id\tASSIGNMENT:started\tASSIGNMENT:status\tASSIGNMENT:link\n"
         "it barks\tdog\tdog\tw1\t2024-05-01T10:00:00.123\tAPPROVED\thttps://x/1\n"
@@ -97,7 +97,7 @@ def test_toloka() -> None:
     assert list(reading.cells.columns) == ["INPUT:text", "candidates", "sources", "truth"]
 
 
-def test_mechanical_turk() -> None:
+def test_mechanical_turk_table_is_read() -> None:
     data = (
         "HITId,AssignmentId,WorkerId,AssignmentStatus,SubmitTime,Input.text,Answer.sentiment.label\n"
         "H1,A1,W1,Approved,Mon Oct 10 12:00:00 PDT 2022,fine,good\n"
@@ -111,7 +111,7 @@ def test_mechanical_turk() -> None:
     assert reading.cells["Input.text"].tolist() == ["fine", "awful"]
 
 
-def test_appen() -> None:
+def test_appen_table_is_read() -> None:
     data = (
         "_unit_id,_created_at,_golden,_trust,_worker_id,colour,colour_gold,text\n"
         "7,1/2/2020,true,0.9,w1,red,red,a rose\n"
@@ -232,7 +232,7 @@ def test_columns_of_votes_that_belong_to_tasks_stay_next_to_those_of_tasks() -> 
 
 
 @given(disambiguated())
-def test_answers_written_and_read_again(table: Disambiguated) -> None:
+def test_answers_round_trip(table: Disambiguated) -> None:
     text = "".join(long_votes(table))
     assert text.splitlines()[0] == "task,worker,label,kind,timestamp,seconds,weight,model_version"
     latest = {(answer["row"], answer["person"]): answer["labels"] for answer in table.answers}

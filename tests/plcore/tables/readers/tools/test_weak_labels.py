@@ -26,7 +26,7 @@ L = np.array([[1, -1, 1, 0], [-1, -1, -1, -1], [0, 0, -1, -1], [2, 1, 0, -1]])
 NAMES = ("ham", "spam", "eggs")
 
 
-def test_label_matrix_of_snorkel() -> None:
+def test_snorkel_label_matrix_is_read() -> None:
     reading = label_matrix(
         L, classes=NAMES, functions=("a", "b", "c", "d"), columns={"text": ["one two three", "x", "y", "z"]}
     )
@@ -54,7 +54,7 @@ def test_true_labels() -> None:
     assert reading.cells["truth"].tolist() == ["spam", "", "eggs", "ham"]
 
 
-def test_nought_as_no_vote() -> None:
+def test_zero_can_mean_no_vote() -> None:
     old = L + 1
     asked = label_matrix(old[:, :2])
     assert noted(asked, "No vote is -1, so 0 is read as the first class", "0.9", "MeTaL")
@@ -135,7 +135,7 @@ GIVEN = np.array([[0, np.nan, 1], [np.nan, 2, 2], [0, 0, np.nan]])
 PROBS = np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0], [1 / 3, 1 / 3, 1 / 3]])
 
 
-def test_matrices_of_cleanlab() -> None:
+def test_cleanlab_matrices_are_read() -> None:
     reading = annotator_matrix(GIVEN, PROBS, classes=NAMES, annotators=("ann", "bob", "cid"))
     assert candidates(reading) == [{"ham": 1, "spam": 1}, {"eggs": 2}, {"ham": 2}]
     assert sources(reading)[1] == {"eggs": ["bob", "cid"]}
@@ -157,7 +157,9 @@ def test_matrices_of_cleanlab() -> None:
         (GIVEN, PROBS[:, :2] / PROBS[:, :2].sum(axis=1, keepdims=True).clip(0.1), {}, "Row 2, column 'pred_probs'"),
     ],
 )  # fmt: skip
-def test_wrong_matrices_of_cleanlab(given: Any, probabilities: Any, more: dict[str, Any], words: str) -> None:
+def test_wrong_cleanlab_matrices_are_refused(
+    given: Any, probabilities: Any, more: dict[str, Any], words: str
+) -> None:
     with pytest.raises(TableError, match=words):
         annotator_matrix(given, probabilities, **more)
 

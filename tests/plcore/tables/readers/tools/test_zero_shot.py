@@ -36,7 +36,7 @@ PIPELINE = [
 ]
 
 
-def test_records_of_pipeline() -> None:
+def test_pipeline_records_are_read() -> None:
     assert ZERO_SHOT.fits(PIPELINE)
     reading = ZERO_SHOT.read(PIPELINE)
     assert candidates(reading) == [
@@ -83,7 +83,7 @@ def test_wrong_types_are_refused_in_words(name: str, value: Any) -> None:
 LONG = b"id,label,score,rank,text\n1,wren,0.5,1,a b c d\n1,robin,.25,2,a b c d\n2,robin,1e-3,1,e f g h\n"
 
 
-def test_long_scores() -> None:
+def test_long_table_of_scores_is_read() -> None:
     cells = read_cells(LONG)
     assert LONG_SCORES.fits(cells)
     reading = LONG_SCORES.read(cells)
@@ -145,7 +145,7 @@ def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> No
     )
 
 
-def test_score_of_nothing_is_refused() -> None:
+def test_score_without_a_label_is_refused() -> None:
     rows = [{"id": "a", "label": "wren", "score": 0.6}, {"id": "a", "label": "nan", "score": 0.4}]
     with pytest.raises(TableError, match="'nan' is no label"):
         LONG_SCORES.read(frame(*rows))
