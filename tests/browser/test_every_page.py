@@ -83,7 +83,7 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
+def test_every_page_works_by_keyboard_and_contacts_own_server_only(
     browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
     server, cookies = looked_at
@@ -122,7 +122,7 @@ def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
-def test_text_of_twice_size_scrolls_no_page_sideways(
+def test_double_text_size_scrolls_no_page_sideways(
     browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
     """As a browser whose text is set to 200%: all sizes of the pages follow the root's."""
@@ -162,7 +162,7 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
-def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+def test_every_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
     wrong = {}
     for scheme in ("light", "dark"):
@@ -176,7 +176,7 @@ def test_no_page_has_serious_finding(browser: Browser, looked_at: tuple[Server, 
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
-def test_door_has_no_serious_finding(browser: Browser, looked_at: tuple[Server, Path]) -> None:
+def test_sign_in_page_is_accessible(browser: Browser, looked_at: tuple[Server, Path]) -> None:
     """The page that those see who are not signed in, and one where a link does not work."""
     server, wrong = looked_at[0], {}
     for scheme in ("light", "dark"):
