@@ -237,7 +237,7 @@ def top(page: Page, words: str) -> float:
 
 @pytest.mark.parametrize("size", HEIGHTS_SIZES)
 @pytest.mark.parametrize("name", LAST)
-def test_what_is_below_stays_if_it_is(
+def test_late_part_does_not_move_content_below(
     looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
 ) -> None:
     server, state = looked_at
@@ -346,9 +346,7 @@ def looking(browser: Browser, looked_at: tuple[Server, Path]) -> Iterator[Page]:
     context.close()
 
 
-def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(
-    looking: Page, looked_at: tuple[Server, Path]
-) -> None:
+def test_page_is_drawn_before_streamlit_health_check(looking: Page, looked_at: tuple[Server, Path]) -> None:
     """Its websocket is opened at once. And no one may tell the page what to do, though a site is named that may."""
     held: list[Route] = []
     asked = ("**/_stcore/health", "**/_stcore/host-config")
@@ -366,7 +364,7 @@ def test_page_is_drawn_before_streamlit_has_asked_how_its_server_is(
     assert looking.evaluate(TELL, "#told") == ""
 
 
-def test_streamlit_is_looked_for_if_it_is(looking: Page, looked_at: tuple[Server, Path]) -> None:
+def test_streamlit_server_is_requested_below_root_path(looking: Page, looked_at: tuple[Server, Path]) -> None:
     """And not below the address of the page first."""
     asked: list[str] = []
     looking.on("request", lambda one: asked.append(one.url))
