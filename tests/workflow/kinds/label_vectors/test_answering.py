@@ -267,7 +267,7 @@ def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
-def test_late_answer_is_told_who_answered(
+def test_late_answer_is_refused_with_its_cause(
     home: Home, owner: int, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given to someone else after two minutes, and then answered by them: two causes, two sentences."""
