@@ -296,7 +296,7 @@ def test_score_shares_are_counted_by_label_above_threshold(home: Home, owner: in
         reviewing.scores(seat, 0.7, "heron")
 
 
-def test_bad_and_rejected_rows_count_correctly_in_score_review(home: Home, owner: int) -> None:
+def test_score_review_skips_bad_rows_and_counts_rejected_ones(home: Home, owner: int) -> None:
     seat = Seat(home, owner, detections(home, owner))
     say(seat, 0, kind="bad")
     say(seat, 1, "wren", kind="not")
@@ -370,7 +370,7 @@ def test_search_matches_brute_force(rows: list[tuple[str, str]], search: str, na
         assert held.tolist() == looked
 
 
-def test_search_without_words_or_texts_is_defined() -> None:
+def test_search_skips_blank_words_and_matches_row_numbers() -> None:
     cells = pd.DataFrame({"c": ["x|y"], "w": ["1"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("w",)))
     assert rows_with(table, words_of(" \t")) == {}
