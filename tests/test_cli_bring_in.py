@@ -50,7 +50,7 @@ def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> 
     return line
 
 
-def test_bring_in_imports_log_and_answers(shell: Shell, taken: Path) -> None:
+def test_import_of_project_keeps_log_and_answers(shell: Shell, taken: Path) -> None:
     status, out, err = shell("bring-in", taken)
     assert (status, out) == (0, "Project 1: birds.\n"), err
     assert "Known here by the same name: owner.\n" in err

@@ -98,7 +98,7 @@ def test_saved_is_never_shown_for_moved_database(home: Home, owner: int, project
 
 
 @on_sqlite
-def test_answer_is_refused_if_database_cannot_be_opened(home: Home, owner: int) -> None:
+def test_question_is_refused_if_database_cannot_be_opened(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
     loop.next_question(Seat(home, owner, project))

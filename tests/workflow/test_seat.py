@@ -230,7 +230,7 @@ def test_require_person_refuses_disabled_and_unknown_people(home: Home, owner: i
     assert issubclass(access.NotFound, LookupError)
 
 
-def test_role_without_project_is_owner_or_member(home: Home, owner: int) -> None:
+def test_annotator_without_project_may_only_see(home: Home, owner: int) -> None:
     ada = annotator(home, owner, "Ada")
     with home.database.read() as session:
         assert access.role_here(session, owner).role is Role.OWNER

@@ -123,7 +123,7 @@ def test_past_state_equals_export_made_then_after_many_acts(
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
 
-def test_past_state_has_classes_rows_and_people_of_then(home: Home, owner: int, project: int) -> None:
+def test_past_state_has_its_classes_rows_and_people(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     ada = annotator(home, owner, "Ada")
     live = {0: files(seat)}
@@ -153,7 +153,7 @@ def test_past_state_has_classes_rows_and_people_of_then(home: Home, owner: int, 
         assert files(seat, seq) == held, seq
 
 
-def test_past_state_has_stored_settings_of_then(home: Home, owner: int, project: int) -> None:
+def test_past_state_has_its_stored_settings(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     live = []
     for neighbors in (4, 9, 2):
@@ -166,7 +166,7 @@ def test_past_state_has_stored_settings_of_then(home: Home, owner: int, project:
     assert file_of(seat, as_of=3) == live[-1] != file_of(seat)
 
 
-def test_past_state_uses_model_version_of_then(home: Home, owner: int) -> None:
+def test_past_state_has_its_model_version(home: Home, owner: int) -> None:
     project = small_project(home, owner, model="kernelridge", strategy="margin", train_every=2)
     seat, worker, live = Seat(home, owner, project), training.Worker(home, "one"), []
     for number in range(7):
@@ -276,7 +276,7 @@ def test_time_means_latest_entry_until_then(home: Home, owner: int, project: int
     assert found(seat, 2).moment == log[1].at
 
 
-def test_time_selects_settings_of_then(home: Home, owner: int, project: int) -> None:
+def test_time_selects_settings_at_that_time(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
     before = datetime.now(UTC)
@@ -288,7 +288,7 @@ def test_time_selects_settings_of_then(home: Home, owner: int, project: int) -> 
     assert found(seat, 1).settings["n_neighbors"] == 4, "right after the entry"
 
 
-def test_model_of_then_is_read_from_log_without_stored_settings(home: Home, owner: int) -> None:
+def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)

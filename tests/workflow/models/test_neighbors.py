@@ -214,7 +214,7 @@ def test_neighbours_are_found_at_once_without_request_file(
     assert_as_folded(seat)
 
 
-def test_earlier_state_is_exported_with_model_of_then(seat: Seat, worker: NeighborWorker) -> None:
+def test_earlier_state_is_exported_with_its_own_model(seat: Seat, worker: NeighborWorker) -> None:
     answer(seat, 2)
     past = file_of(seat, as_of=2)
     assert b",model," in past

@@ -215,7 +215,7 @@ def test_tables_of_newer_version_are_refused(used: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["empty", "damaged", "missing"])
-def test_unusable_database_is_set_aside_for_new_one(used: Path, what: str) -> None:
+def test_unusable_database_is_renamed_and_replaced(used: Path, what: str) -> None:
     path = used / "winnow.sqlite3"
     bad = b"x" * path.stat().st_size if what == "damaged" else b""
     path.write_bytes(bad)
@@ -231,9 +231,7 @@ def test_unusable_database_is_set_aside_for_new_one(used: Path, what: str) -> No
     open_home(settings(used)).close()
 
 
-def test_two_databases_set_aside_within_a_second_are_kept(
-    used: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_databases_renamed_within_a_second_are_kept(used: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
     kept = []
     for data in (b"one", b"two", b"three"):
@@ -247,7 +245,7 @@ def test_two_databases_set_aside_within_a_second_are_kept(
     ]
 
 
-def test_valid_database_is_not_set_aside(used: Path) -> None:
+def test_valid_database_is_not_renamed(used: Path) -> None:
     answered(used, 1)
     assert store.set_aside_what_is_none(settings(used)) == []
     assert answers(used) == 1
